@@ -16,7 +16,7 @@ from dse.problem.phases import (
     PhaseModel,
     with_handovers,
 )
-from dse.problem.warnings import problem_warnings
+from dse.problem.warnings import mixed_metrics, problem_warnings
 from dse.workload.options import Options
 from dse.workload.releases import with_releases
 from dse.workload.workload import Workload, WorkloadNetwork
@@ -139,7 +139,10 @@ def build_problem(
             InputFile(platform.name, platform.sha256),
             *(() if losses is None else (InputFile(losses.name, losses.sha256),)),
         ),
-        warnings=problem_warnings(workload.networks, entries, platform, formats, profile),
+        warnings=(
+            *problem_warnings(workload.networks, entries, platform, formats, profile),
+            *(() if losses is None else mixed_metrics(problem, groups, losses)),
+        ),
     )
 
 
@@ -154,7 +157,7 @@ def _losses_of(
         losses.of_groups(
             (entry.name, grouped.name),
             choice.number_format,
-            [[layer.name for layer in group.layers] for group in grouped.groups],
+            [group.layers for group in grouped.groups],
         )
         for entry, grouped in zip(workload.networks, groups, strict=True)
     ]

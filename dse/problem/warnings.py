@@ -9,9 +9,13 @@ from dse.problem.network_tables import NetworkTables
 from dse.workload.workload import WorkloadNetwork
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.scale_to_measured import network_record
+from fitness.profiles.loss_table import LossTable
 from fitness.profiles.profile_file import Profile
 from platforms.measurement import is_same_network
 from platforms.platform import Platform
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem import Problem
+from sdf.grouping.groups import GroupedNetwork
 from sdf.onnx.importer import ImportedNetwork
 
 
@@ -55,6 +59,30 @@ class Measurable:
     name: str
     macs: int
     batch: int
+
+
+def mixed_metrics(
+    problem: Problem, networks: Sequence[GroupedNetwork], losses: LossTable
+) -> tuple[str, ...]:
+    """Text about losses of different metrics that the objective adds up.
+
+    Args:
+        networks: one for each of the problem.
+    """
+    if Objective(ObjectiveKind.ACCURACY_LOSS) not in problem.objectives:
+        return ()
+    found = {
+        entry.name: losses.metric_of((entry.name, network.name))
+        for entry, network in zip(problem.networks, networks, strict=True)
+    }
+    named = {name: metric for name, metric in found.items() if metric is not None}
+    if len(set(named.values())) < 2:
+        return ()
+    each = ", ".join(f"{name} by {metric}" for name, metric in named.items())
+    return (
+        f"{losses.name}: accuracy-loss adds up losses of different metrics ({each}); "
+        "accuracy-loss:NETWORK is of one",
+    )
 
 
 def _unused_dimensions(

@@ -59,12 +59,19 @@ class Tools:
         max_transitions: int | None = None,
         deadline_ms: float | None = None,
         power_cap_w: float | None = None,
+        precision: str | None = None,
+        losses: str | None = None,
+        max_accuracy_loss_percent: float | None = None,
+        memory_cap_mb: float | None = None,
+        batch: int | None = None,
         max_evaluations: int = 20_000,
         prove_s: float = 0,
     ) -> FrontAnswer:
         """Search for the Pareto front of networks that share a chip, and write a result folder.
 
-        ``output`` is a new folder; ``prove_s`` are seconds for a proof, at most 60.
+        ``output`` is a new folder; ``precision`` a number format, or several with commas between,
+        among which groups choose; ``losses`` a table (CSV) of the accuracy that they cost;
+        ``batch`` images computed at once; ``prove_s`` seconds for a proof, at most 60.
         """
         problem = self._problem(
             networks,
@@ -75,6 +82,11 @@ class Tools:
             max_transitions=max_transitions,
             deadline_ms=deadline_ms,
             power_cap_w=power_cap_w,
+            precision=precision,
+            losses=None if losses is None else self._workspace.path(losses),
+            max_accuracy_loss_percent=max_accuracy_loss_percent,
+            memory_cap_mb=memory_cap_mb,
+            batch=batch,
         )
         folder = self._workspace.path(output)
         _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)

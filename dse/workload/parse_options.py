@@ -142,17 +142,13 @@ def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
         WorkloadError: on any other form, or a network that is not there.
     """
     names = [network.name for network in workload.networks]
-    batches: dict[str | None, int] = {}
-    for text in texts or ():
-        name, equals, size = text.rpartition("=")
-        if not re.fullmatch(r"[0-9]{1,9}", size) or int(size) < 1:
-            raise WorkloadError(f"--batch: [NETWORK=]N with N from 1 is required, got {text!r}")
-        if equals and name not in names:
+    batches = parse_batches(texts or ())
+    for name in batches:
+        if name is not None and name not in names:
             raise WorkloadError(
                 f"--batch: there is no network {name!r} in the workload "
                 f"(there are {', '.join(names)})"
             )
-        batches[name if equals else None] = int(size)
     return replace(
         workload,
         networks=tuple(
@@ -160,6 +156,21 @@ def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
             for network in workload.networks
         ),
     )
+
+
+def parse_batches(texts: Sequence[str]) -> dict[str | None, int]:
+    """Network, or None for all, -> images.
+
+    Raises:
+        WorkloadError: on a text that is not of the form ``[NETWORK=]N``.
+    """
+    batches: dict[str | None, int] = {}
+    for text in texts:
+        name, equals, size = text.rpartition("=")
+        if not re.fullmatch(r"[0-9]{1,9}", size) or int(size) < 1:
+            raise WorkloadError(f"--batch: [NETWORK=]N with N from 1 is required, got {text!r}")
+        batches[name if equals else None] = int(size)
+    return batches
 
 
 def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:

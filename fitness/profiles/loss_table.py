@@ -12,10 +12,13 @@ from common.files import read_file
 from fitness.calibration.csv_table import read_table
 from platforms.errors import PlatformError
 from results.problem.arithmetic import MAX_LOSS_PPM
+from sdf.layer import Layer
 
 COLUMNS = ("network", "layer", "format", "loss_ppm")
+METRIC = "metric"
+"""An optional column: what the loss is of."""
 EVERY_LAYER = "*"
-"""Instead of a layer's name: all that have no row of their own."""
+"""Instead of a layer's name: all that multiply and have no row of their own."""
 REFERENCE = "fp32"
 """The format that losses are held against; without rows it costs nothing."""
 
@@ -29,16 +32,27 @@ class LossTable:
     sha256: str
     losses: Mapping[tuple[str, str], Mapping[str, int]]
     """(network, format) -> layer, or ``EVERY_LAYER``, -> loss."""
+    metrics: Mapping[str, str]
+    """Network -> what its losses are of, where the table says it."""
 
-    def of_groups(
-        self, networks: Sequence[str], number_format: str, groups: Sequence[Sequence[str]]
-    ) -> tuple[int, ...]:
-        """What each group of layers costs: the sum over its layers; a layer without a row costs
-        nothing where others of the network have rows for the format.
+    def metric_of(self, networks: Sequence[str]) -> str | None:
+        """What a network's losses are of; None where the table does not say it.
 
         Args:
             networks: names that the network goes by in the table; the first that is there counts.
-            groups: names of layers.
+        """
+        return next((self.metrics[name] for name in networks if name in self.metrics), None)
+
+    def of_groups(
+        self, networks: Sequence[str], number_format: str, groups: Sequence[Sequence[Layer]]
+    ) -> tuple[int, ...]:
+        """What each group of layers costs: the sum over its layers. Rows for every layer are for
+        those that multiply; any other layer without a row costs nothing where the network has rows
+        for the format.
+
+        Args:
+            networks: as for :meth:`metric_of`.
+            groups: layers.
 
         Raises:
             PlatformError: where the table has no row of the network for the format, or rows of
@@ -52,10 +66,10 @@ class LossTable:
                 return (0,) * len(groups)
             raise PlatformError(
                 f"{self.name}: has no row of network {networks[0]!r} in {number_format}; a row "
-                f"with the layer {EVERY_LAYER} is for all its layers"
+                f"with the layer {EVERY_LAYER} is for all its layers that multiply"
             )
         rows = found[0]
-        known = {layer for group in groups for layer in group}
+        known = {layer.name for group in groups for layer in group}
         for layer, loss in rows.items():
             if loss and layer not in known and layer != EVERY_LAYER:
                 near = difflib.get_close_matches(layer, sorted(known), n=2)
@@ -64,35 +78,46 @@ class LossTable:
                     f"{self.name}: network {networks[0]!r} has no layer {layer!r}{hint}"
                 )
         every = rows.get(EVERY_LAYER, 0)
-        return tuple(sum(rows.get(layer, every) for layer in group) for group in groups)
+        return tuple(
+            sum(rows.get(layer.name, every if layer.macs else 0) for layer in group)
+            for group in groups
+        )
 
     def _has(self, network: str, number_format: str) -> bool:
         return (network, number_format) in self.losses
 
 
 def load_losses(path: str | Path) -> LossTable:
-    """The table in a CSV file with the columns ``network``, ``layer``, ``format``, ``loss_ppm``.
+    """The table in a CSV file with the columns ``network``, ``layer``, ``format``, ``loss_ppm`` and
+    optionally ``metric``, what the losses of a network are of.
 
     A loss is in millionths of the metric (10,000 is one percent); a gain, below 0, counts as 0:
     sums of gains would promise what no measurement shows.
 
     Raises:
-        PlatformError: where the file cannot be read, has other columns, or a row that stands twice
-            or has no number from -10^12 to 10^12; names the line.
+        PlatformError: where the file cannot be read, has other columns, two metrics of a network,
+            or a row that stands twice or has no number from -10^12 to 10^12; names the line.
     """
     path = Path(path)
     losses: dict[tuple[str, str], dict[str, int]] = {}
-    for key, layer, loss, where in _rows(path):
+    metrics: dict[str, str] = {}
+    for key, layer, loss, metric, where in _rows(path):
         rows = losses.setdefault(key, {})
+        if metrics.setdefault(key[0], metric) != metric:
+            raise PlatformError(
+                f"{where}: metric must be the same in all rows of network {key[0]!r}, got "
+                f"{metric!r} after {metrics[key[0]]!r}"
+            )
         if layer in rows:
             raise PlatformError(f"{where}: {', '.join((*key, layer))} stands twice")
         rows[layer] = max(loss, 0)
     digest = hashlib.sha256(read_file(path, PlatformError)).hexdigest()
-    return LossTable(path.name, digest, losses)
+    named = {network: metric for network, metric in metrics.items() if metric}
+    return LossTable(path.name, digest, losses, named)
 
 
-def _rows(path: Path) -> Iterator[tuple[tuple[str, str], str, int, str]]:
-    for row in read_table(path, COLUMNS):
+def _rows(path: Path) -> Iterator[tuple[tuple[str, str], str, int, str, str]]:
+    for row in read_table(path, (*COLUMNS, METRIC), optional=(METRIC,)):
         for column in COLUMNS:
             if not row.cells[column]:
                 raise PlatformError(f"{row.where}: {column} must not be empty")
@@ -106,4 +131,4 @@ def _rows(path: Path) -> Iterator[tuple[tuple[str, str], str, int, str]]:
                 f"{row.where}: loss_ppm must be a number from -10^12 to 10^12, got {text!r}"
             )
         key = row.cells["network"], row.cells["format"].lower()
-        yield key, row.cells["layer"], loss, row.where
+        yield key, row.cells["layer"], loss, row.cells[METRIC], row.where

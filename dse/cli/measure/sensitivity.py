@@ -18,6 +18,7 @@ from dse.cli.shared.options import MAX_SIZE, Dimensions, Force
 from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
 from dse.inputs.output import check_output_file
+from dse.tools.sensitivity.images import parse_scaling
 from dse.tools.sensitivity.loss import PPM, Metric
 from dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
 from dse.tools.sensitivity.rewrite import FORMATS
@@ -47,7 +48,9 @@ def sensitivity(
     data: Annotated[
         str,
         typer.Option(
-            "--data", help="Folder with samples (.npy, .npz), or 'random'.", metavar="FOLDER|random"
+            "--data",
+            help="Folder with samples (.npy, .npz, .png, .jpg), or 'random'.",
+            metavar="FOLDER|random",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Table of losses (.csv).")],
@@ -63,6 +66,17 @@ def sensitivity(
             help="top1: share of another class; noise: noise over signal. [default: by outputs]"
         ),
     ] = None,
+    image_mean: Annotated[
+        str | None,
+        typer.Option(
+            help="Mean of images whose values are from 0 to 1: a number, or one per channel. "
+            "[default: 0]"
+        ),
+    ] = None,
+    image_std: Annotated[
+        str | None,
+        typer.Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]"),
+    ] = None,
     dim: Dimensions = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
     force: Force = False,
@@ -71,11 +85,12 @@ def sensitivity(
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
+    scaling = parse_scaling(image_mean, image_std)
     network = trained_model(source, dict(parse_dimensions(dim)))
     taken = (
         random_samples(network.inputs, samples, label=network.name)
         if data == _RANDOM
-        else read_samples(Path(data), network.inputs, samples)
+        else read_samples(Path(data), network.inputs, samples, scaling)
     )
     meter = LossMeter(network, taken, metric)
     with ProgressLine[tuple[int, int]](
@@ -88,7 +103,7 @@ def sensitivity(
         rows = layer_losses(
             network, meter, chosen, progress=lambda done, total: line((done, total))
         )
-    replace_file(output, losses_csv(network.name, rows))
+    replace_file(output, losses_csv(network.name, rows, meter.measure.metric))
     if data == _RANDOM and not quiet:
         print(
             "dse: warning: measured on random input, which is not what the network was trained on",

@@ -123,7 +123,8 @@ LossFile = Annotated[
     Path | None,
     typer.Option(
         "--losses",
-        help="Table (CSV) of the accuracy that number formats cost: network,layer,format,loss_ppm.",
+        help="Table (CSV) of the accuracy that number formats cost: network, layer, format, "
+        "loss_ppm, and optionally metric.",
     ),
 ]
 MemoryCap = Annotated[

@@ -17,7 +17,7 @@ from dse.tools.sensitivity.trained_model import TrainedModel
 from results.errors import ResultError
 from results.io.optional import optional_import
 
-COLUMNS = ("network", "layer", "format", "loss_ppm")
+COLUMNS = ("network", "layer", "format", "loss_ppm", "metric")
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,12 @@ def layer_losses(
     return rows
 
 
-def losses_csv(network: str, rows: Sequence[LayerLoss]) -> bytes:
+def losses_csv(network: str, rows: Sequence[LayerLoss], metric: Metric) -> bytes:
     """The rows as a table with the columns :data:`COLUMNS`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows((network, row.layer, row.number_format, row.loss_ppm) for row in rows)
+    writer.writerows(
+        (network, row.layer, row.number_format, row.loss_ppm, metric.value) for row in rows
+    )
     return text.getvalue().encode()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.api.problem import Problem
 from dse.problem.build import build_problem
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
@@ -20,3 +21,22 @@ def test_a_quantised_model_in_a_wider_format_is_noted(precision, notes):
     found = [text for text in built.warnings if text.endswith("use --precision int8")]
     assert len(found) == notes
     assert all(text.startswith("resnet18_qdq: ") for text in found)
+
+
+def test_losses_of_different_metrics_are_named_where_they_are_added_up(tmp_path):
+    rows = ["network,layer,format,loss_ppm,metric", "alexnet,*,int8,5,noise"]
+    path = tmp_path / "losses.csv"
+
+    def warnings(metric, *objectives):
+        path.write_text("\n".join([*rows, f"squeezenet,*,int8,5,{metric}"]) + "\n")
+        problem = Problem(
+            ["alexnet", "squeezenet"], "jetson-agx-orin", groups=2, precision="int8",
+            losses=path, objectives=["latency", *objectives],
+        )  # fmt: skip
+        return [text for text in problem.warnings if text.startswith("losses.csv")]
+
+    (warning,) = warnings("top1", "accuracy-loss")
+    assert "different metrics (alexnet by noise, squeezenet by top1)" in warning
+    assert warnings("noise", "accuracy-loss") == []
+    assert warnings("", "accuracy-loss") == []
+    assert warnings("top1", "accuracy-loss:alexnet") == []

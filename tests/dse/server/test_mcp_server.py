@@ -60,6 +60,26 @@ def test_a_front_is_explored_shown_verified_and_compared(tmp_path: Path) -> None
     assert compared.structured_content["differences"] == []
 
 
+def test_formats_losses_memory_and_batches_are_those_of_explore(tmp_path: Path) -> None:
+    (tmp_path / "losses.csv").write_text(
+        "network,layer,format,loss_ppm\nsqueezenet,*,int8,1000\nsqueezenet,*,fp16,1\n"
+    )
+    asked = {
+        "networks": ["squeezenet"], "platform": "jetson-agx-orin", "groups": 2,
+        "precision": "int8,fp16", "losses": "losses.csv", "max_accuracy_loss_percent": 1,
+        "memory_cap_mb": 50, "batch": 3, "max_evaluations": 100, "output": "one",
+        "objectives": ["latency", "accuracy-loss"],
+    }  # fmt: skip
+    call(tmp_path, ("explore", asked))
+    document = json.loads((tmp_path / "one/problem.json").read_text("utf-8"))
+    (network,) = document["networks"]
+    assert (network["batch"], network["max_loss_ppm"]) == (3, 10_000)
+    assert document["memory_cap_bytes"] == 50 * 10**6
+    assert {unit["number_format"] for unit in document["units"]} == {"int8", "fp16"}
+    outside = refusal(tmp_path, "explore", **{**asked, "losses": "../x.csv", "output": "two"})
+    assert "a path inside the server's folder is required" in outside
+
+
 def test_a_mapping_is_evaluated(tmp_path: Path) -> None:
     mapping = {"alexnet": "gpu", "squeezenet": ["gpu"] * 3}
     gpu, limited = call(

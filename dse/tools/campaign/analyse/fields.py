@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from dse.errors import WorkloadError
-from dse.tools.campaign.plan.settings import AXES
+from dse.tools.campaign.plan.settings import AXES, FILE_FIELDS, file_label
 from dse.tools.campaign.store.run_record import RunRecord
 
 _PLACES = ("first", "second", "third", "fourth")
@@ -33,8 +32,8 @@ def field_of(record: RunRecord, name: str) -> str:
         value = getattr(record, name)
     else:
         value = getattr(record.settings, name, None)
-        if name in ("platform", "profile") and value is not None:
-            value = os.path.basename(value).removesuffix(".json")
+        if name in FILE_FIELDS and value is not None:
+            value = file_label(value)
     return "" if value is None else str(value)
 
 

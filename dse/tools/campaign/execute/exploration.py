@@ -19,7 +19,7 @@ from dse.problem.network_tables import NetworkTables
 from dse.search.names import EngineName
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.plan.settings import options_of, problem_key
+from dse.tools.campaign.plan.settings import listed, options_of, problem_key
 from dse.tools.campaign.store.pack import compress, pack
 from dse.tools.campaign.store.run import (
     BaselineFigures,
@@ -29,7 +29,9 @@ from dse.tools.campaign.store.run import (
     RunTask,
 )
 from dse.tools.campaign.store.strip_timings import timeless_proof
+from dse.workload.parse_options import with_batches
 from dse.workload.workload_file import workload_from
+from fitness.profiles.loss_table import load_losses
 from fitness.profiles.profile_file import load_profile
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
@@ -130,13 +132,16 @@ def _prepared(inputs: RunInputs) -> _Prepared:
         return _problems[key]
     chip = load_platform(settings.platform)
     profile = None if settings.profile is None else load_profile(settings.profile, chip)
-    workload = workload_from(settings.networks)
+    losses = None if settings.losses is None else load_losses(settings.losses)
+    workload = with_batches(workload_from(settings.networks), listed(settings.batch))
     options = options_of(settings)
-    built = build_problem(workload, chip, options, profile=profile, known=_networks)
+    built = build_problem(workload, chip, options, profile=profile, losses=losses, known=_networks)
     if _missing(inputs, built, profile.sha256 if profile else None):
         # A file may have changed since this process has read it.
         _networks.clear()
-        built = build_problem(workload, chip, options, profile=profile, known=_networks)
+        built = build_problem(
+            workload, chip, options, profile=profile, losses=losses, known=_networks
+        )
     missing = _missing(inputs, built, profile.sha256 if profile else None)
     if missing:
         raise WorkloadError(

@@ -31,7 +31,7 @@ WHOLE_NUMBERS = frozenset(
     {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
 )
 TEXT_LISTS = frozenset(
-    {"objectives", "units", "fixed", "min_rate_hz"}
+    {"objectives", "units", "fixed", "min_rate_hz", "batch", "max_accuracy_loss_percent"}
     | {"deadline_ms", "deadline_95_ms", "max_jitter_ms", "max_misses"}
 )
 
@@ -77,6 +77,7 @@ def _check(size: PlanSize) -> None:
     from dse.problem.execution import check_objectives, check_objectives_of_rates
     from dse.search.names import EngineName
     from dse.workload.options import parse_objective
+    from dse.workload.parse_options import parse_batches
 
     engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
@@ -97,7 +98,14 @@ def _check(size: PlanSize) -> None:
                 f"{settings.engine!r}"
             )
         options = replace(
-            settings, networks=(), platform="", engine="", max_evaluations=1, seed=0, profile=None
+            settings,
+            networks=(),
+            platform="",
+            engine="",
+            max_evaluations=1,
+            seed=0,
+            profile=None,
+            losses=None,
         )
         seen.setdefault(options, run.name)
         free_running = bool(settings.free_running) or run.workload.free_running
@@ -106,6 +114,7 @@ def _check(size: PlanSize) -> None:
     for options, name in seen.items():
         try:
             options_of(options)
+            parse_batches(listed(options.batch))
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
     for (text, workload, free_running, rates), name in objectives.items():
@@ -194,7 +203,7 @@ def _value(name: str, value: Any, folder: str) -> Choice:
         return f"{number:f}"
     if name == "platform" and _is_path(value):
         return os.path.join(folder, value)
-    if name == "profile":
+    if name in ("profile", "losses"):
         return os.path.join(folder, value)
     if name in TEXT_LISTS:
         return ", ".join(listed(value))

@@ -12,9 +12,11 @@ from dse.errors import WorkloadError
 from dse.tools.campaign.plan.settings import (
     AXES,
     DEFAULTS,
+    FILE_FIELDS,
     SEARCH_FIELDS,
     Choice,
     RunSettings,
+    file_label,
     problem_key,
 )
 from dse.workload.releases import OF_A_FRAME, OF_RATES
@@ -23,8 +25,6 @@ MAX_RUNS = 1_000_000
 """Of a campaign whose runs are listed: each takes about a kilobyte."""
 MAX_COUNTED = 50_000
 """Runs of a campaign that are listed to be counted; of more, only what rules tell apart."""
-_PATHS = frozenset({"platform", "profile"})
-"""Fields whose values are files, of which runs have the last part in their names."""
 _TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz"})
 """Fields whose values are looked at together."""
 
@@ -147,7 +147,7 @@ def size_plan(rules: Rules) -> PlanSize:
     first = {name: values[:1] for name, values in lists.items()}
     plan = make_plan(replace(rules, values={**rules.values, **first}))
     settings = plan.runs[0].settings
-    for name in _PATHS & lists.keys():
+    for name in FILE_FIELDS & lists.keys():
         changed: list[dict[str, Any]] = [{name: value} for value in lists[name]]
         spelt = {_spelt(replace(settings, **change), name) for change in changed}
         if len(spelt) < len(lists[name]):
@@ -266,8 +266,8 @@ def _spelt(settings: RunSettings, name: str) -> str:
     value = getattr(settings, name)
     if value is None:
         return ""
-    if name in _PATHS:
-        return str(value).replace("\\", "/").rpartition("/")[2].removesuffix(".json")
+    if name in FILE_FIELDS:
+        return file_label(str(value))
     if name in ("objectives", "engine", "units", "precision", "fixed"):
         return str(value)
     return f"{name} {value}"

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from dse.tools.campaign.plan.plan import Plan, PlannedRun
-from dse.tools.campaign.plan.settings import RunSettings
+from dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
 from results.io.canonical_json import content_sha256
 
 INPUTS_FORMAT = "paretosoc-run/1"
@@ -50,7 +50,7 @@ def subject(settings: RunSettings) -> dict[str, Any]:
     """The settings with files by name alone: what is asked, wherever the files lie."""
     document = settings.to_document()
     document["networks"] = [_base(text) for text in settings.networks]
-    for name in ("platform", "profile"):
+    for name in FILE_FIELDS:
         if name in document:
             document[name] = _base(document[name])
     return document
@@ -100,8 +100,9 @@ class _Contents:
             *self._networks(settings.networks),
             ("platform", self._platform(settings.platform)),
         ]
-        if settings.profile is not None:
-            contents.append(("profile", self._file(settings.profile)))
+        for what, path in (("profile", settings.profile), ("losses", settings.losses)):
+            if path is not None:
+                contents.append((what, self._file(path)))
         return tuple(contents)
 
     def _files_of_networks(self, networks: Sequence[str]) -> tuple[tuple[str, str], ...]:

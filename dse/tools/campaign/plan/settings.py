@@ -39,6 +39,10 @@ class RunSettings:
     free_running: bool | None = None
     frames_in_flight: int | None = None
     profile: str | None = None
+    losses: str | None = None
+    batch: str | None = None
+    max_accuracy_loss_percent: str | None = None
+    memory_cap_mb: str | None = None
     engine: str = "nsga2"
     max_evaluations: int = 20_000
     seed: int = 0
@@ -75,6 +79,8 @@ class Axis:
 AXES = (
     Axis("platform", "platforms"),
     Axis("profile", "profiles"),
+    Axis("losses", "losses"),
+    Axis("batch", "batches"),
     Axis("groups", "group_counts"),
     Axis("cut", "cuts"),
     Axis("units", "units"),
@@ -83,6 +89,7 @@ AXES = (
     Axis("frames_in_flight", "frames_in_flight", seeds_others=True),
     Axis("fixed", "fixed", seeds_others=True),
     Axis("max_transitions", "transition_limits", seeds_others=True),
+    Axis("max_accuracy_loss_percent", "accuracy_loss_limits", seeds_others=True),
     Axis("deadline_ms", "deadlines_ms", seeds_others=True),
     Axis("deadline_95_ms", "deadlines_95_ms", seeds_others=True),
     Axis("max_jitter_ms", "jitter_limits_ms", seeds_others=True),
@@ -91,6 +98,7 @@ AXES = (
     Axis("frames_per_second", "frame_rates", seeds_others=True),
     Axis("energy_budget_mj", "energy_budgets_mj", seeds_others=True),
     Axis("power_cap_w", "power_caps_w", seeds_others=True),
+    Axis("memory_cap_mb", "memory_caps_mb", seeds_others=True),
     Axis("objectives", "objectives", seeds_others=True),
     Axis("engine", "engines", seeds_others=True),
     Axis("max_evaluations", "evaluations", seeds_others=True),
@@ -98,6 +106,9 @@ AXES = (
 )
 """Slowest first: runs of one workload, platform and grouping follow each other, so that a worker
 reads, cuts and costs them once."""
+
+FILE_FIELDS = frozenset({"platform", "profile", "losses"})
+"""Fields whose values are files, of which runs have the last part in their names."""
 
 SEARCH_FIELDS = frozenset({"engine", "max_evaluations", "seed", "prove"})
 """What the numeric problem does not depend on."""
@@ -129,6 +140,8 @@ def options_of(settings: RunSettings) -> Options:
         fix=listed(settings.fixed),
         precision=settings.precision,
         power_cap=settings.power_cap_w,
+        memory_cap=settings.memory_cap_mb,
+        max_accuracy_loss=listed(settings.max_accuracy_loss_percent),
         energy_budget=settings.energy_budget_mj,
         deadline=listed(settings.deadline_ms),
         deadline_95=listed(settings.deadline_95_ms),
@@ -140,6 +153,11 @@ def options_of(settings: RunSettings) -> Options:
         free_running=bool(settings.free_running),
         frames_in_flight=settings.frames_in_flight,
     )
+
+
+def file_label(path: str) -> str:
+    """The last part of a path, without the ending of a file of measurements."""
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".json").removesuffix(".csv")
 
 
 def listed(text: str | None) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dse.api.problem import Problem
 from dse.errors import WorkloadError
 from dse.space.design_space import DesignSpace
 from dse.space.warm_start import starting_rows
@@ -23,12 +24,14 @@ from dse.tools.campaign.execute.workers import SameProcess
 from dse.tools.campaign.plan.campaign_file import load_plan
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import inputs_of
+from dse.tools.campaign.store.pack import decompress
 from dse.tools.campaign.store.run import RunStatus, RunTask
 from dse.tools.campaign.store.store import Store
 from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 from results.problem.execution import FreeRunning
+from results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
@@ -115,6 +118,47 @@ def test_free_running_is_an_input(tmp_path):
     )
     assert front.problem.execution == FreeRunning(3)
     assert outcome.figures.objectives == tuple(member.objectives for member in front.members)
+
+
+def test_batches_losses_and_limits_are_those_of_explore(tmp_path):
+    (tmp_path / "losses.csv").write_text(
+        "network,layer,format,loss_ppm\nsqueezenet,*,int8,1000\nsqueezenet,*,fp16,1\n"
+    )
+    file = {
+        "workloads": ["squeezenet"],
+        "platforms": ["jetson-agx-orin"],
+        "units": ["gpu, dla0"],
+        "group_counts": [3],
+        "precisions": ["int8,fp16"],
+        "losses": ["losses.csv"],
+        "batches": [2, "squeezenet=5"],
+        "accuracy_loss_limits": [0.5],
+        "memory_caps_mb": [90],
+        "objectives": ["latency, accuracy-loss"],
+        "evaluations": [100],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(file))
+    plan = load_plan(tmp_path / "c.json")
+    assert [run.settings.batch for run in plan.runs] == ["2", "squeezenet=5"]
+    for run, inputs in zip(plan.runs, inputs_of(plan, program_identity()), strict=True):
+        problem = problem_from_bytes(decompress(explore_run(RunTask(inputs.hash, inputs)).problem))
+        (network,) = problem.networks
+        assert network.batch == int(run.settings.batch.removeprefix("squeezenet="))
+        assert network.max_loss_ppm == 5000
+        assert problem.memory_cap_bytes == 90 * 10**6
+        asked = Problem(
+            "squeezenet",
+            "jetson-agx-orin",
+            units=["gpu", "dla0"],
+            groups=3,
+            precision="int8,fp16",
+            losses=tmp_path / "losses.csv",
+            batch=network.batch,
+            max_accuracy_loss_percent=0.5,
+            memory_cap_mb=90,
+            objectives=["latency", "accuracy-loss"],
+        )
+        assert problem_bytes(asked.numeric) == problem_bytes(problem)
 
 
 def test_a_run_has_the_same_bytes_whatever_ran_before_it(campaign, records):

@@ -118,7 +118,7 @@ def test_layers_that_do_not_multiply_lose_nothing(network, samples):
     assert min(losses["first"], losses["second"]) > 0
     both = meter.loss_ppm({"first": INT8, "second": INT8})
     assert both == pytest.approx(losses["first"] + losses["second"], rel=0.5)
-    lines = list(csv.DictReader(losses_csv("two", rows).decode().splitlines()))
+    lines = list(csv.DictReader(losses_csv("two", rows, Metric.NOISE).decode().splitlines()))
     assert [(line["layer"], line["format"], int(line["loss_ppm"])) for line in lines] == [
         (row.layer, "int8", row.loss_ppm) for row in rows
     ]
@@ -196,7 +196,8 @@ def test_the_command_writes_a_row_for_every_layer(dse, model, tmp_path):
     assert done.status == 0, done.err
     assert "random input" in done.err
     lines = table.read_text("utf-8").splitlines()
-    assert lines[0] == "network,layer,format,loss_ppm"
+    assert lines[0] == "network,layer,format,loss_ppm,metric"
+    assert {line.split(",")[4] for line in lines[1:]} == {"noise"}
     assert [line.split(",")[:3] for line in lines[1:]] == [
         ["two", layer, number_format]
         for number_format in ("int8", "fp16")
@@ -211,7 +212,7 @@ def test_the_command_writes_a_row_for_every_layer(dse, model, tmp_path):
     [
         (("squeezenet", "--data", "random"), "a model with trained weights is required"),
         (("{models}/resnet18_qdq.onnx", "--data", "random"), "a model in floats is required"),
-        (("{model}", "--data", "{folder}"), "a folder with samples (.npy or .npz) is required"),
+        (("{model}", "--data", "{folder}"), "a folder with samples (.npy, .npz, .png, .jpg, "),
         (("{model}", "--data", "random", "--format", "int4"), "one of int8, fp16 is required"),
     ],
 )

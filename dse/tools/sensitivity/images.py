@@ -1,0 +1,93 @@
+"""Images as inputs of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import WorkloadError
+from dse.workload.options import parse_number
+from results.errors import ResultError
+from results.io.optional import optional_import
+from sdf.onnx.parts import PartTensor
+
+SUFFIXES = (".png", ".jpg", ".jpeg")
+_MODES = {1: "L", 3: "RGB"}
+"""Channels -> mode of Pillow."""
+
+
+@dataclass(frozen=True)
+class ImageScaling:
+    """(value - mean) / std of values from 0 to 1: per channel, or one for all."""
+
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+
+
+def parse_scaling(mean: str | None, std: str | None) -> ImageScaling:
+    """From texts such as ``0.485,0.456,0.406``.
+
+    Raises:
+        WorkloadError: where a text is not one number or three, or a std is 0.
+    """
+
+    def numbers(text: str | None, option: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        if text is None:
+            return default
+        found = [parse_number(part.strip()) for part in text.split(",")]
+        known = tuple(float(value) for value in found if value is not None)
+        if len(known) < len(found) or len(found) not in _MODES:
+            raise WorkloadError(f"{option}: one number or three are required, got {text!r}")
+        return known
+
+    scaling = ImageScaling(
+        numbers(mean, "--image-mean", ImageScaling.mean),
+        numbers(std, "--image-std", ImageScaling.std),
+    )
+    if min(scaling.std) <= 0:
+        raise WorkloadError(f"--image-std: numbers above 0 are required, got {std!r}")
+    return scaling
+
+
+def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) -> NDArray[Any]:
+    """An image in the shape of a network's only input, in float32.
+
+    It is scaled by bilinear filtering until it covers the input, and cut off evenly at both sides.
+
+    Args:
+        path: a file that Pillow reads.
+        inputs: the network's; one, of the shape [1, channels, height, width] or [1, height, width,
+            channels] with 1 or 3 channels.
+        scaling: of its values, which are from 0 to 1.
+
+    Raises:
+        ResultError: where the network has other inputs, or the file cannot be read.
+    """
+    shape = inputs[0].shape or ()
+    axis = next((k for k in (1, 3) if len(shape) == 4 and shape[k] in _MODES), None)
+    if len(inputs) != 1 or axis is None or shape[0] != 1:
+        stated = "; ".join(f"{tensor.name} {list(tensor.shape or ())}" for tensor in inputs)
+        raise ResultError(
+            f"{path}: an image needs one input of the shape [1, channels, height, width] or [1, "
+            f"height, width, channels] with 1 or 3 channels; the network has {stated}. Use .npz"
+        )
+    height, width = (size for k, size in enumerate(shape) if k not in (0, axis))
+    pillow = optional_import("PIL.Image", extra="host", purpose="reading images")
+    operations = optional_import("PIL.ImageOps", extra="host", purpose="reading images")
+    try:
+        with pillow.open(path) as image:
+            fitted = operations.fit(
+                image.convert(_MODES[shape[axis]]), (width, height), pillow.Resampling.BILINEAR
+            )
+            values = np.asarray(fitted, np.float32).reshape(height, width, shape[axis]) / 255
+    except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError) as error:
+        raise ResultError(f"{path}: cannot be read: {error}") from None
+    scaled = (values - np.array(scaling.mean)) / np.array(scaling.std)
+    ordered = scaled.transpose(2, 0, 1) if axis == 1 else scaled
+    image_input: NDArray[np.float32] = ordered[None].astype(np.float32)
+    return image_input

@@ -1,0 +1,84 @@
+"""Images as samples: shapes, cutting and scaling by hand, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from dse.errors import WorkloadError
+from dse.tools.sensitivity.images import ImageScaling, parse_scaling, read_image
+from dse.tools.sensitivity.samples import read_samples
+from results.errors import ResultError
+from sdf.onnx.parts import PartTensor
+
+FLOAT = 1
+
+
+def tensor(*shape: int) -> PartTensor:
+    return PartTensor("x", shape, FLOAT)
+
+
+def saved(folder: Path, pixels: np.ndarray, name: str = "a.png") -> Path:
+    Image.fromarray(pixels).save(folder / name)
+    return folder / name
+
+
+def test_an_image_of_the_size_keeps_its_pixels(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(1).integers(0, 256, (4, 6, 3), dtype=np.uint8)
+    scaling = ImageScaling((0.5, 0.25, 0.0), (0.5, 1.0, 2.0))
+    found = read_image(saved(tmp_path, pixels), [tensor(1, 3, 4, 6)], scaling)
+    assert found.shape == (1, 3, 4, 6)
+    assert found.dtype == np.float32
+    for c, (mean, std) in enumerate(zip(scaling.mean, scaling.std, strict=True)):
+        assert found[0, c] == pytest.approx((pixels[:, :, c] / 255 - mean) / std, abs=1e-6)
+    last = read_image(tmp_path / "a.png", [tensor(1, 4, 6, 3)], ImageScaling())
+    assert last[0] == pytest.approx(pixels / 255, abs=1e-6)
+
+
+def test_a_wider_image_is_cut_at_both_sides(tmp_path: Path) -> None:
+    """Twice as high and four times as wide: halved, and a quarter is left out on each side."""
+    pixels = np.repeat(np.arange(16, dtype=np.uint8)[None] * 16, 8, axis=0)
+    found = read_image(saved(tmp_path, pixels), [tensor(1, 1, 4, 4)], ImageScaling())
+    # Bilinear filtering of a slope keeps it: columns 4 and 5 to 10 and 11 in pairs.
+    assert found[0, 0] == pytest.approx(np.tile(np.arange(4.5, 12, 2) * 16 / 255, (4, 1)), abs=0.01)
+
+
+def test_images_and_arrays_are_read_in_the_order_of_names(tmp_path: Path) -> None:
+    saved(tmp_path, np.full((2, 2, 3), 255, np.uint8), "b.JPG")
+    np.save(tmp_path / "a.npy", np.zeros((1, 3, 2, 2), np.float32))
+    samples = read_samples(tmp_path, [tensor(1, 3, 2, 2)], 9, ImageScaling((1.0,), (1.0,)))
+    assert [float(sample["x"].max()) for sample in samples] == [0, 0]
+    assert [float(sample["x"].min()) for sample in samples] == pytest.approx([0, 0], abs=0.02)
+    assert len(read_samples(tmp_path, [tensor(1, 3, 2, 2)], 1)) == 1
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [[tensor(1, 10)], [tensor(1, 2, 4, 4)], [tensor(2, 3, 4, 4)], [tensor(1, 3, 4, 4)] * 2],
+)
+def test_other_inputs_are_refused(tmp_path: Path, inputs: list[PartTensor]) -> None:
+    path = saved(tmp_path, np.zeros((4, 4, 3), np.uint8))
+    with pytest.raises(ResultError, match=r"a\.png: an image needs one input .*Use \.npz"):
+        read_image(path, inputs, ImageScaling())
+
+
+def test_a_broken_image_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(saved(tmp_path, np.zeros((40, 40, 3), np.uint8)).read_bytes()[:40])
+    with pytest.raises(ResultError, match=r"a\.png: cannot be read"):
+        read_image(path, [tensor(1, 3, 4, 4)], ImageScaling())
+
+
+def test_texts_of_scaling() -> None:
+    assert parse_scaling("0.5", "0.1, 0.2,0.3") == ImageScaling((0.5,), (0.1, 0.2, 0.3))
+    assert parse_scaling(None, None) == ImageScaling()
+    for mean, std, named in (
+        ("1,2", None, "--image-mean: one number or three are required, got '1,2'"),
+        ("x", None, "--image-mean: one number or three"),
+        (None, "0", "--image-std: numbers above 0 are required"),
+    ):
+        with pytest.raises(WorkloadError, match=named):
+            parse_scaling(mean, std)
