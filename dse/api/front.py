@@ -35,11 +35,17 @@ from results.front.certificate import CertificateStatus, ProofArtifacts
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
 from results.front.front_document import scheduled_to_document
-from results.front.named_members import mark_members
-from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member, member_title
+from results.front.named_members import (
+    FASTEST,
+    LOWEST_ENERGY,
+    choose_member,
+    mark_members,
+    member_title,
+)
 from results.io.plural import pluralize
 from results.problem.problem import Problem as NumericProblem
-from results.text.front import DEFAULT_ROWS, front_table, table_rows
+from results.text.front import DEFAULT_ROWS, front_table
+from results.text.front_rows import table_rows
 from results.text.member import member_lines
 from results.text.member_diff import describe_difference
 from results.text.schedule import SCHEDULE_ROWS, schedule_table

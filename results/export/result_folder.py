@@ -15,7 +15,8 @@ from results.front.certificate_file import certificate_from_bytes, proof_files
 from results.front.cost_origins import CostOrigins
 from results.front.costs_file import costs_bytes, costs_from_document
 from results.front.front import Front
-from results.front.front_document import FRONT_FORMAT, front_from_document, front_to_document
+from results.front.front_document import FRONT_FORMAT, front_to_document
+from results.front.front_reader import front_from_document
 from results.front.proof_tree import tree_from_bytes
 from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from results.io.canonical_json import canonical_bytes, parse, sha256_of

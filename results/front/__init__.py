@@ -12,8 +12,8 @@ from results.front.front import (
     Member,
     Provenance,
 )
+from results.front.named_members import choose_member
 from results.front.schedule import Schedule, ScheduledGroup
-from results.front.select_member import choose_member
 
 __all__ = [
     "BaselinePoint",

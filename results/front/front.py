@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from common.arrays import IntArray
+from results.errors import ResultError
 from results.front.bounds import Corner
 from results.front.certificate import CertificateStatus, FormulationProof
 from results.problem.problem import DesignPoint, Problem
@@ -208,3 +212,18 @@ class Front:
             and len(claim.objectives) == len(self.problem.objectives)
             for claim in (self.certificate, self.epsilon)
         )
+
+
+def objective_array(front: Front) -> IntArray:
+    """Objectives of all members [members, objectives]; all are minimised.
+
+    Raises:
+        ResultError: where a value is beyond int64.
+    """
+    try:
+        values: IntArray = np.array(
+            [member.objectives for member in front.members], dtype=np.int64
+        ).reshape(len(front.members), len(front.problem.objectives))
+    except (OverflowError, ValueError):
+        raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
+    return values

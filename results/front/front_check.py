@@ -16,7 +16,7 @@ from common.arrays import BoolArray, IntArray
 from common.units import PPM
 from results.errors import ResultError
 from results.front.dominance import non_dominated
-from results.front.front import FreeRun, Front, Member
+from results.front.front import FreeRun, Front, Member, objective_array
 from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
@@ -71,21 +71,6 @@ def _check_claims(front: Front) -> None:
     for i, corner in enumerate(() if front.bounds is None else front.bounds.region):
         if len(corner) != width:
             raise ResultError(f"$.bounds.region[{i}]: must have {width} values, got {len(corner)}")
-
-
-def objective_array(front: Front) -> IntArray:
-    """Objectives of all members [members, objectives]; all are minimised.
-
-    Raises:
-        ResultError: where a value is beyond int64.
-    """
-    try:
-        values: IntArray = np.array(
-            [member.objectives for member in front.members], dtype=np.int64
-        ).reshape(len(front.members), len(front.problem.objectives))
-    except (OverflowError, ValueError):
-        raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
-    return values
 
 
 def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:

@@ -1,16 +1,31 @@
-"""Which members of a front deserve a name: the best at each objective, and the knee."""
+"""Names of a front's members, the best at each objective and the knee, and a member by its number
+or its name: ``3``, ``fastest``, ``lowest-energy``, ``knee``.
+"""
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Callable
 from functools import lru_cache
+from operator import mul
 
+from results.errors import ResultError
 from results.front.dominance import knee
-from results.front.front import Front
-from results.front.front_check import objective_array
-from results.problem.objectives import Objective
+from results.front.front import Front, objective_array
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 
-KNEE = "knee"
+FASTEST, LOWEST_ENERGY, KNEE = "fastest", "lowest-energy", "knee"
+_OF_TIME = (
+    ObjectiveKind.LATENCY,
+    ObjectiveKind.INVERSE_LATENCY,
+    ObjectiveKind.THROUGHPUT,
+    ObjectiveKind.TOKEN_RATE,
+    ObjectiveKind.RELATIVE_RESPONSE,
+    ObjectiveKind.RESPONSE,
+    ObjectiveKind.RESPONSE_95,
+)
 
 
 def mark_of_best(problem: Problem, objective: Objective) -> str:
@@ -43,3 +58,64 @@ def _marks(front: Front) -> dict[int, tuple[str, ...]]:
 def marked_member(front: Front, mark: str) -> int | None:
     """Index of the member with this mark, or None."""
     return next((index for index, marks in mark_members(front).items() if mark in marks), None)
+
+
+def choose_member(front: Front, text: str) -> int:
+    """Index of the member that ``text`` names: a number from 0, or a mark of the front.
+
+    ``fastest`` and ``lowest-energy`` are there whatever the objectives. The fastest is best at the
+    first objective of time (a latency, a response, a rate), of all networks where there is one;
+    without any it has the least makespan, with rates of networks the least relative response. The
+    first of equals counts.
+
+    Raises:
+        ResultError: where the front is empty or there is no such member; it says what there is.
+    """
+    if not front.members:
+        raise ResultError("the front is empty: it has no member to choose")
+    count = len(front.members)
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        if int(text) >= count:
+            raise ResultError(f"member {text}: there are members 0 to {count - 1}")
+        return int(text)
+    by_name = {
+        FASTEST: by_speed(front)[0],
+        LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
+    }
+    for index, marks in mark_members(front).items():
+        by_name |= dict.fromkeys((_typed(mark) for mark in marks), index)
+    if _typed(text) in by_name:
+        return by_name[_typed(text)]
+    near = difflib.get_close_matches(_typed(text), list(by_name), n=2)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
+    raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def by_speed(front: Front) -> list[int]:
+    """Indices of all members, the fastest first, by what :func:`choose_member` calls so."""
+    return sorted(range(len(front.members)), key=_slowness(front))
+
+
+def _typed(mark: str) -> str:
+    """A mark as it can be typed without quotes."""
+    return mark.replace(" ", "-")
+
+
+def _slowness(front: Front) -> Callable[[int], int]:
+    """Of a member by its index: the less, the faster. Of what is in the table, so that no other
+    member is the fastest there."""
+    objectives = front.problem.objectives
+    columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
+    if columns:
+        column = min(columns, key=lambda k: objectives[k].network is not None)
+        return lambda index: front.members[index].objectives[column]
+    if front.problem.has_rates:
+        releases = [front.problem.releases(n) for n in range(len(front.problem.networks))]
+        return lambda index: max(map(mul, front.members[index].latencies_ps, releases))
+    return lambda index: front.members[index].makespan_ps
+
+
+def member_title(front: Front, index: int) -> str:
+    """``member 3`` or ``member 0 (fastest)``."""
+    marks = mark_members(front).get(index)
+    return f"member {index}" + (f" ({', '.join(marks)})" if marks else "")

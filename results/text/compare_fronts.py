@@ -20,8 +20,7 @@ from common.units import (
 )
 from results.errors import ResultError
 from results.front.dominance import hypervolume, reference_point
-from results.front.front import Front
-from results.front.front_check import objective_array
+from results.front.front import Front, objective_array
 from results.io.plural import pluralize
 from results.problem.objectives import objective_names
 from results.problem.problem import Problem

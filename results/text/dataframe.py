@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from results.io.optional import optional_import
-from results.text.front import table_rows
+from results.text.front_rows import table_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame

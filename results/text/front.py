@@ -1,4 +1,4 @@
-"""The front as a table for people, and the same rows as plain data."""
+"""The front as a table for people; :mod:`results.text.front_rows` has the same as plain data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,11 @@ from results.problem.objectives import (
     format_number,
     format_objectives,
     objective_label,
-    objective_names,
     objective_unit,
     objective_value,
     unit_heading,
 )
 from results.problem.problem import Problem
-from results.problem.rates import member_relative_ppm
 from results.text.free_running import slowest_network
 from results.text.member_diff import (
     clocks_mhz,
@@ -50,73 +48,6 @@ _MAX_MORE_DIGITS = 9
 """Picoseconds and femtojoules are the ninth and twelfth digit after the point."""
 _GAP = 2
 """Characters between two columns."""
-
-Row = dict[str, object]
-
-
-def table_rows(front: Front) -> list[Row]:
-    """One row per member, as plain data for JSON.
-
-    Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
-    minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
-    ``clocks_mhz`` (null where off), ``priorities`` (by network; null where they are not searched),
-    ``transitions``, ``responses`` (null without rates of networks; else per network
-    ``longest_ps``, ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null where networks
-    share a frame; else per network ``uhz`` and ``relative_ppm``, its share of what it reaches
-    alone).
-    """
-    problem = front.problem
-    marks = mark_members(front)
-    names = objective_names(problem)
-    return [
-        {
-            "member": i,
-            "marks": list(marks.get(i, ())),
-            "objectives": dict(zip(names, member.objectives, strict=True)),
-            "display": {
-                f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
-                    objective_value(objective, value)
-                )
-                for objective, value in zip(problem.objectives, member.objectives, strict=True)
-            },
-            "groups_by_unit": groups_by_unit(problem, member),
-            "clocks_mhz": clocks_mhz(problem, member),
-            "priorities": _searched_priorities(problem, member),
-            "transitions": transition_count(problem, member),
-            "responses": _responses(problem, member),
-            "rates": _rates(problem, member),
-        }
-        for i, member in enumerate(front.members)
-    ]
-
-
-def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | None:
-    if not problem.searches_priorities:
-        return None
-    names = [network.name for network in problem.networks]
-    return dict(zip(names, problem.priorities(member.design), strict=True))
-
-
-def _responses(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:
-    if member.responses is None:
-        return None
-    entries = zip(problem.networks, member.latencies_ps, member.responses, strict=True)
-    return {
-        network.name: {"longest_ps": longest, **asdict(entry)}
-        for network, longest, entry in entries
-    }
-
-
-def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:
-    if member.free_run is None:
-        return None
-    shares = member_relative_ppm(problem, member)
-    return {
-        network.name: {"uhz": uhz, "relative_ppm": ppm}
-        for network, uhz, ppm in zip(
-            problem.networks, member.free_run.rates_uhz, shares, strict=True
-        )
-    }
 
 
 @dataclass(frozen=True)

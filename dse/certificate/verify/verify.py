@@ -40,8 +40,7 @@ from results.export.result_folder import (
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import non_dominated
 from results.front.epsilon import percent
-from results.front.front import CertificateSummary, Front
-from results.front.front_check import objective_array
+from results.front.front import CertificateSummary, Front, objective_array
 from results.io.plural import pluralize
 from results.problem.objectives import objective_names, objective_unit, objective_value
 from results.problem.problem import Problem

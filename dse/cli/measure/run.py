@@ -20,7 +20,7 @@ from dse.tools.host.machine.frame_stream import schedule_of
 from dse.tools.host.measure.running import DesignRuns, host_machine, predict
 from dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from results.export.result_folder import read_costs, read_results
-from results.front.select_member import choose_member, member_title
+from results.front.named_members import choose_member, member_title
 
 if TYPE_CHECKING:
     from dse.tools.host.measure.running import Predicted, Ran

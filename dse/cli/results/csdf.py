@@ -16,7 +16,7 @@ from dse.cli.shared.options import AsJson, Folder, Force, MemberName
 from dse.inputs.output import check_output_file
 from dse.tools.analysis.csdf import mapped_dataflow
 from results.export.result_folder import read_results
-from results.front.select_member import choose_member
+from results.front.named_members import choose_member
 from sdf.formats.graph_json import format_graph_json
 from sdf.formats.sdf3_writer import format_sdf3
 

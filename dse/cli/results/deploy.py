@@ -19,7 +19,7 @@ from dse.tools.deploy.targets import Target
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.sysfs_state import sysfs_state
 from results.export.result_folder import read_costs, read_results
-from results.front.select_member import choose_member
+from results.front.named_members import choose_member
 
 
 def register(app: typer.Typer) -> None:

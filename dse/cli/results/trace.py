@@ -11,7 +11,7 @@ from common.files import replace_file
 from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
 from dse.inputs.output import check_output_file
-from results.front.select_member import FASTEST
+from results.front.named_members import FASTEST
 
 
 def register(app: typer.Typer) -> None:

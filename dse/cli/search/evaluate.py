@@ -28,7 +28,7 @@ from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mappi
 from dse.workload.options import Options
 from dse.workload.parse_options import make_options
 from results.export.result_folder import read_costs, read_results
-from results.front.select_member import choose_member
+from results.front.named_members import choose_member
 from results.io.plural import pluralize
 from results.plots.gantt import gantt_png, gantt_svg
 from results.text.member import member_lines

@@ -17,8 +17,7 @@ from dse.tools.analysis.robustness import ERRORS_PERCENT
 from dse.tools.analysis.robustness import robustness as look
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
-from results.front.named_members import mark_members
-from results.front.select_member import choose_member
+from results.front.named_members import choose_member, mark_members
 from results.text.member_diff import clocks_mhz, groups_by_unit
 
 if TYPE_CHECKING:

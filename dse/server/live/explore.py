@@ -26,8 +26,13 @@ from fitness.execution import schedule_of
 from results.export.report_data import report_data
 from results.front.certificate import CertificateStatus
 from results.front.dominance import knee, reference_point
-from results.front.front import CertificateSummary, Front, HypervolumePoint, Provenance
-from results.front.front_check import objective_array
+from results.front.front import (
+    CertificateSummary,
+    Front,
+    HypervolumePoint,
+    Provenance,
+    objective_array,
+)
 from results.io.canonical_json import Json
 from results.problem.objectives import objective_names
 

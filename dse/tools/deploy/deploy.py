@@ -17,7 +17,7 @@ from results.deploy.deployment_folder import check_deployment_folder, write_depl
 from results.errors import ResultError
 from results.front.cost_origins import CostOrigins
 from results.front.front import Front
-from results.front.select_member import by_speed
+from results.front.named_members import by_speed
 from results.io.canonical_json import Json
 
 

@@ -41,7 +41,7 @@ from results.io.canonical_json import canonical_bytes
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.rates import member_relative_ppm, times_alone_ps
 from results.text.compare_fronts import compare_fronts
-from results.text.front import table_rows
+from results.text.front_rows import table_rows
 from tests.dse.search.surrogate.test_free_running_seeds import free_space
 from tests.support.problems.small_spaces import enumerated
 

@@ -1,6 +1,7 @@
 """Where work of networks with rates piles up: who makes it, and no figures of it."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_tables_and_pictures_have_no_figures_of_it(front):
     assert baseline_marks(front, [7.0], [1.0]) == ()
     assert unnamed_baselines(front, (), ()) == "Out of sight: Slow (overloaded)"
     data = report_data(front, schedule_of)
-    (point,) = data["baselines"]
+    (point,) = list[Any](data["baselines"])
     assert (point["overloaded"], point["responses"]) == (True, None)
     assert point["objectives"] == [None, None]
     assert data["members"][0]["overloaded"] is False

@@ -38,7 +38,8 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.front.front_document import front_from_document, member_to_document
+from results.front.front_document import member_to_document
+from results.front.front_reader import front_from_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem

@@ -67,8 +67,8 @@ def test_texts_of_the_command_line():
         max_jitter=["fast=0"],
         max_misses=["3", "fast=0"],
     )
-    assert options.deadlines_95_ms == ((None, 20), ("slow", Fraction(1, 3)))
-    assert options.max_jitters_ms == (("fast", 0),)
+    assert options.deadlines_95_ms == ((None, Fraction(20)), ("slow", Fraction(1, 3)))
+    assert options.max_jitters_ms == (("fast", Fraction(0)),)
     assert options.max_misses == ((None, 3), ("fast", 0))
 
 

@@ -23,7 +23,8 @@ from results.problem.objectives import (
     unit_heading,
 )
 from results.problem.problem import DesignPoint
-from results.text.front import MIN_APART, _apart, front_table, table_rows
+from results.text.front import MIN_APART, _apart, front_table
+from results.text.front_rows import table_rows
 from results.text.member_diff import describe_difference, describe_front, transition_count
 
 

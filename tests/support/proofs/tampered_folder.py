@@ -41,7 +41,8 @@ from results.front.certificate_file import certificate_from_document
 from results.front.cost_origins import CostOrigins
 from results.front.dominance import non_dominated
 from results.front.front import Front, Member
-from results.front.front_document import front_from_document, member_to_document
+from results.front.front_document import member_to_document
+from results.front.front_reader import front_from_document
 from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from results.problem.objectives import objective_names

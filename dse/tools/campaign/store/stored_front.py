@@ -9,7 +9,7 @@ from results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
 from results.front.cost_origins import CostOrigins
 from results.front.costs_file import costs_from_bytes
 from results.front.front import Front
-from results.front.front_document import front_from_document
+from results.front.front_reader import front_from_document
 from results.io.canonical_json import parse
 from results.problem.problem_reader import problem_from_bytes
 

@@ -15,7 +15,7 @@ from dse.tools.host.measure.running import DesignRuns, predict, without_contenti
 from fitness.simulate import design_of, row_of
 from results.front.certificate import CertificateStatus
 from results.front.front import Front
-from results.front.select_member import FASTEST, choose_member
+from results.front.named_members import FASTEST, choose_member
 from results.replay.fidelity import Fidelity, FidelityPoint, Prediction
 
 PASSES = 3

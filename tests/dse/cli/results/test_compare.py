@@ -10,8 +10,7 @@ import pytest
 from results.errors import ResultError
 from results.export.result_folder import read_results
 from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.front.front_check import objective_array
+from results.front.front import Front, objective_array
 from results.problem.objectives import Objective, ObjectiveKind
 from results.text.compare_fronts import compare_fronts, problem_differences
 from tests.support.problems.formats import with_losses

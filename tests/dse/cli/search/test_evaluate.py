@@ -12,7 +12,7 @@ from fitness.constraints import Constraint, ConstraintKind
 from fitness.execution import schedule_of
 from fitness.reference.timeline import frame_energy_fj, simulate
 from results.export.result_folder import read_results
-from results.front.select_member import choose_member
+from results.front.named_members import choose_member
 from results.io.canonical_json import parse
 from results.io.schema import check_against_schema
 from results.problem.problem import DesignPoint

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from results.errors import ResultError
-from results.front.select_member import FASTEST, LOWEST_ENERGY, choose_member
+from results.front.named_members import FASTEST, LOWEST_ENERGY, choose_member
 from results.problem.execution import FreeRunning
 from results.problem.objectives import Objective, ObjectiveKind
 
