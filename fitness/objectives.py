@@ -310,33 +310,26 @@ def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
 
 
 def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:
-    """A function from rows to ([n, networks] transitions, [n, units] segments).
+    """A function from rows to ([n, networks] transitions, [n, units] segments), of a unit with
+    several number formats at its first entry.
 
     A transition is an edge whose ends are on different units, not only in different number
-    formats. A segment is a stretch of groups of
-    one network that hand over to each other on one unit: as many as groups there that no group on
-    the same unit feeds.
+    formats. A segment is a stretch of groups of one network that hand over to each other on one
+    unit: as many as groups there that no group on the same unit feeds.
     """
-    source = np.array([edge[0] for edge in problem.edges], dtype=np.int64)
-    target = np.array([edge[1] for edge in problem.edges], dtype=np.int64)
-    networks, groups = len(problem.networks), problem.group_count
-    owner = np.zeros((len(problem.edges), networks), dtype=np.int64)
-    for n, network in enumerate(problem.networks):
-        owner[:, n] = [edge[0] in network.groups for edge in problem.edges]
-    units = len(problem.units)
-    limited = [u for u in range(units) if problem.units[u].max_segments is not None]
+    from fitness.simulator.segments import count_segments
+
+    edges = np.array(problem.edges, dtype=np.int64).reshape(-1, 2)
+    owner = problem.network_of
+    network = np.array([owner[source] for source, _ in problem.edges], dtype=np.int64)
     unit_of = np.array(problem.unit_of, dtype=np.int64)
+    fed = np.empty(problem.group_count, dtype=np.int64)
 
     def count(rows: IntArray) -> tuple[IntArray, IntArray]:
-        mapping = unit_of[rows[:, :groups]]
-        differs = mapping[:, source] != mapping[:, target]
-        segments = np.zeros((len(rows), units), dtype=np.int64)
-        if limited:
-            fed = np.zeros((len(rows), groups), dtype=np.bool_)
-            for e in range(len(problem.edges)):
-                fed[:, target[e]] |= ~differs[:, e]
-            for u in limited:
-                segments[:, u] = ((mapping == u) & ~fed).sum(axis=1)
-        return differs @ owner, segments
+        transitions = np.empty((len(rows), len(problem.networks)), dtype=np.int64)
+        segments = np.empty((len(rows), len(problem.units)), dtype=np.int64)
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
+        count_segments(edges, network, unit_of, rows, fed, transitions, segments)
+        return transitions, segments
 
     return count

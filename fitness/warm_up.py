@@ -18,6 +18,7 @@ from fitness.multipliers.structure import (
     make_scratch,
     paths_of,
 )
+from fitness.objectives import make_segment_counter
 from fitness.simulate import Kernel, make_evaluator, simulate
 from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
 from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
@@ -105,6 +106,7 @@ def warm_up_frames() -> None:
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
     make_load_evaluator(smallest_pipeline())(row)
+    make_segment_counter(problem)(row)
     simulate(problem, _DESIGN)
 
 
