@@ -30,6 +30,9 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """The context of the real command."""
         command, common = self.load(), self._entry.common
+        _without_types(
+            command.get_params(typer.Context(command, info_name=info_name, parent=parent))
+        )
         if common and _HELP_ALL in args:
             args = ["--help" if text == _HELP_ALL else text for text in args]
         elif common:
@@ -45,10 +48,7 @@ class LazyCommand(TyperCommand):
         import_module(self._entry.module).register(app)
         found: Any = get_command(app)
         command = getattr(found, "commands", {}).get(self._entry.name, found)
-        for parameter in command.params:
-            if getattr(parameter, "is_flag", False):
-                # Typer would print <bool> beside each of them.
-                parameter.metavar = ""
+        _without_types(command.params)
         return command
 
 
@@ -56,6 +56,10 @@ class LazyGroup(TyperGroup):
     """A group whose commands are those of a table."""
 
     entries: tuple[Entry, ...] = ()
+
+    def get_params(self, ctx: Any) -> Any:
+        """Its options, the help among them."""
+        return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order of the table."""
@@ -69,6 +73,14 @@ class LazyGroup(TyperGroup):
         if entry.commands:
             return group_of(entry)
         return LazyCommand(entry)
+
+
+def _without_types(parameters: Any) -> Any:
+    """The parameters; Typer would print <bool> beside each flag."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
 
 
 def group_of(entry: Entry) -> LazyGroup:
