@@ -24,8 +24,10 @@ class BoxArrays(Tables):
     energy_fj: FloatArray
     kind: IntArray
     """The class of demand, counted over all units."""
+    running: IntArray
+    """[configurations, units]: the class that runs, counted over all units."""
     rate: FloatArray
-    """[configurations, classes of all units]: 0 where the configuration does not have it."""
+    """[configurations, units]: 0 where a unit rests."""
     lost_mw: FloatArray
     """[configurations]"""
     idle_mw: int
@@ -55,7 +57,7 @@ class BoxArrayTables:
         sizes = [len(row) for row in classes] or firsts
         self.class_start = np.cumsum([0, *sizes])
         self._units: dict[tuple[int, tuple[tuple[int, ...], ...]], _UnitPart] = {}
-        self._rates: dict[object, tuple[FloatArray, FloatArray]] = {}
+        self._rates: dict[object, tuple[IntArray, FloatArray, FloatArray]] = {}
 
     def over(self, box: Sequence[int]) -> BoxArrays:
         """Costs over a box, a set of bits per domain as in :class:`results.front.bounds.Split`."""
@@ -80,7 +82,7 @@ class BoxArrayTables:
                 at += len(part.time_ps)
         memory = problem.memory_domain
         memory_points = (0,) if memory is None else sets[memory]
-        rate, lost = self._rates_of(tuple(used), memory_points)
+        running, rate, lost = self._rates_of(tuple(used), memory_points)
         idle = problem.board_mw + sum(
             min(int(domain.static_mw[k]) for k in points)
             for domain, points, is_on in zip(problem.domains, sets, on, strict=True)
@@ -97,6 +99,7 @@ class BoxArrayTables:
             time_ps=np.concatenate([part.time_ps for part in parts] or empty),
             energy_fj=self._executed * np.concatenate([part.energy_fj for part in parts] or empty),
             kind=np.concatenate([part.kind for part in parts] or empty).astype(np.int64),
+            running=running,
             rate=rate,
             lost_mw=lost,
             idle_mw=int(idle),
@@ -122,12 +125,12 @@ class BoxArrayTables:
         self,
         used: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...],
         memory_points: tuple[int, ...],
-    ) -> tuple[FloatArray, FloatArray]:
-        """[configurations, classes] rates and [configurations] power times lost rate."""
-        kinds = int(self.class_start[-1])
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """[configurations, units] classes and rates, [configurations] power times lost rate."""
         if not self._classes:
             # One configuration: every unit at its full rate.
-            return np.ones((1, kinds)), np.zeros(1)
+            running = np.arange(self.class_start[-1], dtype=np.int64)[None, :]
+            return running, np.ones(running.shape), np.zeros(1)
         least: dict[int, dict[int, tuple[int, int]]] = {}
         for u, points in used:
             of_unit = least.setdefault(self._unit_of[u], {})
@@ -140,22 +143,23 @@ class BoxArrayTables:
         ]
         key = (tuple(map(tuple, options)), memory_points)
         if key not in self._rates:
-            rate, lost_mw = self._make_rates(options, memory_points)
-            self._rates[key] = rate / self._executed, lost_mw
+            running, rate, lost_mw = self._make_rates(options, memory_points)
+            self._rates[key] = running, rate / self._executed, lost_mw
         return self._rates[key]
 
     def _make_rates(
         self,
         options: Sequence[Sequence[tuple[int, int, int, int] | None]],
         memory_points: Sequence[int],
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
         """All choices of a class or nothing for every unit; those in which a unit rests matter
         too, for the others are then faster."""
         choices = np.array(
             list(product(*([entry or (-1, 0, 0, 0) for entry in own] for own in options)))
         ).reshape(-1, len(options), 4)
         configurations = len(choices)
-        rate = np.zeros((configurations, int(self.class_start[-1])))
+        running = np.zeros((configurations, len(options)), dtype=np.int64)
+        rate = np.zeros((configurations, len(options)))
         lost_mw = np.zeros(configurations)
         total = choices[:, :, 2].sum(axis=1)
         for at in range(len(options)):
@@ -168,9 +172,10 @@ class BoxArrayTables:
                 table = self._problem.units[unit].contention
                 lost = np.minimum(lost, lost_shares(table, m, demand, total - demand))
             runs = u >= 0
-            rate[np.flatnonzero(runs), self.class_start[unit] + k[runs]] = 1 - lost[runs]
+            running[runs, at] = self.class_start[unit] + k[runs]
+            rate[:, at] = np.where(runs, 1 - lost, 0.0)
             lost_mw += np.where(runs, power * lost, 0.0)
-        return rate, lost_mw
+        return running, rate, lost_mw
 
 
 def lost_shares(

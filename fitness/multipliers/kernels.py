@@ -255,13 +255,13 @@ def _ratio(networks, box, room, makespan, kinds, shares, scratch):
     worst, at = -LARGE, 0
     for c in range(box.rate.shape[0]):
         value = -scratch.weight[0] * makespan * box.lost_mw[c]
-        for k in range(kinds):
-            value += box.rate[c, k] * shares[1 + k]
+        for u in range(box.rate.shape[1]):
+            value += box.rate[c, u] * shares[1 + box.running[c, u]]
         if value > worst:
             worst, at = value, c
     right += worst
-    for k in range(kinds):
-        scratch.given[1 + k] = box.rate[at, k]
+    for u in range(box.rate.shape[1]):
+        scratch.given[1 + box.running[at, u]] += box.rate[at, u]
     if room[0] > 0.0:
         scratch.given[0] -= makespan / room[0] * box.lost_mw[at]
     left = least_sum(networks, box, scratch.weight, kinds, scratch, scratch.used)

@@ -14,8 +14,10 @@ from results.problem.additive import additive_figures
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
-MAX_CLASSES_EACH = 3
-MAX_CONFIGURATIONS = 1500
+MAX_CLASSES_EACH = 8
+MAX_CONFIGURATIONS = 10_000
+MAX_DEMANDS = 200
+"""Classes begin at one of so many quantiles."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,28 +124,53 @@ def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 
 def classes_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """[units]: demands at which classes begin, at quantiles; empty where nothing contends or there
-    are too many units."""
+    """[units]: demands at which classes begin; empty where nothing contends or there are too many
+    units."""
     if all(unit.contention is None for unit in problem.units):
         return ()
     for count in range(MAX_CLASSES_EACH, 0, -1):
         if (count + 1) ** len(set(problem.unit_of)) <= MAX_CONFIGURATIONS:
-            return tuple(_quantiles(problem, u, count) for u in range(len(problem.units)))
+            return tuple(_class_begins(problem, u, count) for u in range(len(problem.units)))
     return ()
 
 
-def _quantiles(problem: Problem, u: int, count: int) -> tuple[int, ...]:
+def _class_begins(problem: Problem, u: int, count: int) -> tuple[int, ...]:
+    """Of all choices the one with the least sum of time x (demand - the least of its class), at the
+    fastest and at middle clocks."""
     if problem.unit_of[u] != u:
         return ()
-    own = [v for v, first in enumerate(problem.unit_of) if first == u]
-    demand = np.concatenate(
-        [problem.units[v].demand_kbps[problem.allowed[:, v]].reshape(-1) for v in own]
-    )
+    points = [np.flatnonzero(problem.domains[d].allowed) for d in problem.units[u].clocks]
+    fastest = tuple(int(own[-1]) for own in points)
+    middle = tuple(int(own[(len(own) - 1) // 2]) for own in points)
+    choices = [
+        [table[(problem.allowed[:, v], *at)] for table in (problem.frame_ps(v), unit.demand_kbps)]
+        for v, unit in enumerate(problem.units)
+        if problem.unit_of[v] == u
+        for at in (fastest, middle)
+    ]
+    time, demand = np.concatenate(choices, axis=1)
     if not demand.size:
         return (0,)
-    ranks = [k / count for k in range(1, count)]
-    inner = {int(np.quantile(demand, rank)) for rank in ranks}
-    return (0, *sorted(inner - {0}))
+    ranks = np.linspace(0, 1, MAX_DEMANDS)
+    levels = np.unique(np.quantile(demand, ranks, method="lower"))
+    level = np.searchsorted(levels, demand, side="right") - 1
+    times = np.cumsum([0.0, *np.bincount(level, time)])
+    volumes = np.cumsum([0.0, *np.bincount(level, time * demand.astype(float))])
+    lost = np.full(len(levels) + 1, np.inf)
+    lost[0] = 0.0
+    firsts = []
+    for _ in range(min(count, len(levels))):
+        # [end, begin]: of the levels from begin on, before end.
+        table = lost + np.subtract.outer(volumes, volumes)
+        table -= np.append(levels, 0) * np.subtract.outer(times, times)
+        table[np.triu_indices(len(table))] = np.inf
+        firsts.append(table.argmin(axis=1))
+        lost = table.min(axis=1)
+    begins, at = set(), len(levels)
+    for first in reversed(firsts):
+        at = int(first[at])
+        begins.add(int(levels[at]))
+    return (0, *sorted(begins)[1:])
 
 
 def make_networks(

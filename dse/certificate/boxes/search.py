@@ -22,7 +22,8 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 Box = tuple[int, ...]
-FIRST_ROUNDS, ROUNDS = 200, 100
+FIRST_ROUNDS, ROUNDS, LAST_ROUNDS = 400, 200, 3000
+"""Those of the first lines; of a box that may be divided; of one that cannot."""
 STALLED = 0.005
 """A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
 LINES_EACH = 24
@@ -134,6 +135,7 @@ class BoxSearch:
                 continue
             parts = self._divide(node)
             if parts is None:
+                self._improve(node, LAST_ROUNDS)
                 self._final = max(self._final, node.worst)
                 continue
             for part in parts:
@@ -236,12 +238,12 @@ class BoxSearch:
         if len(node.weights) > LINES_EACH:
             node.weights = self._needed(node)
 
-    def _improve(self, node: BoxNode) -> None:
+    def _improve(self, node: BoxNode, rounds: int = ROUNDS) -> None:
         """Lines for the worst corner, as long as they help."""
         while True:
             corner = int(node.epsilon.argmax())
             before = node.epsilon[corner]
-            self._add_line(node, corner, ROUNDS)
+            self._add_line(node, corner, rounds)
             after = node.epsilon[corner]
             if np.isfinite(before) and (1 + after) > (1 + before) * (1 - STALLED):
                 return

@@ -66,10 +66,13 @@ class WeightFinder:
         figures = 1 + kinds + chains + len(self._segments)
         segments = table[:, 1 + kinds + chains : figures]
         least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
-        by_class = table[:, 1 : 1 + kinds] @ box.rate.T - table[:, :1] * box.lost_mw
+        time = [
+            ((row[1 + box.running] * box.rate).sum(axis=1) - row[0] * box.lost_mw).max()
+            for row in table
+        ]
         return Lines(
             least=least,
-            time=by_class.max(axis=1),
+            time=np.array(time),
             energy=table[:, 0],
             chains=table[:, 1 + kinds : 1 + kinds + chains],
             beyond=beyond,
