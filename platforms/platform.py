@@ -186,6 +186,8 @@ class Memory:
     power: PowerTable
     """Per operating point of the memory's clock: idle, and busy at full bandwidth."""
     source: Source
+    capacity_bytes: int | None = None
+    """None where boards differ."""
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             "domain": memory.domain,
             "bytes_per_cycle": memory.bytes_per_cycle,
             "peak_kbps": memory_peak_kbps(platform),
+            "capacity_bytes": memory.capacity_bytes,
             "idle_mw": list(memory.power.idle_mw),
             "busy_mw": list(memory.power.busy_mw),
             "power": _source(memory.power.source),

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from common.arrays import IntArray
-from common.units import BYTES_PER_MB, FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
+from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
 from dse.errors import WorkloadError
 from dse.problem.domains import problem_domains
 from dse.problem.execution import choose_execution
 from dse.problem.mapping_constraints import allowed_units
-from dse.problem.memory_tables import MemoryTables
+from dse.problem.memory_tables import memory_tables
 from dse.problem.phases import (
     of_continued,
 )
@@ -48,7 +48,6 @@ def assemble(
     costs: Sequence[NetworkCosts],
     board_mw: int,
     losses: Sequence[IntArray] | None = None,
-    held: MemoryTables | None = None,
 ) -> Problem:
     """The tables of all networks one after the other, with limits and objectives from the options.
 
@@ -57,7 +56,6 @@ def assemble(
         networks: one per network of the workload, as ``costs``.
         board_mw: power that nothing changes.
         losses: [groups of all networks] of each of ``units``: accuracy in ppm; None: not known.
-        held: memory that networks take; None: not counted.
 
     Raises:
         WorkloadError: on an objective, limit or pin of a network that is not there.
@@ -82,6 +80,16 @@ def assemble(
             "--throughput-model: the closed form has one number format; --precision with several "
             "needs the timeline"
         )
+    frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
+    # Phases of one model have their weights in common, which these sums have twice.
+    has_phases = any(network.continues is not None for network in workload.networks)
+    held = memory_tables(
+        options,
+        units,
+        networks,
+        frames=frames,
+        board_bytes=None if has_phases else platform.memory.capacity_bytes,
+    )
     demands = [
         np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
     ]
@@ -106,7 +114,6 @@ def assemble(
     )
     _check_losses(options, objectives, losses)
     most_loss = _of_networks("--max-accuracy-loss", options.max_losses_percent, names, min)
-    frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
     return Problem(
         networks=tuple(
             _network(
@@ -116,7 +123,7 @@ def assemble(
                 names,
                 options,
                 most_loss.get(entry.name),
-                0 if held is None else frames * held.activations[n],
+                0 if held is None else held.activations[n],
             )
             for n, entry in enumerate(workload.networks)
         ),
@@ -135,7 +142,7 @@ def assemble(
         execution=execution,
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
-        memory_cap_bytes=_scaled(options.memory_cap_mb, BYTES_PER_MB),
+        memory_cap_bytes=None if held is None else held.cap,
         edge_tokens=_edge_tokens(networks),
         searches_priorities=options.search_priorities,
     )

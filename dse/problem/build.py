@@ -10,7 +10,6 @@ import numpy as np
 from common.arrays import IntArray
 from dse.problem.assemble import assemble
 from dse.problem.int64_bounds import check_magnitudes
-from dse.problem.memory_tables import memory_tables
 from dse.problem.network_tables import NetworkTables, check_size, network_tables
 from dse.problem.phases import (
     PhaseModel,
@@ -110,8 +109,7 @@ def build_problem(
     lost = None
     if losses is not None:
         lost = [_losses_of(workload, groups, losses, choice) for choice in choices]
-    memory = memory_tables(options, choices, groups)
-    problem = assemble(workload, platform, options, choices, groups, costs, board, lost, memory)
+    problem = assemble(workload, platform, options, choices, groups, costs, board, lost)
     models = [
         PhaseModel(network, entry.imported, entry.grouped, entry.grown)
         for network, entry in zip(workload.networks, entries, strict=True)

@@ -192,6 +192,7 @@ def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
         bytes_per_cycle=entry["bytes_per_cycle"],
         power=_power(entry["power"], domains, "memory.power"),
         source=read_source(entry),
+        capacity_bytes=entry["capacity_gib"] << 30 if "capacity_gib" in entry else None,
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dse
-from dse.errors import WorkloadError
+from dse.errors import InfeasibleError, WorkloadError
+from platforms.io.platform_file import load_platform
 from sdf.grouping.activations import peak_activation_elements
 
 PARAMETERS = {"fp16": 2, "int8": 1}
@@ -54,6 +57,45 @@ def test_a_unit_with_a_memory_of_its_own_takes_none():
     own = [name for name, table in by_name.items() if not table.any()]
     assert any("hailo" in name for name in own), by_name
     assert any(np.all(table > 0) for table in by_name.values())
+
+
+def two_alexnets(mib: int | None, **options):
+    """On an Orin whose memory is so many MiB; 244 MB of weights each in FP32, 1.8 MB more."""
+    chip = load_platform("jetson-agx-orin")
+    capacity = None if mib is None else mib << 20
+    chip = replace(chip, memory=replace(chip.memory, capacity_bytes=capacity))
+    arguments = {"groups": 2, "units": ["cpu", "gpu"], "objectives": ["latency"]}
+    return dse.Problem(["alexnet*2"], chip, **(arguments | options)).numeric
+
+
+def test_the_memory_of_the_board_is_a_limit_where_a_mapping_could_need_more():
+    assert two_alexnets(None, precision="fp32").memory_cap_bytes is None
+    whole = two_alexnets(600, precision="fp32")
+    assert whole.memory_cap_bytes is None
+    assert all(unit.weight_bytes is None for unit in whole.units)
+    assert two_alexnets(400, precision="fp32").memory_cap_bytes == 400 << 20
+    # The widest format alone needs more.
+    mixed = two_alexnets(200, precision="int8,fp16")
+    assert mixed.memory_cap_bytes == 200 << 20
+    weights = np.array([unit.weight_bytes for unit in mixed.units])
+    activations = sum(network.activation_bytes for network in mixed.networks)
+    assert weights.min(axis=0).sum() + activations < 200 << 20 < weights.max(axis=0).sum()
+    assert two_alexnets(200, precision="int8").memory_cap_bytes is None
+
+
+def test_the_stricter_cap_counts():
+    assert two_alexnets(400, precision="fp32", memory_cap_mb=300).memory_cap_bytes == 300 * 10**6
+    assert two_alexnets(400, precision="fp32", memory_cap_mb=450).memory_cap_bytes == 400 << 20
+    assert two_alexnets(600, precision="fp32", memory_cap_mb=450).memory_cap_bytes == 450 * 10**6
+
+
+def test_what_needs_more_than_the_board_has_is_refused_by_the_limit():
+    problem = dse.Problem(
+        ["qwen2.5-7b"], "jetson-orin-nano-8gb", groups=2, units=["gpu"], precision="fp16"
+    )
+    assert problem.numeric.memory_cap_bytes == 8 << 30
+    with pytest.raises(InfeasibleError, match="memory: at most 8590 MB asked for"):
+        dse.explore(problem, max_evaluations=50)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x"])
