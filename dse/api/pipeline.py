@@ -37,7 +37,8 @@ ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 class SearchSettings:
     """Budget, seed and checkpoint of a search.
 
-    ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300.
+    ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300, or with a time
+    limit as long as these many bring the front on.
     ``time_limit_s``: ends search and proof, each, earlier; the front then depends on the machine.
     ``stop_when_stalled``: evaluations within which the hypervolume must grow by 0.01 %.
     ``checkpoint``: a file that keeps the state of the search; ``resume`` continues from it.
@@ -91,7 +92,8 @@ def explore(
         platform: a name, a file or a :class:`dse.Platform`; not with a problem, whose optimizer
             may stand here.
         optimizer: :class:`dse.NSGA2` by default.
-        max_evaluations: design points to evaluate; 100,000 by default, free-running 300.
+        max_evaluations: design points to evaluate; 100,000 by default, free-running 300; with a
+            time limit any number, but where so many bring nothing the search ends.
         time_limit_s: time limit in seconds; the front then depends on the machine.
         stop_when_stalled: evaluations within which the hypervolume must grow by 0.01 %.
         checkpoint: a file that keeps the state of the search.

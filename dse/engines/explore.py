@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +47,21 @@ def default_evaluations(problem: Problem) -> int:
     return DEFAULT_EVALUATIONS if problem.execution.has_frame else FREE_RUNNING_EVALUATIONS
 
 
+def make_budget(
+    problem: Problem,
+    *,
+    max_evaluations: int | None,
+    time_limit_s: float | None,
+    stop_when_stalled: int | None,
+) -> Budget:
+    """What a search may do. Without a maximum of evaluations that is the default number of them,
+    but with a time limit the search goes on until the front has not grown for as many."""
+    default = default_evaluations(problem)
+    if max_evaluations is None and time_limit_s is not None:
+        return Budget(sys.maxsize, time_limit_s, stop_when_stalled or default)
+    return Budget(max_evaluations or default, time_limit_s, stop_when_stalled)
+
+
 def explore_problem(
     built: BuiltProblem,
     *,
@@ -86,14 +102,17 @@ def explore_problem(
     if checkpoint is not None:
         identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
-    evaluations = max_evaluations
-    if evaluations is None:
-        evaluations = default_evaluations(built.problem)
+    budget = make_budget(
+        built.problem,
+        max_evaluations=max_evaluations,
+        time_limit_s=time_limit_s,
+        stop_when_stalled=stop_when_stalled,
+    )
     load_search_code(space)
     result = search(
         searching,
         make_outcomes(built.problem, jobs=workers),
-        Budget(evaluations, time_limit_s, stop_when_stalled),
+        budget,
         checkpoint=kept,
         resume=resume,
         on_progress=on_progress,

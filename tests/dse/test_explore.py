@@ -203,6 +203,17 @@ def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, c
     assert not (tmp_path / "astray").exists()
 
 
+def test_a_time_limit_alone_lifts_the_default_number_of_evaluations(monkeypatch):
+    monkeypatch.setattr(exploring, "DEFAULT_EVALUATIONS", 400)
+    place = (["resnet18"], "jetson-agx-xavier")
+    assert explore(*place).provenance.evaluations == 400
+    timed = explore(*place, time_limit_s=1e6).provenance
+    assert timed.evaluations > 800
+    assert timed.stopped_by in ("stalled", "exhausted")
+    counted = explore(*place, time_limit_s=1e6, max_evaluations=300).provenance
+    assert counted.evaluations == 300
+
+
 def test_an_existing_folder_is_kept_without_force_and_replaced_with_it(folder, tmp_path, capsys):
     before = (folder / "front.json").read_bytes()
     assert run(command(folder, "--seed", "1")) == 2

@@ -69,7 +69,8 @@ MaxEvaluations = Annotated[
     typer.Option(
         min=1,
         max=MAX_COUNT,
-        help="Maximum number of evaluated design points. [default: 100000; free-running: 300]",
+        help="Maximum number of evaluated design points. [default: 100000; free-running: 300; with "
+        "a time limit none, but a search whose front has not grown for so many ends]",
     ),
 ]
 StopWhenStalled = Annotated[
@@ -242,7 +243,8 @@ def _search_line(
         TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),
         TimeRemainingColumn(),
         show=lambda progress: {
-            "completed": min(progress.evaluations, evaluations),
+            "completed": progress.evaluations,
+            "total": max(progress.evaluations, evaluations),
             "members": progress.members,
             "volume": progress.hypervolume,
         },
