@@ -173,16 +173,19 @@ class _Run:
             return StoppedBy.BUDGET
         if interrupted:
             return StoppedBy.INTERRUPT
-        if self._evaluations and self._is_too_late():
+        if self._evaluations and self._is_too_late(self._pending):
             return StoppedBy.TIME_LIMIT
         if self._pending is not None and len(self._pending) == 0:
             return StoppedBy.EXHAUSTED
         return StoppedBy.STALLED if self._has_stalled() else None
 
-    def _is_too_late(self) -> bool:
-        """Whether the next part would end after the time limit."""
+    def _is_too_late(self, rows: IntArray | None) -> bool:
+        """Whether the next part, of ``rows`` at most, would end after the time limit."""
         limit = self._budget.seconds
-        return limit is not None and self._seconds + self._part * self._row_seconds >= limit
+        if limit is None:
+            return False
+        part = self._part if rows is None else min(self._part, len(rows))
+        return self._seconds + part * self._row_seconds >= limit
 
     def _has_stalled(self) -> bool:
         span, archive = self._budget.stalled, self._archive
@@ -262,7 +265,7 @@ class _Run:
             return self._evaluate(rows)
         parts: list[Outcomes] = []
         done = 0
-        while done < len(rows) and not (parts and self._is_too_late()):
+        while done < len(rows) and not (parts and self._is_too_late(rows[done:])):
             began = time.monotonic()
             part = self._evaluate(rows[done : done + self._part])
             took = (time.monotonic() - began) / len(part.possible)

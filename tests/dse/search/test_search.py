@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.reference_problem import reference_problem
 from dse.search.archive import Archive
 from dse.search.driver import MIN_PART, Budget, StoppedBy, search
 from dse.search.optimizers.nsga2 import Nsga2Engine
@@ -64,6 +65,23 @@ def test_no_part_is_begun_that_would_end_after_the_time_limit(monkeypatch):
     result = search(Nsga2Engine(space, seed=1), slow, Budget(10**9, seconds=9.5))
     assert result.stopped_by is StoppedBy.TIME_LIMIT
     assert (result.evaluations, result.seconds) == (8, 8.0)
+
+
+def test_a_time_limit_is_used_up_to_the_last_batch_that_fits(monkeypatch):
+    """A part may have 250 rows of a millisecond, but no batch of so small a population does."""
+    space = DesignSpace(reference_problem())
+    judged = make_outcomes(space.problem)
+    now = [100.0]
+    monkeypatch.setattr("dse.search.driver.time.monotonic", lambda: now[0])
+
+    def slow(rows):
+        now[0] += len(rows) / 1000
+        return judged(rows)
+
+    engine = Nsga2Engine(space, seed=1, population=20, neighbours=0)
+    result = search(engine, slow, Budget(10**9, seconds=0.2))
+    assert result.stopped_by is StoppedBy.TIME_LIMIT
+    assert 0.16 < result.seconds < 0.2
 
 
 def test_budget_counts_evaluations_and_time_limit_ends_the_search():
