@@ -31,7 +31,8 @@ from dse.workload.options import Options
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 from results.problem.execution import FreeRunning
-from results.problem.problem_file import problem_bytes, problem_from_bytes
+from results.problem.problem_file import problem_bytes
+from results.problem.problem_reader import problem_from_bytes
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
