@@ -13,6 +13,10 @@ from results.errors import ResultError
 _SPECIAL = frozenset(",:*")
 """Letters that mean something in ``--layerDeviceTypes``."""
 _FLAGS = {"fp32": "", "fp16": " --fp16", "int8": " --int8"}
+_BYTES = {"fp32": 4, "fp16": 2, "int8": 1}
+_DEFAULT_POOL = 512 << 20
+"""Bytes of a DLA's global DRAM by default (TensorRT documentation: Customizing DLA Memory
+Pools)."""
 _MAX_ARGUMENT = 120_000
 """Bytes; Linux takes 131,072 in one argument."""
 
@@ -56,7 +60,9 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         single = _one_engine(deployment, segments)
         if single is not None:
             precision = _precision_option(deployment, served, segments[0])
-            built.append(_build(files[n].whole, precision, single))
+            both, building = single
+            building += _pool_options(deployment, segments)
+            built.append(_build(files[n].whole, precision, (both, building)))
             run.append(_run(files[n].whole, single))
         else:
             built.append(
@@ -67,7 +73,8 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
             for segment, file in zip(segments, files[n].segments, strict=True):
                 options = _unit_options(deployment, segment.unit)
                 precision = _precision_option(deployment, served, segment)
-                built.append(_build(file, precision, (options, "")))
+                pools = _pool_options(deployment, [segment])
+                built.append(_build(file, precision, (options, pools)))
                 run.append(_run(file, (options, "")))
     for name, body in (("build", built), ("run", run)):
         lines += [f"{name}() {{", *body, "}", ""]
@@ -105,7 +112,8 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
             if deployment.problem.units[segment.unit].unit_name in served:
                 options = _unit_options(deployment, segment.unit)
                 precision = _precision_option(deployment, version, segment)
-                lines.append(_build(file, precision, (options, "")).strip())
+                pools = _pool_options(deployment, [segment])
+                lines.append(_build(file, precision, (options, pools)).strip())
     return "\n".join(lines) + "\n"
 
 
@@ -190,6 +198,20 @@ def _core(deployment: Deployment, unit: int) -> int | None:
 def _unit_options(deployment: Deployment, unit: int) -> str:
     core = _core(deployment, unit)
     return "" if core is None else f" --useDLACore={core}"
+
+
+def _pool_options(deployment: Deployment, segments: Sequence[Segment]) -> str:
+    """A larger pool for the weights of a DLA engine, if one of the segments needs it: pools are
+    powers of two, of each part on a DLA, and upper bounds, 512 MiB for weights by default."""
+    most = 0
+    for segment in segments:
+        if deployment.origins is not None and _core(deployment, segment.unit) is not None:
+            groups = deployment.origins.networks[segment.network].groups
+            count = sum(g.parameters for g in groups[segment.first : segment.last + 1])
+            most = max(most, count * _BYTES[_format_of(deployment, segment)])
+    if most <= _DEFAULT_POOL:
+        return ""
+    return f" --memPoolSize=dlaGlobalDRAM:{(1 << (most - 1).bit_length()) >> 20}"
 
 
 def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:

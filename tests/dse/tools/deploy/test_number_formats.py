@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 
+from platforms.io.platform_file import load_platform
+from results.deploy.deployment import Deployment
+from results.deploy.triton_config import check_triton
+from results.deploy.trtexec_script import trtexec_script
+from results.errors import ResultError
+from results.export.result_folder import read_results
+from results.front.costs_file import costs_from_bytes
 from tests.dse.tools.deploy.test_strong_types import explored, small_network
 
 MIXED = ("gpu:int8", "gpu:fp16", "dla0:fp16")
@@ -78,3 +86,53 @@ def test_a_version_without_options_for_formats_is_refused(dse, run, tmp_path):
     ran = dse("deploy", run, "--to", "trtexec", "--tensorrt", "11", "-o", tmp_path / "out")
     assert ran.status == 2
     assert "a version below 11 is required" in ran.err
+
+
+def on_dla(folder, limit):
+    """The member with all three groups on the DLA in two formats, int8 in the middle."""
+    front = read_results(folder)
+    problem = front.problem
+    place = {unit.name: u for u, unit in enumerate(problem.units)}
+    units = tuple(
+        replace(unit, max_segments=limit) if unit.max_segments is not None else unit
+        for unit in problem.units
+    )
+    design = replace(
+        front.members[0].design,
+        units=np.array([place[f"dla0:{name}"] for name in ("fp16", "int8", "fp16")]),
+    )
+    member = replace(front.members[0], design=design)
+    front = replace(front, problem=replace(problem, units=units), members=(member,))
+    origins = costs_from_bytes((folder / "costs.json").read_bytes(), problem)
+    return Deployment(front, 0, load_platform("jetson-agx-orin"), origins)
+
+
+def test_a_dla_loads_so_many_engines_at_once(run):
+    """Three engines, though one segment of the search: nothing changes unit."""
+    check_triton(on_dla(run, 3))
+    with pytest.raises(ResultError, match=r"3 engines on dla0 at once \(small 3\), which takes 2"):
+        check_triton(on_dla(run, 2))
+    # The script of trtexec times them one by one.
+    assert "--useDLACore=0" in trtexec_script(on_dla(run, 2), (10, 7))
+
+
+def test_many_weights_get_a_larger_pool(run):
+    deployment = on_dla(run, 16)
+    assert "memPoolSize" not in trtexec_script(deployment, (10, 7))
+    origins = deployment.origins
+    sizes = (268_435_456, 536_870_913, 268_435_457)
+    groups = [
+        replace(group, parameters=size)
+        for group, size in zip(origins.networks[0].groups, sizes, strict=True)
+    ]
+    network = replace(origins.networks[0], groups=tuple(groups))
+    script = trtexec_script(
+        replace(deployment, origins=replace(origins, networks=(network,))), (10, 7)
+    )
+    # Two bytes each fit exactly, one byte each is one too much, two bytes each are two too much.
+    built = [line for line in script.splitlines() if "--saveEngine=" in line]
+    assert [line.partition("--memPoolSize=")[2] for line in built] == [
+        "",
+        "dlaGlobalDRAM:1024",
+        "dlaGlobalDRAM:1024",
+    ]
