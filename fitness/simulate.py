@@ -104,8 +104,7 @@ class Kernel(Enum):
 
 def fastest_kernel(problem: Problem) -> Kernel:
     """The fastest one that can play the problem."""
-    # The kernels for chains have one number format on a unit.
-    if not are_chains(problem) or problem.has_formats:
+    if not are_chains(problem):
         return Kernel.GENERAL
     if len(problem.networks) <= SLOTS:
         return Kernel.TWO_CHAINS

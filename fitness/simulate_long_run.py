@@ -215,12 +215,7 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
 
 def have_chain_kernel(problem: Problem) -> bool:
     """Whether the streams can be simulated by the kernel for chains."""
-    return (
-        stream_count(problem) > 1
-        and are_chains(problem)
-        and not problem.has_formats
-        and len(problem.units) <= MAX_UNITS
-    )
+    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
 
 
 def _simulators_by_row_count(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:

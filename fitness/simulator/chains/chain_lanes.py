@@ -55,8 +55,9 @@ energy, its high part apart; 1 / the two denominators. For each lane: the instan
 before; its row, -1 where idle; operating point of the memory; networks left, -1 where a unit cannot
 run its group; busy time; rounds that are over, networks that have not ended the next one, 1 where
 one has ended at this instant; executions ended; when the window began, or -1."""
-TOKEN = record("network", "group", "repeats")
-"""Network, the group that runs or waits, repeats left."""
+TOKEN = record("network", "group", "repeats", "entry")
+"""Network, the group that runs or waits, repeats left; where number formats are chosen, the entry
+of the group's unit in its format."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,8 @@ class ChainLanes(Tables):
     """[domains]"""
     streams: bool
     """Whether networks run freely."""
+    has_formats: bool
+    """Whether units have several number formats: then a unit is the first of its entries."""
 
 
 def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -> ChainLanes:
@@ -117,6 +120,7 @@ def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -
         unit_used=_zeros(plan.units),
         domain_on=_zeros(plan.domains),
         streams=streams,
+        has_formats=plan.unit_count < plan.units,
     )
 
 

@@ -148,8 +148,10 @@ def _end_group(plan, chains, rows, lanes, lane, u, latency):
     ready = now
     r = figure.row[at_lane]
     if group < chains.chain[n].end:
-        to = rows[r, group]
-        ready += chains.delay_ps[(group * plan.units + u) * plan.units + to]
+        before, to = u, rows[r, group]
+        if lanes.has_formats:
+            before = token.entry
+        ready += chains.delay_ps[(group * plan.units + before) * plan.units + to]
     else:
         repeats = token.repeats - 1
         if repeats == 0:

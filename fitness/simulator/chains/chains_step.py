@@ -100,9 +100,13 @@ def first_ready(plan, lanes, lane, u):
 
 
 @jit
-def enqueue(plan, lanes, lane, u, t, group, ready):
-    """The token's next group waits for unit ``u``, from ``ready`` on."""
+def enqueue(plan, lanes, lane, entry, t, group, ready):
+    """The token's next group waits for the unit of ``entry``, from ``ready`` on."""
     figure = lanes.figure
+    u = entry
+    if lanes.has_formats:
+        u = plan.unit_of[entry]
+        lanes.token[lane, t].entry = entry
     unit = u * LANES + lane
     lanes.token[lane, t].group = group
     lanes.ready[(lane * plan.units + u) * lanes.size + t] = ready
@@ -144,13 +148,16 @@ def start(plan, chains, lanes, lane, u):
     t = _first_waiting(plan, lanes, lane, u)
     lanes.ready[(lane * plan.units + u) * lanes.size + t] = NEVER
     group = lanes.token[lane, t].group
-    cost = plan.cost[figure.table_row[unit] + group]
+    entry = unit
+    if lanes.has_formats:
+        entry = lanes.token[lane, t].entry * LANES + lane
+    cost = plan.cost[figure.table_row[entry] + group]
     own = cost.demand_kbps
     work = cost.time_ps * WORK_PER_PS
     num, den, offset, cap = heavy_slope(plan.contention[u, figure.memory_point[lane]], own)
     den = max(den, 1)
     figure.runs[unit] = 1
-    figure.used[unit] = 1
+    figure.used[entry] = 1
     figure.token[unit] = t
     figure.started[unit] = figure.now[lane]
     figure.work[unit] = work

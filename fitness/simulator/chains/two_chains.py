@@ -155,7 +155,8 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     lanes.unit_used[lane, unit] = 1
     at = slot + lane
     figure.group[at] = group
-    figure.unit[at] = unit
+    # Number formats of a unit are busy together.
+    figure.unit[at] = plan.unit_of[unit]
     figure.runs[at] = 0
     figure.when[at] = ready
     figure.work[at] = work
@@ -221,7 +222,7 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
     group = figure.group[at] + 1
     ready = now
     if group < chains.chain[n].end:
-        before, unit = figure.unit[at], row[np.uint64(group)]
+        before, unit = row[np.uint64(group - 1)], row[np.uint64(group)]
         ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
     else:
         figure.repeats_left[at] -= 1
