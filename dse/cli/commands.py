@@ -75,6 +75,7 @@ COMMANDS = (
         panel=_MORE,
         commands=(
             Entry("costs", "Show what each group costs.", "dse.cli.results.costs"),
+            Entry("limits", "Show what each limit costs.", "dse.cli.search.limits"),
             Entry("robustness", "Vary the costs of a member.", "dse.cli.search.robustness"),
             Entry("csdf", "Show a member as a dataflow graph.", "dse.cli.results.csdf"),
             Entry("trace", "Write schedules for Perfetto.", "dse.cli.results.trace"),

@@ -12,6 +12,7 @@ from common.arrays import IntArray
 from dse.problem.constraint_status import limit_and_value, shown
 from dse.search.driver import Budget, SearchResult, StoppedBy, search
 from dse.space.design_space import DesignSpace
+from dse.space.warm_start import starting_rows
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.objectives import OutcomeFunction, Outcomes, alone_times_by_unit, make_outcomes
 from fitness.simulate import design_of
@@ -29,7 +30,7 @@ FREE_RUNNING_PROBE_EVALUATIONS = 300
 """The same where networks run freely: 5,000 took 69 s of the processor for six of them, the search
 itself 4 s."""
 
-_PROBES = {
+PROBES = {
     ConstraintKind.DEADLINE: ObjectiveKind.LATENCY,
     ConstraintKind.PERIOD: ObjectiveKind.LATENCY,
     ConstraintKind.RESPONSE_95: ObjectiveKind.RESPONSE_95,
@@ -41,6 +42,7 @@ _PROBES = {
     ConstraintKind.MEMORY: ObjectiveKind.MEMORY,
     ConstraintKind.OVERLOAD: ObjectiveKind.RELATIVE_RESPONSE,
 }
+"""The objective that has the figure of a limit."""
 
 _NETWORK_FIELDS = {
     ConstraintKind.TRANSITIONS: "max_transitions",
@@ -57,7 +59,7 @@ _PROBLEM_FIELDS = {
     ConstraintKind.MEMORY: "memory_cap_bytes",
 }
 """Where limits are that can be relaxed."""
-_MORE_COUNTS = (1, 2, 4, 8)
+MORE_COUNTS = (1, 2, 4, 8)
 """How many more of what is counted, with no objective of its own, are tried."""
 
 _OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
@@ -82,7 +84,7 @@ def explain_infeasible(
     least = [int(value) for value in result.least_constraint_values]
     lightest: IntArray | None = None
     for index, constraint in enumerate(constraints):
-        if not probe or least[index] <= constraint.limit or constraint.kind not in _PROBES:
+        if not probe or least[index] <= constraint.limit or constraint.kind not in PROBES:
             continue
         probed = _probe(problem, constraint)
         if constraint.kind is ConstraintKind.OVERLOAD:
@@ -155,29 +157,33 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
     """The smallest value of a constraint found among design points that keep all others; None where
     none was found, or the limit is none that can be relaxed."""
     kind = constraint.kind
-    # A deadline says what is late, too.
-    if kind not in _NETWORK_FIELDS | _PROBLEM_FIELDS or (
-        problem.has_rates and kind is ConstraintKind.DEADLINE
-    ):
+    if not can_be_relaxed(problem, constraint):
         return None
     column = constraints_of(problem).index(constraint)
     limits: list[int | None] = [None]
     if kind is ConstraintKind.TRANSITIONS:
-        limits = [constraint.limit + more for more in _MORE_COUNTS]
+        limits = [constraint.limit + more for more in MORE_COUNTS]
     for limit in limits:
-        relaxed = _with_limit(problem, constraint, limit)
-        rows = _found(relaxed, seed, jobs).rows
+        relaxed = with_limit(problem, constraint, limit)
+        if kind in PROBES:
+            relaxed = replace(relaxed, objectives=(Objective(PROBES[kind], constraint.index),))
+        rows = short_search(relaxed, seed, jobs).rows
         if len(rows):
             return int(make_outcomes(problem)(rows).constraint_values[:, column].min())
     return None
 
 
-def _with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
-    """The problem with one limit changed, and its value, where an objective has it, the only one to
-    minimise."""
+def can_be_relaxed(problem: Problem, constraint: Constraint) -> bool:
+    """Whether a limit was asked for and is that and no more: a deadline of networks with rates says
+    what is late, too."""
     kind = constraint.kind
-    if kind in _PROBES:
-        problem = replace(problem, objectives=(Objective(_PROBES[kind], constraint.index),))
+    is_late = problem.has_rates and kind is ConstraintKind.DEADLINE
+    return kind in _NETWORK_FIELDS | _PROBLEM_FIELDS and not is_late
+
+
+def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
+    """The problem with one limit that :func:`can_be_relaxed` changed, or without it."""
+    kind = constraint.kind
     if kind in _PROBLEM_FIELDS:
         changed: dict[str, Any] = {_PROBLEM_FIELDS[kind]: limit}
         return replace(problem, **changed)
@@ -216,7 +222,7 @@ def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
         busiest = alone_times_by_unit(problem, rows).max(axis=1)
         return replace(found, objectives=busiest[:, None], feasible=found.possible & fits)
 
-    rows = _found(problem, seed, jobs, loads).rows
+    rows = short_search(problem, seed, jobs, loads).rows
     return rows[0] if len(rows) else None
 
 
@@ -236,7 +242,7 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
         execution = OneFrame()
     return replace(
         problem,
-        objectives=(Objective(_PROBES[constraint.kind], constraint.index),),
+        objectives=(Objective(PROBES[constraint.kind], constraint.index),),
         execution=execution,
         power_cap_mw=None,
         energy_budget_fj=None,
@@ -259,17 +265,25 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
 
 def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
     """The smallest value found of the only objective; nothing where no point is feasible."""
-    values: IntArray = _found(problem, seed, jobs).objectives[:, 0]
+    values: IntArray = short_search(problem, seed, jobs).objectives[:, 0]
     return [int(np.min(values))] if len(values) else []
 
 
-def _found(
-    problem: Problem, seed: int, jobs: int, evaluate: OutcomeFunction | None = None
+def short_search(
+    problem: Problem,
+    seed: int,
+    jobs: int,
+    evaluate: OutcomeFunction | None = None,
+    start: IntArray | None = None,
 ) -> SearchResult:
-    """A short search."""
+    """A search of ``PROBE_EVALUATIONS``, or fewer where networks run freely; ``start``: rows of the
+    same groups, units and domains to begin with."""
     from dse.search.optimizers.nsga2 import Nsga2Engine
 
-    engine = Nsga2Engine(DesignSpace(problem), seed=seed)
+    space = DesignSpace(problem)
+    if start is not None:
+        space = replace(space, start=starting_rows(space, start))
     has_frame = problem.execution.has_frame
     evaluations = PROBE_EVALUATIONS if has_frame else FREE_RUNNING_PROBE_EVALUATIONS
-    return search(engine, evaluate or make_outcomes(problem, jobs=jobs), Budget(evaluations))
+    evaluate = evaluate or make_outcomes(problem, jobs=jobs)
+    return search(Nsga2Engine(space, seed=seed), evaluate, Budget(evaluations))

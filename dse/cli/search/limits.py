@@ -1,0 +1,116 @@
+"""``dse analyze limits``: what the limits of a front cost."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from dse.cli.shared.options import MAX_SEED, AsJson, Folder
+from dse.problem.constraint_status import limit_and_value
+from dse.tools.analysis.limits import limit_prices
+from fitness.simulate import row_of
+from results.export.result_folder import read_results
+from results.problem.objectives import (
+    format_number,
+    objective_label,
+    objective_names,
+    objective_unit,
+    objective_value,
+)
+
+if TYPE_CHECKING:
+    from dse.tools.analysis.limits import LimitPrice, LimitPrices
+    from results.problem.problem import Problem
+
+LEAST = 0.001
+"""Smaller gains are called that."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("limits")(limits)
+
+
+def limits(
+    folder: Folder,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show how much better the front would be if one of its limits were relaxed.
+
+    A short search per limit: what it finds is there, the rest is not proved.
+    """
+
+    front = read_results(folder)
+    rows = np.stack([row_of(member.design) for member in front.members])
+    result = limit_prices(front.problem, rows, seed=seed, jobs=os.cpu_count() or 1)
+    if as_json:
+        print(json.dumps(_document(front.problem, result), indent=2))
+    else:
+        _print(front.problem, result)
+
+
+def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
+    names = objective_names(problem)
+    return {
+        "prices": [
+            {
+                "limit": price.constraint.name,
+                "at": price.constraint.limit,
+                "unit": price.constraint.unit,
+                "objective": names[price.column],
+                "now": price.now,
+                "relaxed_to": price.relaxed_to,
+                "then": price.then,
+                "without": price.without,
+            }
+            for price in result.prices
+        ],
+        "free": [constraint.name for constraint in result.free],
+    }
+
+
+def _print(problem: Problem, result: LimitPrices) -> None:
+    console = Console(highlight=False)
+    if result.prices:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        for title in ("limit", "relaxed to", "best", "now", "then", "without the limit"):
+            table.add_column(title)
+        for price in result.prices:
+            table.add_row(*_cells(problem, price))
+        console.print(table)
+    if result.free:
+        names = ", ".join(constraint.name for constraint in result.free)
+        console.print(f"Nothing better was found beyond the limit of: {names}")
+    if not result.prices and not result.free:
+        console.print("No limit was asked for that can be relaxed")
+    else:
+        console.print("Found by short searches, the other limits as they are; not proved")
+
+
+def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:
+    constraint, objective = price.constraint, problem.objectives[price.column]
+    limit, relaxed = limit_and_value(constraint, price.relaxed_to)
+    now = objective_value(objective, price.now)
+
+    def value(figure: int) -> str:
+        shown = objective_value(objective, figure)
+        change = shown / now - 1
+        share = f"{change:+.1%}" if abs(change) >= LEAST else f"under {LEAST:.1%}"
+        return f"{format_number(shown)} {objective_unit(objective)} ({share})"
+
+    return (
+        f"{constraint.name} {limit.removesuffix(' asked for')}",
+        relaxed,
+        objective_label(problem, objective),
+        f"{format_number(now)} {objective_unit(objective)}",
+        value(price.then),
+        value(price.without),
+    )

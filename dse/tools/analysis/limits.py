@@ -1,0 +1,125 @@
+"""What the limits of a front cost: how much better its best values would be without one of them.
+
+Each limit that was asked for is lifted alone, the others stay. A short search that begins with the
+members looks for design points beyond it that are better in an objective than all members; its
+figure is one more objective, so that small relaxations are found too. What is found is there; what
+is not found is not proved to be impossible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from common.arrays import IntArray
+from dse.engines.diagnose_infeasible import (
+    MORE_COUNTS,
+    PROBES,
+    can_be_relaxed,
+    short_search,
+    with_limit,
+)
+from fitness.constraints import Constraint, constraints_of
+from fitness.objectives import make_outcomes
+from results.problem.objectives import Objective
+from results.problem.problem import Problem
+
+
+@dataclass(frozen=True)
+class LimitPrice:
+    """What one limit costs in one objective; figures as in files, smaller is better."""
+
+    constraint: Constraint
+    column: int
+    """Position of the objective."""
+    now: int
+    """The best value of the members."""
+    relaxed_to: int
+    """The smallest figure of the limit found with which the objective is better."""
+    then: int
+    """The best value found with that figure."""
+    without: int
+    """The best value found without the limit."""
+
+
+@dataclass(frozen=True)
+class LimitPrices:
+    """Of every limit that can be relaxed."""
+
+    prices: tuple[LimitPrice, ...]
+    """Of limits beyond which something better was found, in the order of the limits."""
+    free: tuple[Constraint, ...]
+    """Limits beyond which nothing better was found."""
+
+
+def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int = 1) -> LimitPrices:
+    """What the limits cost a front; the same for the same seed.
+
+    Args:
+        problem: with its limits.
+        rows: [members, groups + domains]: the front.
+        seed: of the searches.
+        jobs: threads.
+    """
+    evaluate = make_outcomes(problem, jobs=jobs)
+    best = evaluate(rows).objectives.min(axis=0)
+    prices: list[LimitPrice] = []
+    free = []
+    for column, constraint in enumerate(constraints_of(problem)):
+        if not can_be_relaxed(problem, constraint):
+            continue
+        found = _beyond(problem, constraint, column, rows, best, seed, jobs)
+        prices += found
+        if not found:
+            free.append(constraint)
+    return LimitPrices(tuple(prices), tuple(free))
+
+
+def _beyond(
+    problem: Problem,
+    constraint: Constraint,
+    column: int,
+    rows: IntArray,
+    best: IntArray,
+    seed: int,
+    jobs: int,
+) -> list[LimitPrice]:
+    """Prices of one limit, whose figure is in ``column`` of the constraints."""
+    kind, evaluate = constraint.kind, make_outcomes(problem, jobs=jobs)
+    limits: list[int | None] = [None]
+    if kind not in PROBES and not constraint.is_least:
+        # Without an objective for it a search does not look for the smallest that helps.
+        limits = [*(constraint.limit + more for more in MORE_COUNTS), None]
+    values, figures = [], []
+    for limit in limits:
+        relaxed = with_limit(problem, constraint, limit)
+        if kind in PROBES:
+            figure = Objective(PROBES[kind], constraint.index)
+            relaxed = replace(
+                relaxed, objectives=tuple(dict.fromkeys((*problem.objectives, figure)))
+            )
+        found = short_search(relaxed, seed, jobs, start=rows).rows
+        if len(found):
+            outcomes = evaluate(found)
+            values.append(outcomes.objectives)
+            figures.append(outcomes.constraint_values[:, column])
+    if not values:
+        return []
+    objectives, figure_of = np.concatenate(values), np.concatenate(figures)
+    prices = []
+    for j, now in enumerate(best.tolist()):
+        better = (figure_of > constraint.limit) & (objectives[:, j] < now)
+        if better.any():
+            least = figure_of[better].min()
+            prices.append(
+                LimitPrice(
+                    constraint=constraint,
+                    column=j,
+                    now=now,
+                    relaxed_to=int(least),
+                    then=int(objectives[better & (figure_of == least), j].min()),
+                    without=int(objectives[better, j].min()),
+                )
+            )
+    return prices

@@ -1,0 +1,85 @@
+"""What limits cost, against enumeration."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+
+from dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
+from dse.tools.analysis.limits import LimitPrice, limit_prices
+from fitness.constraints import Constraint, constraints_of
+from fitness.objectives import make_outcomes
+from results.front.dominance import non_dominated
+from results.problem.problem import Problem
+from tests.dse.certificate.test_memory import drawn
+from tests.support.problems.random_spaces import size_of, space_of
+
+MAX_ROWS = 1500
+
+
+def enumerated(problem: Problem, rows: np.ndarray, constraint: Constraint) -> list[LimitPrice]:
+    """The prices of one limit, by all design points."""
+    column = constraints_of(problem).index(constraint)
+    outcomes = make_outcomes(problem)(rows)
+    best = outcomes.objectives[outcomes.feasible].min(axis=0)
+    free = make_outcomes(with_limit(problem, constraint, None))(rows).feasible
+    figures = outcomes.constraint_values[:, column]
+    prices = []
+    for j, now in enumerate(best.tolist()):
+        better = free & (figures > constraint.limit) & (outcomes.objectives[:, j] < now)
+        if better.any():
+            least = int(figures[better].min())
+            values = outcomes.objectives[:, j]
+            then = int(values[better & (figures == least)].min())
+            price = LimitPrice(constraint, j, now, least, then, int(values[better].min()))
+            prices.append(price)
+    return prices
+
+
+def test_prices_are_those_of_enumeration() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        problem = drawn(seed)
+        if size_of(problem) > MAX_ROWS:
+            continue
+        rows = space_of(problem).rows
+        outcomes = make_outcomes(problem)(rows)
+        objectives = outcomes.objectives[outcomes.feasible]
+        if not len(objectives):
+            continue
+        front = rows[outcomes.feasible][non_dominated(objectives)]
+        asked = [entry for entry in constraints_of(problem) if can_be_relaxed(problem, entry)]
+        result = limit_prices(problem, front)
+        expected = [price for entry in asked for price in enumerated(problem, rows, entry)]
+        assert list(result.prices) == expected, seed
+        bind = {price.constraint for price in expected}
+        assert list(result.free) == [entry for entry in asked if entry not in bind]
+        seen.update(price.constraint.kind.value for price in expected)
+        seen["free"] += len(result.free)
+    assert len(seen) > 4, seen
+    assert min(seen["memory"], seen["free"]) > 10, seen
+
+
+def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
+    folder = tmp_path / "tight"
+    command = ("explore", "alexnet", "mobilenet_v2", "-p", "jetson-agx-orin", "--groups", "4")
+    done = dse(
+        *(*command, "--objective", "latency", "--objective", "energy", "--memory-cap", "100"),
+        *("--max-transitions", "0", "--precision", "int8,fp16", "--no-certify"),
+        *("--max-evaluations", "3000", "-o", folder, "--quiet"),
+    )
+    assert done.status == 0, done.err
+    out = dse("analyze", "limits", folder).out
+    assert "transitions of alexnet at most 0" in out
+    assert "Nothing better was found beyond the limit of: " in out
+    document = json.loads(dse("analyze", "limits", folder, "--json").out)
+    assert "memory" in document["free"]
+    (price,) = [entry for entry in document["prices"] if entry["objective"] == "energy_fj"]
+    assert (price["limit"], price["at"], price["relaxed_to"]) == ("transitions of alexnet", 0, 1)
+    assert price["without"] <= price["then"] < price["now"]
+
+
+def test_a_front_without_limits_has_no_prices(dse, pair_folder) -> None:
+    assert "No limit was asked for that can be relaxed" in dse("analyze", "limits", pair_folder).out
