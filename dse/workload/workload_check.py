@@ -149,6 +149,11 @@ def _check_phase(network: WorkloadNetwork, entries: dict[str, WorkloadNetwork]) 
             f"network {network.name!r}: continues {earlier.name!r}, which must be the same model, "
             f"got {network.source!r} after {earlier.source!r}"
         )
+    if earlier.batch > 1:
+        raise WorkloadError(
+            f"network {network.name!r}: continues {earlier.name!r}, whose batch must be 1, got "
+            f"{earlier.batch}: the phases of a language model answer one prompt"
+        )
     if not network.grows:
         raise WorkloadError(
             f"network {network.name!r}: continues {earlier.name!r}: grows must say which dimension "

@@ -154,6 +154,16 @@ def test_what_is_no_batch_is_refused(fields: dict[str, Any], named: str) -> None
         check_workload(Workload((WorkloadNetwork("a", "x", **fields),)))
 
 
+def test_a_prompt_that_another_network_continues_is_no_batch() -> None:
+    """Its cache would be that of several prompts, and the answer that of one."""
+    phase = {"dimensions": (("past", 1),), "grows": (("past", 1),)}
+    prompt = WorkloadNetwork("prompt", "x", batch=2)
+    answer = WorkloadNetwork("answer", "x", waits_for=("prompt",), continues="prompt", **phase)
+    check_workload(Workload((replace(prompt, batch=1), answer)))
+    with pytest.raises(WorkloadError, match="'answer': continues 'prompt', whose batch must be 1"):
+        check_workload(Workload((prompt, answer)))
+
+
 def test_inputs_must_be_one_image(tmp_path: Path) -> None:
     nodes = [onnx.helper.make_node("Gemm", ["x", "w"], ["y"], "gemm")]
     proto = model(nodes, {"x": ["batch", 4]}, ["y"], [shape_only("w", 4, 2)])
