@@ -323,11 +323,12 @@ def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArra
     owner = problem.network_of
     network = np.array([owner[source] for source, _ in problem.edges], dtype=np.int64)
     unit_of = np.array(problem.unit_of, dtype=np.int64)
-    fed = np.empty(problem.group_count, dtype=np.int64)
 
     def count(rows: IntArray) -> tuple[IntArray, IntArray]:
         transitions = np.empty((len(rows), len(problem.networks)), dtype=np.int64)
         segments = np.empty((len(rows), len(problem.units)), dtype=np.int64)
+        # Of each call its own: compiled code runs in several threads at a time.
+        fed = np.empty(problem.group_count, dtype=np.int64)
         rows = np.ascontiguousarray(rows, dtype=np.int64)
         count_segments(edges, network, unit_of, rows, fed, transitions, segments)
         return transitions, segments
