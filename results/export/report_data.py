@@ -31,6 +31,7 @@ from results.problem.objectives import (
 from results.problem.problem import DesignPoint, Problem
 from results.problem.problem_file import problem_sha256
 from results.problem.rates import member_relative_ppm
+from results.text.batches import describe_batches
 from results.text.free_running import describe_shown_part
 from results.text.member_diff import describe_front, varying_domains
 from results.text.power_bandwidth_trace import activity
@@ -93,7 +94,10 @@ def report_data(
         "execution": describe_execution(problem.execution),
         "searches_priorities": problem.searches_priorities,
         "marks": {str(index): list(names) for index, names in marks.items()},
-        "sentences": [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)],
+        "sentences": [
+            f"{text[0].upper()}{text[1:]}."
+            for text in (*describe_batches(problem), *describe_front(front))
+        ],
         **_points(front, schedule_of, max_schedules),
         "deployments": [
             {

@@ -41,6 +41,17 @@ def _images_of_frame(problem: Problem) -> list[int]:
     return [network.batch * network.repeats for network in problem.networks]
 
 
+def describe_batches(problem: Problem) -> list[str]:
+    """``a frame of resnet50 is a batch of 8 images`` for each network that has one; with rates a
+    release."""
+    what = "a release" if problem.has_rates else "a frame"
+    return [
+        f"{what} of {network.name} is a batch of {network.batch} images"
+        for network in problem.networks
+        if network.batch > 1
+    ]
+
+
 def batch_lines(problem: Problem, member: Member) -> list[str]:
     """A line on energy and, where it is known, one on rates; none without batches."""
     if all(network.batch == 1 for network in problem.networks):

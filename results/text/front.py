@@ -25,6 +25,7 @@ from results.problem.objectives import (
     unit_heading,
 )
 from results.problem.problem import Problem
+from results.text.batches import describe_batches
 from results.text.free_running import slowest_network
 from results.text.member_diff import (
     clocks_mhz,
@@ -107,7 +108,8 @@ def front_table(
         notes.append(
             f"{len(shown)} of {len(front.members)} members; {left_out} between them left out."
         )
-    sentences = [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    texts = (*describe_batches(front.problem), *describe_front(front))
+    sentences = [f"{text[0].upper()}{text[1:]}." for text in texts]
     if front.provenance.precision:
         formats = front.provenance.precision.upper()
         several = "Number formats that groups choose among"

@@ -28,9 +28,11 @@ from dse.workload.parse_options import with_batches
 from dse.workload.releases import period_of_rates_s, with_releases
 from dse.workload.workload import Workload, WorkloadNetwork, workload_of
 from dse.workload.workload_check import check_workload
+from fitness.execution import schedule_of
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
+from results.export.report_data import report_data
 from results.export.result_folder import read_results
 from results.front.front_document import member_to_document
 from results.problem.execution import Rates
@@ -222,6 +224,11 @@ def test_from_a_file_to_the_results(dse: Callable[..., Any], tmp_path: Path) -> 
     assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
     shown = dse("show", folder, "--member", "0").out
     assert "images per second: classify 120.0, detect 30.00" in shown
+    table = " ".join(dse("show", folder).out.split())
+    assert "A release of classify is a batch of 8 images." in table
+    assert "of detect is a batch" not in table
+    report = report_data(read_results(folder), schedule_of)
+    assert "A release of classify is a batch of 8 images." in report["sentences"]
     assert json.loads((folder / "costs.json").read_text())["networks"][0]["source"]["batch"] == 8
     deployed = tmp_path / "models"
     assert dse("deploy", folder, "--to", "onnx", "-o", deployed).status == 0
