@@ -95,11 +95,11 @@ def fastest_served(
 
 
 def _instead(deployment: Deployment, form: Format) -> str:
-    """The end of a refusal: of the members that can be served the nearest in the first objective;
-    empty where there is none."""
+    """The end of a refusal: of the members that can be served the nearest in the first
+    objective."""
     members = deployment.front.members
     wanted = members[deployment.index].objectives[0]
     for index in sorted(range(len(members)), key=lambda i: abs(members[i].objectives[0] - wanted)):
         if reason_against(replace(deployment, index=index), form) is None:
             return f"; --member {index} is the nearest that can be served"
-    return ""
+    return "; nor can any other member be served" if len(members) > 1 else ""

@@ -67,7 +67,7 @@ def test_the_texts_to_copy_are_those_of_deploy(dse, pair_folder, tmp_path, open_
 
 def test_an_unknown_platform_costs_only_the_deployment(dse, pair_folder, tmp_path):
     front = read_results(pair_folder)
-    provenance = dataclasses.replace(front.provenance, platform="my-chip")
+    provenance = dataclasses.replace(front.provenance, platform="my-chip", command="")
     folder = tmp_path / "run"
     write_results(folder, dataclasses.replace(front, provenance=provenance), pictures=False)
     outcome = dse("report", folder)

@@ -76,11 +76,13 @@ def webgpu():
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
     try:
-        onnxruntime.InferenceSession(
+        session = onnxruntime.InferenceSession(
             model.SerializeToString(), providers=[WEBGPU["provider"], CPU["provider"]]
         )
     except Exception as error:
         pytest.skip(f"WebGPU does not start here: {str(error).splitlines()[0][:200]}")
+    if WEBGPU["provider"] not in session.get_providers():
+        pytest.skip("WebGPU does not start here: ONNX Runtime falls back to the CPU")
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,7 @@ def test_a_platform_that_is_a_file_is_asked_for(tmp_path, dse):
     command = explored(tmp_path, "squeezenet", CPU)
     ran = dse(*command, "--no-check", "-o", tmp_path / "out")
     assert "cpu0, cpu1 are all CPUExecutionProvider" in ran.out
+    (tmp_path / "platform.json").unlink()
     ran = dse(*command[:4], "-o", tmp_path / "other")
     assert ran.status == 2
     assert "--platform: the file of the search is required" in ran.err
