@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -92,13 +92,18 @@ class Corners:
         self._figures = additive_figures(problem)
         self._scales = (
             self._period is None
-            and not self._figures
             and problem.power_cap_mw is None
             and problem.energy_budget_fj is None
             and all(n.deadline_ps is None and n.min_rate_uhz is None for n in problem.networks)
             and all(
-                objective.network is None and objective.kind in SCALE_KINDS
+                objective.kind is ObjectiveKind.ACCURACY_LOSS
+                or (objective.network is None and objective.kind in SCALE_KINDS)
                 for objective in self._objectives
+            )
+            and all(
+                figure.kind is ObjectiveKind.ACCURACY_LOSS
+                and additive_limit(problem, figure) is None
+                for figure in self._figures
             )
         )
 
@@ -279,8 +284,10 @@ class Corners:
         if not len(lines.least):
             return np.full(len(self._values), np.inf)
         if self._scales:
-            # All that is left shrinks by 1 + epsilon, and so does the right side.
+            # All that is left shrinks by 1 + epsilon, and so does the right side; losses of
+            # accuracy at least so much, as whole numbers below the corner.
             room = self.room(np.zeros(len(self._values)), paths_ps)
+            room = replace(room, figures=room.figures + 1)
             right = self.largest(lines, chain_end, idle_mw, room)
             ratio = (right / np.maximum(lines.least, 1e-9)[:, None]).min(axis=0)
             found = np.maximum(ratio - 1, 0.0)
