@@ -189,6 +189,9 @@ def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> P
         return replace(problem, **changed)
     networks = list(problem.networks)
     assert constraint.index is not None, "a limit of a network"
+    if kind is ConstraintKind.MISSES and limit is None:
+        # Without a number no response may be beyond the deadline.
+        limit = problem.releases(constraint.index)
     changed = {_NETWORK_FIELDS[kind]: limit}
     networks[constraint.index] = replace(networks[constraint.index], **changed)
     return replace(problem, networks=tuple(networks))

@@ -47,7 +47,6 @@ def limits(
 
     A short search per limit: what it finds is there, the rest is not proved.
     """
-
     front = read_results(folder)
     rows = np.stack([row_of(member.design) for member in front.members])
     result = limit_prices(front.problem, rows, seed=seed, jobs=os.cpu_count() or 1)
@@ -102,9 +101,12 @@ def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:
 
     def value(figure: int) -> str:
         shown = objective_value(objective, figure)
+        text = f"{format_number(shown)} {objective_unit(objective)}"
+        if not now:
+            return text
         change = shown / now - 1
         share = f"{change:+.1%}" if abs(change) >= LEAST else f"under {LEAST:.1%}"
-        return f"{format_number(shown)} {objective_unit(objective)} ({share})"
+        return f"{text} ({share})"
 
     return (
         f"{constraint.name} {limit.removesuffix(' asked for')}",

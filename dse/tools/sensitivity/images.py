@@ -19,6 +19,8 @@ from sdf.onnx.parts import PartTensor
 SUFFIXES = (".png", ".jpg", ".jpeg")
 _MODES = {1: "L", 3: "RGB"}
 """Channels -> mode of Pillow."""
+_WIDE = {"I", "F"}
+"""Pillow's modes of more than 8 bits; converted, all above 255 becomes 255."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
     operations = optional_import("PIL.ImageOps", extra="host", purpose="reading images")
     try:
         with pillow.open(path) as image:
+            if image.mode in _WIDE or image.mode.startswith("I;"):
+                raise ResultError(
+                    f"{path}: 8 bits per channel are required, got an image of mode {image.mode}"
+                )
             fitted = operations.fit(
                 image.convert(_MODES[shape[axis]]), (width, height), pillow.Resampling.BILINEAR
             )

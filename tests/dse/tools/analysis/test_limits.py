@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
+from dse.cli.search.limits import _cells
 from dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
 from dse.tools.analysis.limits import LimitPrice, limit_prices
 from fitness.constraints import Constraint, constraints_of
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated
+from results.problem.execution import Rates
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from tests.dse.certificate.test_memory import drawn
+from tests.support.problems import small_problems
 from tests.support.problems.random_spaces import size_of, space_of
 
 MAX_ROWS = 1500
@@ -62,6 +67,27 @@ def test_prices_are_those_of_enumeration() -> None:
     assert min(seen["memory"], seen["free"]) > 10, seen
 
 
+def test_without_a_limit_of_misses_all_may_be_late() -> None:
+    """Two releases of 2 ms with a deadline of 3 ms leave no room for 5 ms on their unit: beside
+    them one is late, and both where they take 4 ms on the other unit."""
+    ms = 10**9
+    eye = replace(
+        small_problems.network("eye", 0, 1, repeats=2),
+        paced=True,
+        deadline_ps=3 * ms,
+        max_misses=0,
+    )
+    base = small_problems.problem(
+        [eye, small_problems.network("map", 1, 1)], [[2 * ms, 4 * ms], [5 * ms, 9 * ms]]
+    )
+    objective = Objective(ObjectiveKind.RESPONSE, 1)
+    problem = replace(base, execution=Rates(10 * ms), objectives=(objective,))
+    (price,) = limit_prices(problem, np.array([[0, 1, 0]])).prices
+    assert price.constraint.name == "misses of eye"
+    found = (price.now, price.relaxed_to, price.then, price.without)
+    assert found == (9 * ms, 1, 7 * ms, 5 * ms)
+
+
 def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     folder = tmp_path / "tight"
     command = ("explore", "alexnet", "mobilenet_v2", "-p", "jetson-agx-orin", "--groups", "4")
@@ -79,6 +105,16 @@ def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     (price,) = [entry for entry in document["prices"] if entry["objective"] == "energy_fj"]
     assert (price["limit"], price["at"], price["relaxed_to"]) == ("transitions of alexnet", 0, 1)
     assert price["without"] <= price["then"] < price["now"]
+
+
+def test_what_was_nothing_has_no_share() -> None:
+    """Of networks that run freely the slowest may not run at all."""
+    found = drawn(0)
+    problem = replace(found, objectives=(Objective(ObjectiveKind.FAIRNESS),))
+    price = LimitPrice(
+        constraints_of(found)[0], 0, now=0, relaxed_to=5, then=-(10**4), without=-(10**5)
+    )
+    assert _cells(problem, price)[3:] == ("0 %", "1.000 %", "10.00 %")
 
 
 def test_a_front_without_limits_has_no_prices(dse, pair_folder) -> None:

@@ -72,6 +72,13 @@ def test_a_broken_image_is_refused(tmp_path: Path) -> None:
         read_image(path, [tensor(1, 3, 4, 4)], ImageScaling())
 
 
+def test_an_image_of_16_bits_is_refused(tmp_path: Path) -> None:
+    """Read as 8 bits all above 255 would be white."""
+    path = saved(tmp_path, np.arange(16, dtype=np.uint16).reshape(4, 4) * 4096)
+    with pytest.raises(ResultError, match=r"a\.png: 8 bits per channel are required, got .* I;16"):
+        read_image(path, [tensor(1, 1, 4, 4)], ImageScaling())
+
+
 def test_texts_of_scaling() -> None:
     assert parse_scaling("0.5", "0.1, 0.2,0.3") == ImageScaling((0.5,), (0.1, 0.2, 0.3))
     assert parse_scaling(None, None) == ImageScaling()
