@@ -250,3 +250,30 @@ def test_a_profile_of_another_batch_is_named(tmp_path: Path) -> None:
     (warning,) = (text for text in problem.warnings if text.startswith("profile: "))
     assert "'squeezenet' in batches of 8 in fp16 are not used" in warning
     assert "the workload has squeezenet in batches of 4" in warning
+
+
+def test_a_batch_measured_on_this_machine_is_one_of_the_profile(
+    dse: Callable[..., Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("onnxruntime")
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    model = tmp_path / "small.onnx"
+    measured = ("profile", model, "--groups", "2", "--frames", "3", "-q")
+    assert dse(*measured, "--batch", "3", "-o", tmp_path / "host").status == 0
+    (record,) = json.loads((tmp_path / "host/profile.json").read_text())["networks"]
+    problem = api.Problem(
+        str(model),
+        tmp_path / "host/platform.json",
+        groups=2,
+        batch=3,
+        profile=tmp_path / "host/profile.json",
+        objectives=["latency"],
+    )
+    assert record["batch"] == 3
+    # Of one image, as the groups have three times as many.
+    groups = problem.built.networks[0].groups
+    assert record["macs"] * 3 == sum(group.macs for group in groups)
+    assert {o.origin.value for g in problem.costs.networks[0].groups for o in g.by_unit} == {
+        "measured"
+    }
+    assert not [text for text in problem.warnings if text.startswith("profile")]
