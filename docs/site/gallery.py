@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -140,12 +141,12 @@ def draw_pictures() -> dict[str, bytes]:
 
 
 def _wrapped(command: str) -> list[str]:
-    """A command as lines of code that no page cuts."""
-    lines = textwrap.wrap(command, 74, break_long_words=False, break_on_hyphens=False)
-    return [
-        f"    {' ' * 4 * (k > 0)}{line}" + " \\" * (line != lines[-1])
-        for k, line in enumerate(lines)
-    ]
+    """A command as lines of code that no page cuts; an option stays with its value."""
+    kept = "\N{NO-BREAK SPACE}"
+    text = re.sub(" (?!-)", kept, command)
+    lines = textwrap.wrap(text, 80, break_long_words=False, break_on_hyphens=False)
+    lines = [f"    {' ' * 4 * (k > 0)}{line}" for k, line in enumerate(lines)]
+    return " \\\n".join(lines).replace(kept, " ").splitlines()
 
 
 def gallery_page() -> str:
