@@ -109,6 +109,28 @@ def test_the_keyboard_alone_is_enough(front, open_page, schedule_of, report):
         assert shown(page) == [2, count - 1]
 
 
+def test_conversions_are_arrows_of_their_own(front, open_page, report, monkeypatch):
+    """The members have groups on GPU and DLA, here two number formats of one unit."""
+    edges = front.problem.edges
+    moves = [
+        sum(bool(m.design.units[a] != m.design.units[b]) for a, b in edges) for m in front.members
+    ]
+    index = moves.index(max(moves))
+    pages = [report(front)]
+    monkeypatch.setattr(
+        "results.export.report.report_data",
+        lambda *args, **named: {**report_data(*args, **named), "unit_of": [0, 1, 1]},
+    )
+    pages.append(report(front))
+    for content, conversions in zip(pages, (0, moves[index]), strict=True):
+        with open_page(content, hash=f"#a={index}") as page:
+            assert page.locator("line.arrow:not(.waits)").count() == moves[index] > 0
+            assert page.locator("line.arrow.conversion").count() == conversions
+            legend = page.locator(".legend").all_inner_texts()
+        assert any("conversion" in text for text in legend) == (conversions > 0)
+        assert any("transition" in text for text in legend) == (conversions == 0)
+
+
 def test_bars_are_as_long_as_they_run_and_hatched_where_slowed(
     front, open_page, schedule_of, report
 ):
