@@ -12,13 +12,14 @@ from fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
 from fitness.bound_checker.inequality import Inequality, Structure
 from fitness.bound_checker.limits import contradicts, limits_of
 from results.errors import ResultError
-from results.front.bounds import BoundProof, Corner
+from results.front.bounds import BoundProof, Corner, owners_of_classes
 from results.problem.additive import additive_figures
 from results.problem.execution import ClosedForm, IdleTime
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
 
-MAX_CONFIGURATIONS = 10_000
+MAX_CONFIGURATIONS = 50_000
+"""With those in which groups of a network that is apart run side by side."""
 BOUNDED = OF_A_FRAME | {
     ObjectiveKind.THROUGHPUT,
     ObjectiveKind.ENERGY,
@@ -50,7 +51,7 @@ class CheckedBounds:
         if proof.classes and (self._time.in_flight is None or self._time.of_streams):
             raise ResultError("$.classes: there must be none in closed form, or of a free run")
         structure = Structure(problem, proof, self._time)
-        tables = BoxCostTables(problem, proof.classes)
+        tables = BoxCostTables(problem, proof, self._time.in_flight or 0)
         sums_rates = any(
             problem.objectives[c].kind is ObjectiveKind.INVERSE_LATENCY for c in self._columns
         )
@@ -121,14 +122,20 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
         steps = itertools.pairwise(path)
         if not path or path[0] not in network.groups or not all(step in edges for step in steps):
             raise ResultError(f"$.paths[{n}]: must be groups that feed one another")
+    apart = set(proof.apart)
+    if len(apart) < len(proof.apart) or not apart <= set(range(len(networks))):
+        raise ResultError("$.apart: must name networks, each once")
     firsts = [u == first for u, first in enumerate(problem.unit_of)]
     if proof.classes:
         sound = len(proof.classes) == units and all(
-            row and row[0] == 0 and list(row) == sorted(set(row)) if is_first else not row
+            _are_classes(row, 1 + len(proof.apart)) if is_first else not row
             for row, is_first in zip(proof.classes, firsts, strict=True)
         )
         if not sound or prod(len(row) + 1 for row in proof.classes) > MAX_CONFIGURATIONS:
-            raise ResultError("$.classes: must rise from 0 for every unit, with few configurations")
+            raise ResultError(
+                "$.classes: must rise from 0 for every unit, and again for each network of "
+                "$.apart, with few configurations"
+            )
     sizes = [len(row) for row in proof.classes] or [int(is_first) for is_first in firsts]
     figures = len(additive_figures(problem))
     for index, weights in enumerate(proof.multipliers):
@@ -141,3 +148,9 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
         listed = getattr(node, "multipliers", ())
         if not all(0 <= i < len(proof.multipliers) for i in listed):
             raise ResultError(f"$.tree[{index}]: there are no such multipliers")
+
+
+def _are_classes(begins: tuple[int, ...], parts: int) -> bool:
+    """Whether there are as many parts as required, each rising from 0."""
+    pairs = list(zip(owners_of_classes(begins), begins, strict=True))
+    return begins[:1] == (0,) and begins.count(0) == parts and pairs == sorted(set(pairs))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fitness.bound_checker.boxes import Box, off_bit, points_of
 from fitness.contention import lost_rate
+from results.front.bounds import BoundProof, owners_of_classes
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.problem import ContentionTable, Problem
 
@@ -54,9 +55,16 @@ class BoxCosts:
 class BoxCostTables:
     """Makes :class:`BoxCosts`; a unit's part only once per choice of its points."""
 
-    def __init__(self, problem: Problem, classes: Sequence[Sequence[int]]) -> None:
+    def __init__(self, problem: Problem, proof: BoundProof, in_flight: int) -> None:
+        """``in_flight``: frames, in each of which a network's path runs one group at a time."""
         self._problem = problem
-        self._classes = classes
+        self._in_flight = in_flight
+        self._classes = proof.classes
+        self._owners = [owners_of_classes(begins) for begins in proof.classes]
+        self._owner = [0] * problem.group_count
+        for owner, n in enumerate(proof.apart, start=1):
+            for g in proof.paths[n]:
+                self._owner[g] = owner
         self._repeats = [n.repeats for n in problem.networks for _ in n.groups]
         self._units: dict[
             tuple[int, tuple[Points, ...]],
@@ -102,7 +110,10 @@ class BoxCostTables:
         self, u: int, points: tuple[Points, ...]
     ) -> tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]]:
         unit = self._problem.units[u]
-        begins = self._classes[self._problem.unit_of[u]] if self._classes else (0,)
+        first = self._problem.unit_of[u]
+        begins = [(0, 0)]
+        if self._classes:
+            begins = list(zip(self._owners[first], self._classes[first], strict=True))
         time, steps, power, demand = (
             rows[np.ix_(range(len(rows)), *points)].reshape(len(rows), -1).tolist()
             for rows in (unit.time_ps, unit.steps_ps, unit.dynamic_mw, unit.demand_kbps)
@@ -117,7 +128,7 @@ class BoxCostTables:
                 continue
             found = []
             for ps, step, mw, kbps in zip(time[g], steps[g], power[g], demand[g], strict=True):
-                k = bisect_right(begins, kbps) - 1
+                k = bisect_right(begins, (self._owner[g] if self._classes else 0, kbps)) - 1
                 total = repeats * ps + repeats * (repeats - 1) // 2 * step
                 found.append(Cost(k, total, total * mw))
                 one = ClassMinima(kbps, mw)
@@ -145,12 +156,15 @@ class BoxCostTables:
     def _configurations(
         self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points
     ) -> Rates:
-        """All choices of a class or nothing for every unit, with the largest rates."""
+        """All choices of a class or nothing for every unit that can be, with the largest rates."""
         units = range(len(self._problem.units))
         options = [[None, *(entry for entry in minima if entry[0] == u)] for u in units]
         configurations = []
         for choice in product(*options):
             running = [entry for entry in choice if entry is not None]
+            owners = [self._owners[u][k] for u, k, _ in running]
+            if any(owner and owners.count(owner) > self._in_flight for owner in owners):
+                continue
             total = sum(least.demand_kbps for _, _, least in running)
             rows = []
             for u, k, least in running:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
 from common.arrays import BoolArray, FloatArray, IntArray
 from fitness.simulator.tables import Tables
+from results.front.bounds import owners_of_classes
 from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from results.problem.problem import ContentionTable, Problem, ProblemUnit
+
+OWNER_STEP = 1 << 48
+"""Above all demands: classes of a unit are in order by this and their demand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +45,23 @@ class BoxArrayTables:
     """Makes :class:`BoxArrays`; a unit's part once for each choice of its points.
 
     Args:
+        groups_apart: of each network that is apart, its groups with classes of their own; no two of
+            them run side by side.
         executed: the share of a group's energy and class of demand that is sure to count.
     """
 
     def __init__(
-        self, problem: Problem, classes: Sequence[Sequence[int]], executed: float = 1.0
+        self,
+        problem: Problem,
+        classes: Sequence[Sequence[int]],
+        groups_apart: Sequence[Sequence[int]] = (),
+        executed: float = 1.0,
     ) -> None:
         self._problem = problem
+        self._owner = np.zeros(problem.group_count, dtype=np.int64)
+        for owner, groups in enumerate(groups_apart if classes else (), start=1):
+            self._owner[list(groups)] = owner
+        self._owners = [np.array(owners_of_classes(row), dtype=np.int64) for row in classes]
         self._classes = classes
         self._executed = executed
         self._unit_of = problem.unit_of
@@ -109,14 +122,17 @@ class BoxArrayTables:
         found = self._units.get((u, points))
         if found is None:
             first = self._unit_of[u]
-            begins = self._classes[first] if self._classes else (0,)
+            begins = np.zeros(1, dtype=np.int64)
+            if self._classes:
+                begins = self._classes[first] + OWNER_STEP * self._owners[first]
             found = self._units[u, points] = _make_part(
                 self._problem.units[u],
                 self._problem.frame_ps(u),
                 _drawn_mw(self._problem, u),
                 points,
                 self._problem.allowed[:, u],
-                np.array(begins),
+                begins,
+                OWNER_STEP * self._owner,
                 int(self.class_start[first]),
             )
         return found
@@ -154,9 +170,10 @@ class BoxArrayTables:
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """All choices of a class or nothing for every unit; those in which a unit rests matter
         too, for the others are then faster."""
-        choices = np.array(
-            list(product(*([entry or (-1, 0, 0, 0) for entry in own] for own in options)))
-        ).reshape(-1, len(options), 4)
+        rows = [np.array([entry or (-1, 0, 0, 0) for entry in own]) for own in options]
+        picks = np.indices([len(own) for own in rows]).reshape(len(rows), -1)
+        choices = np.array([own[pick] for own, pick in zip(rows, picks, strict=True)])
+        choices = choices.transpose(1, 0, 2)[self._can_be(choices)]
         configurations = len(choices)
         running = np.zeros((configurations, len(options)), dtype=np.int64)
         rate = np.zeros((configurations, len(options)))
@@ -176,6 +193,20 @@ class BoxArrayTables:
             rate[:, at] = np.where(runs, 1 - lost, 0.0)
             lost_mw += np.where(runs, power * lost, 0.0)
         return running, rate, lost_mw
+
+    def _can_be(self, choices: IntArray) -> BoolArray:
+        """[configurations]: of choices [units, configurations, 4] those without two groups of a
+        network that is apart."""
+        owners = np.zeros(choices.shape[:2], dtype=np.int64)
+        for at in range(len(choices)):
+            runs = choices[at, :, 0] >= 0
+            if runs.any():
+                of_class = self._owners[int(choices[at, :, 0].max())]
+                owners[at, runs] = of_class[choices[at, runs, 1]]
+        sound = np.ones(choices.shape[1], dtype=np.bool_)
+        for owner in range(1, int(self._owner.max(initial=0)) + 1):
+            sound &= (owners == owner).sum(axis=0) <= 1
+        return sound
 
 
 def lost_shares(
@@ -233,6 +264,7 @@ def _make_part(
     points: Sequence[Sequence[int]],
     allowed: BoolArray,
     begins: IntArray,
+    shift: IntArray,
     first_kind: int,
 ) -> _UnitPart:
     """Candidates of every group: costs on the lower hull of its operating points, by class."""
@@ -243,7 +275,7 @@ def _make_part(
         np.asarray(table[np.ix_(range(groups), *points)]).reshape(groups, -1)
         for table in (frame_ps, drawn_mw, unit.demand_kbps)
     )
-    kind = np.searchsorted(begins, demand, side="right") - 1
+    kind = np.searchsorted(begins, demand + shift[:, None], side="right") - 1
     minima = {}
     for k in range(len(begins)):
         there = (kind == k) & allowed[:, None]

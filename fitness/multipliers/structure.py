@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import comb, perm
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from results.problem.problem import Problem
 
 MAX_CLASSES_EACH = 8
 MAX_CONFIGURATIONS = 10_000
+MAX_APART = 2
 MAX_DEMANDS = 200
 """Classes begin at one of so many quantiles."""
 
@@ -123,29 +125,60 @@ def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(chain(n) for n in range(len(problem.networks)))
 
 
-def classes_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """[units]: demands at which classes begin; empty where nothing contends or there are too many
-    units."""
+def longest_networks(problem: Problem) -> tuple[int, ...]:
+    """The networks whose groups, each on its fastest unit, take longest."""
+    least = np.full(problem.group_count, np.inf)
+    for u in range(len(problem.units)):
+        time = problem.frame_ps(u).reshape(problem.group_count, -1).astype(float)
+        fastest = np.where(time < 0, np.inf, time).min(axis=1)
+        least = np.where(problem.allowed[:, u], np.minimum(least, fastest), least)
+    sums = [float(least[list(network.groups)].sum()) for network in problem.networks]
+    order = sorted(range(len(sums)), key=lambda n: -sums[n])
+    return tuple(order[:MAX_APART])
+
+
+def classes_of(
+    problem: Problem, groups_apart: Sequence[Sequence[int]] = ()
+) -> tuple[tuple[int, ...], ...]:
+    """[units]: demands at which classes begin, for all groups, then for those of each network that
+    is apart; empty where nothing contends or there are too many units."""
     if all(unit.contention is None for unit in problem.units):
         return ()
+    inside = {g for groups in groups_apart for g in groups}
+    parts = [sorted(set(range(problem.group_count)) - inside), *groups_apart]
+    units = len(set(problem.unit_of))
     for count in range(MAX_CLASSES_EACH, 0, -1):
-        if (count + 1) ** len(set(problem.unit_of)) <= MAX_CONFIGURATIONS:
-            return tuple(_class_begins(problem, u, count) for u in range(len(problem.units)))
+        if _configurations(units, count, len(groups_apart)) <= MAX_CONFIGURATIONS:
+            return tuple(
+                tuple(begin for part in parts for begin in _class_begins(problem, u, count, part))
+                for u in range(len(problem.units))
+            )
     return ()
 
 
-def _class_begins(problem: Problem, u: int, count: int) -> tuple[int, ...]:
+def _configurations(units: int, count: int, apart: int) -> int:
+    """How many there are with ``count`` classes for each network that is apart, and for all."""
+    return sum(
+        comb(apart, some) * perm(units, some) * count**some * (count + 1) ** (units - some)
+        for some in range(min(apart, units) + 1)
+    )
+
+
+def _class_begins(problem: Problem, u: int, count: int, groups: Sequence[int]) -> tuple[int, ...]:
     """Of all choices the one with the least sum of time x (demand - the least of its class), at the
     fastest and at middle clocks."""
     if problem.unit_of[u] != u:
         return ()
+    among = np.zeros(problem.group_count, dtype=np.bool_)
+    among[list(groups)] = True
     points = [np.flatnonzero(problem.domains[d].allowed) for d in problem.units[u].clocks]
     fastest = tuple(int(own[-1]) for own in points)
     middle = tuple(int(own[(len(own) - 1) // 2]) for own in points)
     choices = [
-        [table[(problem.allowed[:, v], *at)] for table in (problem.frame_ps(v), unit.demand_kbps)]
+        [table[(among & problem.allowed[:, v], *at)] for table in tables]
         for v, unit in enumerate(problem.units)
         if problem.unit_of[v] == u
+        for tables in [(problem.frame_ps(v), unit.demand_kbps)]
         for at in (fastest, middle)
     ]
     time, demand = np.concatenate(choices, axis=1)

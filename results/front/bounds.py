@@ -62,14 +62,26 @@ class BoundProof:
     """Networks each of which waits for the one before it."""
     paths: tuple[tuple[int, ...], ...]
     """[networks]: groups each of which feeds the next one."""
+    apart: tuple[int, ...]
+    """Networks whose groups have classes of their own, as no two of them run side by side."""
     classes: tuple[tuple[int, ...], ...]
-    """[units]: least demands, rising from 0, at which classes of demand begin, kB/s; a unit with
-    several number formats has them at its first entry, the others have none."""
+    """[units]: least demands at which classes of demand begin, kB/s: rising from 0, then again for
+    the groups on the path of each network of ``apart``; a unit with several number formats has them
+    at its first entry, the others have none."""
     multipliers: tuple[Multipliers, ...]
     tree: tuple[Split | Leaf, ...]
     """Boxes, each before its parts; the first has all operating points."""
     seconds: float
     """Of the search for it."""
+
+
+def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:
+    """Of every class of a unit: 0 where it is for all groups that have none of their own, else 1 +
+    the position in ``apart``."""
+    owners: list[int] = []
+    for kbps in begins:
+        owners.append((owners[-1] + (kbps == 0)) if owners else 0)
+    return tuple(owners)
 
 
 def least_points(region: Sequence[Corner]) -> list[tuple[int, ...]]:

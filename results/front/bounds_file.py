@@ -37,6 +37,7 @@ def bounds_bytes(proof: BoundProof) -> bytes:
         "region": region_to_json(proof.region),
         "chains": [list(chain) for chain in proof.chains],
         "paths": [list(path) for path in proof.paths],
+        "apart": list(proof.apart),
         "classes": [list(row) for row in proof.classes],
         "multipliers": [
             [
@@ -93,6 +94,7 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
         region=region_from_json(content["region"]),
         chains=tuple(tuple(chain) for chain in content["chains"]),
         paths=tuple(tuple(path) for path in content["paths"]),
+        apart=tuple(content["apart"]),
         classes=tuple(tuple(row) for row in content["classes"]),
         multipliers=tuple(
             _multipliers(row, sizes, counts, f"$.multipliers[{index}]")

@@ -12,6 +12,8 @@ from common.units import PPM
 from dse.certificate.boxes.search import BoxResult, BoxSearch
 from dse.errors import InternalError
 from fitness.bound_checker.check import CheckedBounds, bounded_columns
+from fitness.bound_checker.frame_time import frame_time
+from fitness.multipliers.structure import longest_networks
 from results.front.bounds import BoundProof, Corner
 from results.front.dominance import non_dominated
 from results.front.epsilon import least_within, open_corners, region_reaches
@@ -67,7 +69,7 @@ def bound_front(
     members = _members(front, columns)
     if len(open_corners(members)) > MAX_CORNERS:
         return None
-    search = BoxSearch(problem, columns, members)
+    search = _best_start(problem, columns, members)
     search.run(
         max_boxes=max_boxes or default_boxes(problem),
         until=None if seconds is None else began + seconds,
@@ -82,6 +84,7 @@ def bound_front(
         region=(),
         chains=search.chains,
         paths=search.paths,
+        apart=search.apart,
         classes=search.classes,
         multipliers=found.multipliers,
         tree=found.tree,
@@ -92,6 +95,18 @@ def bound_front(
         **{**vars(proof), "region": region, "seconds": round(time.monotonic() - began, 3)}
     )
     return BoundedFront(_summary(front, proof, found.boxes), proof)
+
+
+def _best_start(
+    problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]]
+) -> BoxSearch:
+    """With classes of demand for all groups alike, or the longest networks apart, which costs
+    classes: what bounds the whole space better."""
+    search = BoxSearch(problem, columns, members)
+    if not search.classes or frame_time(problem, columns).in_flight != 1:
+        return search
+    other = BoxSearch(problem, columns, members, longest_networks(problem))
+    return min(search, other, key=lambda one: one.epsilon)
 
 
 def default_boxes(problem: Problem) -> int:

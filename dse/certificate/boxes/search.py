@@ -22,9 +22,9 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 Box = tuple[int, ...]
-FIRST_ROUNDS, ROUNDS, LAST_ROUNDS = 400, 200, 3000
+FIRST_ROUNDS, ROUNDS, LAST_ROUNDS = 400, 200, 6000
 """Those of the first lines; of a box that may be divided; of one that cannot."""
-STALLED = 0.005
+STALLED, LAST_STALLED = 0.005, 0.001
 """A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
 LINES_EACH = 24
 LEAST_EXECUTED = 0.97
@@ -69,23 +69,30 @@ class BoxSearch:
     Args:
         columns: positions of the objectives that count.
         members: their values, mutually non-dominated.
+        apart: networks whose groups have classes of demand of their own.
     """
 
     def __init__(
-        self, problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]]
+        self,
+        problem: Problem,
+        columns: Sequence[int],
+        members: Sequence[Sequence[int]],
+        apart: Sequence[int] = (),
     ) -> None:
         self._problem = problem
         self.paths, self.chains = paths_of(problem), chains_of(problem)
         time = frame_time(problem, columns)
         executed = time.executed / time.counted
-        self.classes = classes_of(problem) if _counts_contention(time) else ()
+        groups_apart = [self.paths[n] for n in apart]
+        self.classes = classes_of(problem, groups_apart) if _counts_contention(time) else ()
+        self.apart = tuple(apart) if self.classes else ()
         self._open = open_corners(members)
         values = np.array(
             [[np.inf if v is None else float(v) for v in corner] for corner in self._open]
         )
         self._corners = Corners(problem, columns, values, time)
         self._networks = make_networks(problem, self.paths, self.chains)
-        self._tables = BoxArrayTables(problem, self.classes, executed)
+        self._tables = BoxArrayTables(problem, self.classes, groups_apart, executed)
         self._finder = WeightFinder(
             problem, self._networks, self._tables.class_start.tolist(), self._corners
         )
@@ -135,7 +142,7 @@ class BoxSearch:
                 continue
             parts = self._divide(node)
             if parts is None:
-                self._improve(node, LAST_ROUNDS)
+                self._improve(node, LAST_ROUNDS, LAST_STALLED)
                 self._final = max(self._final, node.worst)
                 continue
             for part in parts:
@@ -238,14 +245,14 @@ class BoxSearch:
         if len(node.weights) > LINES_EACH:
             node.weights = self._needed(node)
 
-    def _improve(self, node: BoxNode, rounds: int = ROUNDS) -> None:
+    def _improve(self, node: BoxNode, rounds: int = ROUNDS, stalled: float = STALLED) -> None:
         """Lines for the worst corner, as long as they help."""
         while True:
             corner = int(node.epsilon.argmax())
             before = node.epsilon[corner]
             self._add_line(node, corner, rounds)
             after = node.epsilon[corner]
-            if np.isfinite(before) and (1 + after) > (1 + before) * (1 - STALLED):
+            if np.isfinite(before) and (1 + after) > (1 + before) * (1 - stalled):
                 return
             if not np.isfinite(after):
                 return

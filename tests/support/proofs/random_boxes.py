@@ -97,11 +97,16 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     """Boxes and weights at random; nothing says that they are any good."""
     chains = chains_of(problem)
     classes: tuple[tuple[int, ...], ...] = ()
+    apart: tuple[int, ...] = ()
+
+    def begins() -> tuple[int, ...]:
+        return (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
+
     if rng.integers(2) and not isinstance(problem.execution, ClosedForm | FreeRunning):
+        networks = rng.permutation(len(problem.networks))
+        apart = tuple(networks[: rng.integers(len(networks) + 1)].tolist())
         classes = tuple(
-            (0, *sorted({int(kbps) * 10**6 for kbps in rng.integers(1, 90, rng.integers(3))}))
-            if u == first
-            else ()
+            tuple(begin for _ in range(1 + len(apart)) for begin in begins()) if u == first else ()
             for u, first in enumerate(problem.unit_of)
         )
     firsts = [int(u == first) for u, first in enumerate(problem.unit_of)]
@@ -142,6 +147,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
         region=(),
         chains=chains,
         paths=paths_of(problem),
+        apart=apart,
         classes=classes,
         multipliers=tuple(multipliers() for _ in range(WEIGHTS)),
         tree=tuple(tree),

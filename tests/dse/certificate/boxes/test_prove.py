@@ -87,7 +87,15 @@ def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
         value = int(rng.choice([0, row[at] // 2, row[at] + 1, 2 * row[at], 10**9]))
         return (*row[:at], min(value, 2**63 - 1), *row[at + 1 :])
 
-    match int(rng.integers(6)):
+    match int(rng.integers(7)):
+        case 6 if proof.classes:
+            networks = len(proof.paths)
+            apart = rng.permutation(networks)[: len(proof.apart)].tolist()
+            shift = int(rng.integers(1, 10**8))
+            u = int(rng.integers(len(proof.classes)))
+            row = tuple(k + shift if k else 0 for k in proof.classes[u])
+            classes = (*proof.classes[:u], row, *proof.classes[u + 1 :])
+            return replace(proof, apart=tuple(apart), classes=classes)
         case 0:
             weights = replace(weights, energy=other((weights.energy,))[0])
         case 1:
@@ -161,6 +169,8 @@ def test_proofs_that_do_not_fit_are_refused_with_the_path() -> None:
         (replace(proof, chains=((99,),)), r"\$\.chains\[0\]"),
         (replace(proof, paths=proof.paths[:-1]), r"\$\.paths"),
         (replace(proof, classes=((1,),)), r"\$\.classes"),
+        (replace(proof, apart=(0, 0)), r"\$\.apart"),
+        (replace(proof, apart=(99,)), r"\$\.apart"),
         (replace(proof, multipliers=(negative,)), r"\$\.multipliers\[0\]"),
         (replace(proof, multipliers=(short,)), r"\$\.multipliers\[0\]"),
         (replace(proof, objectives=("power",)), r"\$\.objectives"),
