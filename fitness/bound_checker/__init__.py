@@ -18,9 +18,8 @@ c of networks, a that of energy, s_u that of segments.
 
        sum over groups of pi x stand-alone time + a x their energy  <=  W T + a V
 
-   A network may be apart: the groups of its path then have classes of their own. They run one
-   after the other, in each frame, so configurations in which more of them run than frames are in
-   flight do not count.
+   A network may be apart where frames do not overlap: the groups of its path have classes of
+   their own. They run one after the other, so configurations with two of them do not count.
 3. *Segments* on a unit are at most its limit L_u.
 4. *Figures* q that are sums over the groups, whatever the clocks (losses of accuracy, bytes of
    weights), are at most F_q by a limit or by the corner; w_q is the multiplier of each.

@@ -50,8 +50,10 @@ class CheckedBounds:
         self._time = frame_time(problem, self._columns)
         if proof.classes and (self._time.in_flight is None or self._time.of_streams):
             raise ResultError("$.classes: there must be none in closed form, or of a free run")
+        if proof.apart and self._time.in_flight != 1:
+            raise ResultError("$.apart: there must be none where frames overlap")
         structure = Structure(problem, proof, self._time)
-        tables = BoxCostTables(problem, proof, self._time.in_flight or 0)
+        tables = BoxCostTables(problem, proof)
         sums_rates = any(
             problem.objectives[c].kind is ObjectiveKind.INVERSE_LATENCY for c in self._columns
         )

@@ -55,10 +55,8 @@ class BoxCosts:
 class BoxCostTables:
     """Makes :class:`BoxCosts`; a unit's part only once per choice of its points."""
 
-    def __init__(self, problem: Problem, proof: BoundProof, in_flight: int) -> None:
-        """``in_flight``: frames, in each of which a network's path runs one group at a time."""
+    def __init__(self, problem: Problem, proof: BoundProof) -> None:
         self._problem = problem
-        self._in_flight = in_flight
         self._classes = proof.classes
         self._owners = [owners_of_classes(begins) for begins in proof.classes]
         self._owner = [0] * problem.group_count
@@ -162,8 +160,8 @@ class BoxCostTables:
         configurations = []
         for choice in product(*options):
             running = [entry for entry in choice if entry is not None]
-            owners = [self._owners[u][k] for u, k, _ in running]
-            if any(owner and owners.count(owner) > self._in_flight for owner in owners):
+            apart = [self._owners[u][k] for u, k, _ in running if self._owners[u][k]]
+            if len(set(apart)) < len(apart):
                 continue
             total = sum(least.demand_kbps for _, _, least in running)
             rows = []

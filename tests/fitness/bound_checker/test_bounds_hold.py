@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fitness.bound_checker.check import CheckedBounds
+from fitness.bound_checker.frame_time import frame_time
+from results.errors import ResultError
+from results.front.bounds import Leaf
 from tests.support.proofs.random_boxes import (
     Enumerated,
     enumerated,
@@ -47,3 +51,26 @@ def test_no_weights_exclude_a_design_point(
             else:
                 seen["open"] += 1
     assert min(seen["closed"], seen["open"]) > 50, seen
+
+
+def test_networks_have_no_classes_of_their_own_where_frames_overlap() -> None:
+    refused = 0
+    for seed in range(40):
+        found = enumerated_model(seed)
+        if found is None:
+            continue
+        problem = found.problem
+        time = frame_time(problem, range(len(problem.objectives)))
+        if time.in_flight in (None, 1) or time.of_streams:
+            continue
+        proof = replace(
+            random_proof(np.random.default_rng(seed), problem),
+            apart=(0,),
+            classes=tuple((0, 0) if u == first else () for u, first in enumerate(problem.unit_of)),
+            multipliers=(),
+            tree=(Leaf(()),),
+        )
+        with pytest.raises(ResultError, match=r"\$\.apart: there must be none"):
+            CheckedBounds(problem, proof)
+        refused += 1
+    assert refused > 3

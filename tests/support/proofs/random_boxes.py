@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
 from fitness.bound_checker.boxes import whole_space
+from fitness.bound_checker.frame_time import frame_time
 from fitness.multipliers.structure import chains_of, paths_of
 from fitness.objectives import make_outcomes
 from results.front.bounds import BoundProof, Leaf, Multipliers, Split
@@ -104,7 +105,8 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
 
     if rng.integers(2) and not isinstance(problem.execution, ClosedForm | FreeRunning):
         networks = rng.permutation(len(problem.networks))
-        apart = tuple(networks[: rng.integers(len(networks) + 1)].tolist())
+        if frame_time(problem, range(len(problem.objectives))).in_flight == 1:
+            apart = tuple(networks[: rng.integers(len(networks) + 1)].tolist())
         classes = tuple(
             tuple(begin for _ in range(1 + len(apart)) for begin in begins()) if u == first else ()
             for u, first in enumerate(problem.unit_of)
