@@ -115,6 +115,8 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
     for c, chain in enumerate(proof.chains):
         if not chain or not all(0 <= n < len(networks) for n in chain):
             raise ResultError(f"$.chains[{c}]: must name networks")
+        if problem.has_rates and len(chain) > 1:
+            raise ResultError(f"$.chains[{c}]: with rates must be one network, got {len(chain)}")
         for before, after in itertools.pairwise(chain):
             if before not in networks[after].waits_for:
                 raise ResultError(f"$.chains[{c}]: network {after} does not wait for {before}")

@@ -113,8 +113,11 @@ def paths_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 
 def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """[networks]: a longest chain of networks that ends in each."""
+    """[networks]: a longest chain of networks that ends in each; with rates, each network alone:
+    their releases overlap."""
     chains: dict[int, tuple[int, ...]] = {}
+    if problem.has_rates:
+        return tuple((n,) for n in range(len(problem.networks)))
 
     def chain(n: int) -> tuple[int, ...]:
         if n not in chains:

@@ -204,9 +204,12 @@ class LongRunSimulation:
             self.candidates.update((frame, n, repeat + 1, g) for g in self.first[n])
         else:
             self.candidates.update((frame, m, 1, g) for m, g in self.leaves_to.get(group, ()))
-            for m in self.streams[stream]:
-                if n in self.problem.networks[m].waits_for:
-                    self.candidates.update((frame, m, 1, g) for g in self.first[m])
+        for m, waiting in enumerate(self.problem.networks):
+            # A network that is behind looks for what it waits for when its frame is released.
+            if n in waiting.waits_for and (self.stream_of[m], frame) in self.left:
+                both = waiting.paced and self.problem.networks[n].paced
+                release = repeat if both else 1
+                self.candidates.update((frame, m, release, g) for g in self.first[m])
         self.left[stream, frame] -= 1
         if self.left[stream, frame] == 0:
             del self.left[stream, frame], self.released[stream, frame], self.begun[stream, frame]
@@ -248,10 +251,8 @@ class LongRunSimulation:
         awaited = []
         if repeat > 1:
             awaited = [(frame, n, repeat - 1, other) for other in network.groups]
-        else:
-            for m in network.waits_for:
-                other = self.problem.networks[m]
-                awaited += [(frame, m, other.repeats, g) for g in other.groups]
+        for m, last in self.problem.awaited(n, repeat):
+            awaited += [(frame, m, last, g) for g in self.problem.networks[m].groups]
         if any(before not in self.runs for before in awaited):
             return None
         stream = self.stream_of[n]

@@ -161,8 +161,8 @@ def _ready_time(
         if release is None:
             return None
         instants.append(release + network.arrival_ps + network.batch_wait_ps)
-        for other in network.waits_for:
-            last = problem.networks[other].repeats
+    if not incoming:
+        for other, last in problem.awaited(n, repeat):
             for g in reversed(problem.networks[other].groups):
                 instant = end.get((frame, other, last, g))
                 if instant is None:

@@ -84,10 +84,41 @@ def _release_frame(plan, chosen, state, now, slot, frame):
     base = ring * plan.jobs
     for job in range(first_job, jobs_end):
         state.job[base + job].waits = plan.job[job].waits
+        if plan.period_ps:
+            state.job[base + job].waits = _release_waits(plan, state, frame, job)
         state.job[base + job].left = plan.job[job].sinks
     for job in range(first_job, jobs_end):
-        if plan.job[job].waits == 0:
+        if state.job[base + job].waits == 0:
             _begin_job(plan, chosen, state, now, slot, job)
+
+
+@jit
+def _release_waits(plan, state, frame, job):
+    """What a job of networks with rates waits for as its frame is released: the repeat before it,
+    and of every network that its network waits for the release of the same number, unless that has
+    ended."""
+    first = plan.network[plan.job[job].network].first_job
+    waits = np.int64(1) - plan.job[job].is_first
+    if plan.job[job].is_first or plan.job[first].responds:
+        for other in range(plan.networks):
+            for i in range(plan.network[other].dependent_start, plan.network[other].dependent_end):
+                if plan.dependent[i] == first:
+                    waits += 1 - _release_has_ended(plan, state, frame, other, job - first)
+    return waits
+
+
+@jit
+def _release_has_ended(plan, state, frame, network, release):
+    """1 where the release of a network in a frame has ended, at the release of another's frame."""
+    # Of the first frames, which are released at once, none has; slots may hold others still.
+    if not state.streams or frame == 0:
+        return 0
+    ahead = state.slot[network].frame - frame
+    if ahead != 0:
+        return 1 if ahead > 0 else 0
+    first = plan.network[network].first_job
+    at = first + release if plan.job[first].responds else plan.network[network].jobs_end - 1
+    return 1 if state.job[at].left == 0 else 0
 
 
 @jit
@@ -120,6 +151,15 @@ def begin(plan, chosen, state):
 
 
 @jit
+def _end_wait(plan, chosen, state, now, slot, job):
+    """Something that a job waits for has ended."""
+    at = _ring_position(state, slot) * plan.jobs + job
+    state.job[at].waits -= 1
+    if state.job[at].waits == 0:
+        _begin_job(plan, chosen, state, now, slot, job)
+
+
+@jit
 def _end_job(plan, chosen, state, now, slot, job):
     network = plan.job[job].network
     frame = state.slot[slot].frame
@@ -134,18 +174,26 @@ def _end_job(plan, chosen, state, now, slot, job):
         state.response[state.run.responded].network = network
         state.response[state.run.responded].ps = response
         state.run.responded += 1
+    first = plan.network[network].first_job
+    paced = plan.period_ps > 0 and plan.job[first].responds != 0
+    if plan.job[job].next < 0 or paced:
+        # With rates each release of a network starts those of the same number.
+        release = job - first if paced else 0
+        for i in range(
+            plan.network[network].dependent_start,
+            plan.network[network].dependent_end,
+        ):
+            dependent = plan.dependent[i] + release
+            to = slot
+            if state.streams and state.run.streams > 1:
+                to = np.int64(plan.job[dependent].network)
+                if state.slot[to].frame != frame:
+                    # It is behind: its frame looks for this when it is released.
+                    continue
+            _end_wait(plan, chosen, state, now, to, dependent)
     if plan.job[job].next >= 0:
-        _begin_job(plan, chosen, state, now, slot, plan.job[job].next)
+        _end_wait(plan, chosen, state, now, slot, plan.job[job].next)
         return
-    for i in range(
-        plan.network[network].dependent_start,
-        plan.network[network].dependent_end,
-    ):
-        dependent = plan.dependent[i]
-        at = _ring_position(state, slot) * plan.jobs + dependent
-        state.job[at].waits -= 1
-        if state.job[at].waits == 0:
-            _begin_job(plan, chosen, state, now, slot, dependent)
     state.slot[slot].networks_left -= 1
     if state.slot[slot].networks_left == 0:
         if state.streams:

@@ -260,6 +260,18 @@ class Problem:
             return network.arrival_ps
         return network.arrival_ps + repeat * period // network.repeats
 
+    def awaited(self, n: int, repeat: int) -> tuple[tuple[int, int], ...]:
+        """Networks, each with the repeat, counted from 1, whose end in the same frame a repeat of
+        network n waits for beside its own one before: the first repeat for their last ones, with
+        rates each release for theirs of the same number."""
+        network = self.networks[n]
+        if repeat > 1 and not network.paced:
+            return ()
+        return tuple(
+            (m, repeat if self.networks[m].paced else self.networks[m].repeats)
+            for m in network.waits_for
+        )
+
     def priorities(self, design: DesignPoint) -> tuple[int, ...]:
         """[networks]: those of a design point."""
         if design.priorities is None:

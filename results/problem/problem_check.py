@@ -101,8 +101,8 @@ def _check_networks(problem: Problem) -> None:
             f"{path}.waits_for",
             "must name networks of this problem",
         )
-    for n, network in enumerate(problem.networks):
-        _check_rate(problem, network, f"$.networks[{n}]")
+    for n in range(count):
+        _check_rate(problem, n, f"$.networks[{n}]")
     try:
         TopologicalSorter(
             {n: network.waits_for for n, network in enumerate(problem.networks)}
@@ -114,11 +114,18 @@ def _check_networks(problem: Problem) -> None:
         ) from None
 
 
-def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
-    """What is asked of releases needs that there are some, and that networks do not wait for each
-    other."""
+def _check_rate(problem: Problem, n: int, path: str) -> None:
+    """What is asked of releases needs that there are some, and waiting as many of both networks."""
+    network = problem.networks[n]
     if problem.has_rates:
-        require(not network.waits_for, f"{path}.waits_for", f"must be empty under {Rates.model}")
+        releases = problem.releases(n)
+        for m in network.waits_for:
+            require(
+                problem.releases(m) == releases,
+                f"{path}.waits_for",
+                f"must name networks with {releases} releases in a period, got "
+                f"{problem.networks[m].name!r} with {problem.releases(m)}",
+            )
         require(not problem.has_phases, path, f"must not grow under {Rates.model}")
     limits = {
         "deadline_95_ps": network.deadline_95_ps,

@@ -39,7 +39,9 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
     networks = problem.networks
     waits = np.zeros((len(networks), len(networks)), dtype=np.int64)
     for n, network in enumerate(networks):
-        waits[n, list(network.waits_for)] = 1
+        # With rates a release waits for one release, which may be of any instant of the period.
+        if not problem.has_rates:
+            waits[n, list(network.waits_for)] = 1
     order = TopologicalSorter({n: network.waits_for for n, network in enumerate(networks)})
     edges = [(source, target, index) for index, (source, target) in enumerate(problem.edges)]
     edges.sort(key=lambda edge: edge[1])

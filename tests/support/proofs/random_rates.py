@@ -11,6 +11,7 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
     with_rates,
+    with_waiting_releases,
 )
 from fitness.objectives import make_outcomes
 from results.problem.objectives import Objective, ObjectiveKind
@@ -36,6 +37,8 @@ def enumerated_rates(seed: int) -> Enumerated | None:
     problem = with_rates(rng, random_problem(rng, replace(SHAPE, ties=bool(rng.integers(2)))))
     if rng.integers(3) == 0:
         problem = with_priorities(rng, problem)
+    if seed % 3 == 0:
+        problem = with_waiting_releases(np.random.default_rng((29, seed)), problem)
     if rng.integers(4) == 0:
         # All may be late.
         networks = [

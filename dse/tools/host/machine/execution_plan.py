@@ -67,19 +67,16 @@ def make_execution_plan(
         arrival = None
         if group in feeding:
             after = [place[frame, n, repeat, source] for source in feeding[group]]
-        elif repeat > 1:
-            if network.paced:
+        else:
+            before = [(n, repeat - 1)] if repeat > 1 else []
+            after = [
+                place[frame, other, last, g]
+                for other, last in (*before, *problem.awaited(n, repeat))
+                for g in problem.networks[other].groups
+            ]
+            if repeat == 1 or network.paced:
                 release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
                 arrival = problem.ready_ps(n, repeat - 1) // PS_PER_NS
-            after = [place[frame, n, repeat - 1, other] for other in network.groups]
-        else:
-            after = [
-                place[frame, other, problem.networks[other].repeats, last]
-                for other in network.waits_for
-                for last in problem.networks[other].groups
-            ]
-            release = ends_of_frame[frame - in_flight - 1] if frame > in_flight else ()
-            arrival = problem.ready_ps(n, 0) // PS_PER_NS
         instances.append(
             Instance(
                 *(frame, n, repeat, group, entry.unit, tuple(after), release, arrival),

@@ -1,0 +1,188 @@
+"""Networks with rates that wait for others, release by release."""
+
+import json
+import runpy
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_priorities,
+    with_rates,
+    with_waiting_releases,
+)
+from dse.certificate.verify.members import what_is_wrong
+from dse.errors import WorkloadError
+from dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
+from dse.space.members import make_members
+from dse.workload.workload import Workload, WorkloadNetwork
+from dse.workload.workload_check import check_workload
+from fitness.constraints import constraints_of
+from fitness.execution import schedule_of
+from fitness.objectives import make_outcomes
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import make_evaluator, row_of
+from results.errors import ResultError
+from results.export.result_folder import read_results
+from results.front.front_document import member_to_document
+from results.problem.execution import Rates
+from results.problem.objectives import Objective, ObjectiveKind
+from results.problem.problem_check import check_problem
+from results.problem.problem_file import problem_bytes, problem_sha256
+from tests.dse.tools.deploy.test_strong_types import small_network
+from tests.support.problems import small_problems
+
+RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
+
+
+def eye_and_track(arrival=0):
+    """A period of 12, two releases each: the eye takes 2 on one unit, the track 5 on another."""
+    networks = [small_problems.network(name, g, 1, repeats=2) for g, name in enumerate("et")]
+    networks = [replace(network, paced=True) for network in networks]
+    networks[1] = replace(networks[1], waits_for=(0,), arrival_ps=arrival)
+    return replace(
+        small_problems.problem(networks, [[2, 2], [5, 5]]),
+        execution=Rates(12),
+        objectives=tuple(Objective(ObjectiveKind.RESPONSE, n) for n in range(2)),
+    )
+
+
+def test_each_release_waits_for_that_of_the_same_number():
+    """The eye ends at 2, 8, 14; so the track runs from 2 to 7, 8 to 13, 14 to 19."""
+    for arrival in (0, 1):
+        problem, rows = eye_and_track(arrival), np.array([[0, 1, 0]])
+        outcomes = make_outcomes(problem)(rows)
+        assert outcomes.objectives.tolist() == [[2, 7 - arrival]]
+        (member,) = make_members(problem, rows, outcomes.objectives)
+        assert what_is_wrong(problem, member, ()) is None
+        groups = [row for row in schedule_of(problem, member.design).groups if row.network == 1]
+        spans = [(row.start_ps, row.end_ps) for row in groups]
+        assert spans[:3] == [(2, 7), (8, 13), (14, 19)]
+
+
+def drawn(seed):
+    rng = np.random.default_rng([53, seed])
+    shape = RandomShape(networks=(2, 4), graphs=seed % 2 == 0, ties=seed % 3 == 0)
+    problem = with_waiting_releases(rng, with_rates(rng, random_problem(rng, shape)))
+    if seed % 4 == 0:
+        problem = with_priorities(rng, problem)
+    return rng, problem
+
+
+def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
+    recurs = later = paced = 0
+    for seed in range(250):
+        rng, problem = drawn(seed)
+        check_problem(problem)
+        design = random_design(rng, problem)
+        row = row_of(design)[None]
+        outcomes, plain = make_outcomes(problem)(row), plain_outcome(problem, design)
+        assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
+        limits = zip(constraints_of(problem), outcomes.constraint_values[0], strict=True)
+        over = [limit.name for limit, value in limits if value > limit.limit]
+        assert over == [entry.constraint for entry in plain.broken], seed
+        least, real = make_lower_bound_evaluator(problem)(row), make_evaluator(problem)(row)
+        for name in ("latency_ps", "makespan_ps", "percentile_95_ps", "jitter_ps", "misses"):
+            assert (getattr(least, name) <= getattr(real, name)).all(), seed
+        (member,) = make_members(problem, row, outcomes.objectives)
+        assert what_is_wrong(problem, member, over) is None, seed
+        waiting = [n for n in problem.networks if n.waits_for]
+        recurs += member.window_ps is not None and bool(waiting)
+        later += bool(member.window_ps and member.window_ps[0]) and bool(waiting)
+        paced += any(network.paced and network.repeats > 1 for network in waiting)
+    assert recurs > 40
+    assert later > 10
+    assert paced > 60
+
+
+def test_starts_follow_the_ends_of_what_is_waited_for():
+    for seed in range(300, 340):
+        rng, problem = drawn(seed)
+        design = random_design(rng, problem)
+        rows = schedule_of(problem, design).groups
+        begin, end = {}, {}
+        for row in rows:
+            network = problem.networks[row.network]
+            k = (row.frame - 1) * problem.releases(row.network) + (row.repeat - 1) * network.paced
+            at = row.network, k
+            begin[at] = min(begin.get(at, row.start_ps), row.start_ps)
+            end[at] = max(end.get(at, 0), row.end_ps)
+        for (n, k), start in begin.items():
+            for m in problem.networks[n].waits_for:
+                assert start >= end[m, k], seed
+
+
+def test_a_third_program_recomputes_them(tmp_path):
+    for seed in range(500, 520):
+        rng, problem = drawn(seed)
+        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
+        members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
+        (tmp_path / "problem.json").write_bytes(problem_bytes(problem))
+        front = {
+            "problem_sha256": problem_sha256(problem),
+            "members": [member_to_document(problem, member) for member in members],
+        }
+        (tmp_path / "front.json").write_text(json.dumps(front))
+        assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
+
+
+def test_unequal_rates_are_refused_by_name():
+    networks = (
+        WorkloadNetwork("eye", "a", rate_hz=Fraction(30)),
+        WorkloadNetwork("track", "a", rate_hz=Fraction(10), waits_for=("eye",)),
+    )
+    words = (
+        r"'track': waits for 'eye', which must have the same rate .*: they have 1 and 3 releases"
+    )
+    with pytest.raises(WorkloadError, match=words):
+        check_workload(Workload(networks))
+    # Once in the period of all, with or without a rate.
+    slow = (replace(networks[1], waits_for=()), WorkloadNetwork("r", "a", waits_for=("track",)))
+    check_workload(Workload((networks[0], *slow)))
+    problem = eye_and_track()
+    once = replace(problem.networks[1], repeats=1)
+    with pytest.raises(ResultError, match="waits_for: must name networks with 1 releases"):
+        check_problem(replace(problem, networks=(problem.networks[0], once)))
+
+
+def test_phases_and_rates_exclude_each_other():
+    networks = (
+        WorkloadNetwork("prompt", "a", rate_hz=Fraction(30)),
+        WorkloadNetwork(
+            "answer",
+            "a",
+            rate_hz=Fraction(30),
+            waits_for=("prompt",),
+            continues="prompt",
+            dimensions=(("past", 1),),
+            grows=(("past", 1),),
+        ),
+    )
+    with pytest.raises(WorkloadError, match=r"'answer': continues and rate_hz .* exclude"):
+        check_workload(Workload(networks))
+
+
+def test_from_a_file_to_the_results(dse, tmp_path):
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    (tmp_path / "rates.yaml").write_text(
+        "networks:\n"
+        "  - {name: detect, network: small.onnx, rate_hz: 30}\n"
+        "  - {name: track, network: small.onnx, rate_hz: 30, waits_for: [detect]}\n"
+        "  - {name: rest, network: small.onnx, rate_hz: 15}\n"
+    )
+    folder = tmp_path / "run"
+    command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
+    budget = ("--precision", "fp16", "--groups", "2", "--max-evaluations", "200")
+    ran = dse(*command, *budget, "-o", folder)
+    assert ran.status == 0, ran.err
+    assert "for every design point" in ran.out
+    assert dse("verify", folder).status == 0
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert read_results(folder).problem.networks[1].waits_for == (0,)
