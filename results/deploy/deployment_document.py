@@ -147,7 +147,7 @@ def _mode(cost: ModeCost) -> dict[str, Any]:
         "name": cost.mode.name,
         "clocks_khz": dict(cost.clocks_khz),
         "distance": round(cost.distance, 9),
-        "makespan_ps": cost.makespan_ps,
+        "times_ps": None if cost.times_ps is None else list(cost.times_ps),
         "energy_fj": cost.energy_fj,
         "remarks": list(cost.remarks),
     }

@@ -11,6 +11,7 @@ from platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerMo
 from results.deploy.deployment import Deployment
 from results.errors import ResultError
 from results.problem.objectives import format_number
+from results.problem.problem import Problem
 
 _CORE = re.compile(r".*/cpu([0-9]+)/online")
 
@@ -24,16 +25,23 @@ class ModeCost:
     """By domain; None: off, in the mode or because nothing is mapped to it."""
     distance: float
     """Sum over the domains that are on of abs(log(clock / the member's clock))."""
-    makespan_ps: int | None
-    """None where the mapping cannot run in this mode."""
+    times_ps: tuple[int, ...] | None
+    """As :func:`times_of` has them. None where the mapping cannot run in this mode, or is
+    overloaded."""
     energy_fj: int | None
+    """Of a frame; with rates of a period."""
     remarks: tuple[str, ...]
     """Why it cannot run, or why it takes longer than these figures, or limits that break."""
 
     @property
     def is_exact(self) -> bool:
         """Whether the figures hold as they stand."""
-        return self.makespan_ps is not None and not self.remarks
+        return self.times_ps is not None and not self.remarks
+
+
+def times_of(problem: Problem, makespan_ps: int, latencies_ps: Sequence[int]) -> tuple[int, ...]:
+    """What modes are compared by: the makespan; with rates the longest response of each network."""
+    return tuple(latencies_ps) if problem.has_rates else (makespan_ps,)
 
 
 def power_modes(deployment: Deployment) -> PowerModes:
@@ -56,7 +64,7 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
 
     None where the mapping runs in no mode.
     """
-    able = [cost for cost in costs if cost.makespan_ps is not None]
+    able = [cost for cost in costs if cost.times_ps is not None]
     exact = [cost for cost in able if cost.is_exact]
     return min(exact or able, key=lambda cost: (cost.distance, cost.mode.number), default=None)
 
@@ -64,16 +72,27 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
 def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
     """What a mode costs against the member's own clocks, in a line."""
     start = f"mode {cost.mode.number} ({cost.mode.name}): "
-    if cost.makespan_ps is None or cost.energy_fj is None:
+    if cost.times_ps is None or cost.energy_fj is None:
         return start + "; ".join(cost.remarks)
-    member = deployment.member
-    figures = (
-        f"{format_number(cost.makespan_ps / PS_PER_MS)} ms "
-        f"({_change(cost.makespan_ps, member.makespan_ps)}), "
-        f"{format_number(cost.energy_fj / FJ_PER_MJ)} mJ "
-        f"({_change(cost.energy_fj, member.energy_fj)})"
+    problem, member = deployment.problem, deployment.member
+    own = times_of(problem, member.makespan_ps, member.latencies_ps)
+    changes = [_change(*pair) for pair in zip(cost.times_ps, own, strict=True)]
+    changes.append(_change(cost.energy_fj, member.energy_fj))
+    figures = ", ".join(
+        f"{figure} ({change})"
+        for figure, change in zip(
+            _figures(problem, cost.times_ps, cost.energy_fj), changes, strict=True
+        )
     )
     return start + "; ".join((figures, *cost.remarks))
+
+
+def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[str]:
+    """``12.3 ms`` and ``456 mJ``; with rates ``detect at most 12.3 ms`` for each network."""
+    names = [f"{n.name} at most " for n in problem.networks] if problem.has_rates else [""]
+    pairs = zip(names, times_ps, strict=True)
+    texts = [f"{name}{format_number(ps / PS_PER_MS)} ms" for name, ps in pairs]
+    return [*texts, f"{format_number(energy_fj / FJ_PER_MJ)} mJ"]
 
 
 def nvpmodel_section(
@@ -91,7 +110,9 @@ def nvpmodel_section(
         ResultError: where a clock of the member has no parameter.
     """
     number = max(mode.number for mode in modes.modes) + 1
-    member = deployment.member
+    problem, member = deployment.problem, deployment.member
+    times = times_of(problem, member.makespan_ps, member.latencies_ps)
+    own = _figures(problem, times, member.energy_fj)
     nearest = nearest_mode(costs)
     lines = [
         f"# Clocks of {deployment.title}.",
@@ -114,9 +135,8 @@ def nvpmodel_section(
             "#",
         ]
     lines += [
-        f"# These clocks: {format_number(member.makespan_ps / PS_PER_MS)} ms, "
-        f"{format_number(member.energy_fj / FJ_PER_MJ)} mJ a frame. The board's modes, clocks at "
-        "their",
+        f"# These clocks: {', '.join(own)} a {'period' if problem.has_rates else 'frame'}. The "
+        "board's modes, clocks at their",
         "# caps (as jetson_clocks holds them), the same mapping, by the same model:",
         *(f"#   {mode_cost_words(deployment, cost)}" for cost in costs),
     ]

@@ -11,13 +11,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import FJ_PER_MJ, PS_PER_MS
+from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
-from dse.tools.analysis.robustness import ERRORS_PERCENT
+from dse.tools.analysis.robustness import ERRORS_PERCENT, OVERLOADED
 from dse.tools.analysis.robustness import robustness as look
 from fitness.simulate import row_of
 from results.export.result_folder import read_results
 from results.front.named_members import choose_member, mark_members
+from results.problem.objectives import ObjectiveKind
 from results.text.member_diff import clocks_mhz, groups_by_unit
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from dse.tools.analysis.robustness import GroupError, Robustness, Spread
     from results.front.front import Front
     from results.problem.problem import Problem
+
+_TIMES = {
+    ObjectiveKind.LATENCY: ("makespan", "ms", PS_PER_MS),
+    ObjectiveKind.RELATIVE_RESPONSE: ("relative response", "%", PPM_PER_PERCENT),
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -69,11 +75,15 @@ def _document(problem: Problem, result: Robustness) -> dict[str, object]:
     from dataclasses import asdict
 
     document = asdict(result)
+    # What is overloaded has no figure.
     for level in document["levels"]:
+        for spread in (level["time"], level["regret_ppm"]):
+            spread |= {key: None for key, value in spread.items() if value == OVERLOADED}
         for entry in level["worst_groups"]:
             network, name = _group(problem, entry["group"])
-            entry |= {"network": network, "name": name}
-    return document
+            time = None if entry["time"] == OVERLOADED else entry["time"]
+            entry |= {"network": network, "name": name, "time": time}
+    return {**document, "objective": result.objective.kind.spec.file_name}
 
 
 def _group(problem: Problem, group: int) -> tuple[str, str]:
@@ -87,13 +97,14 @@ def _print(front: Front, result: Robustness) -> None:
     console = Console(highlight=False)
     member = front.members[result.member]
     marks = ", ".join(mark_members(front).get(result.member, ()))
+    title, unit, factor = _TIMES[result.objective.kind]
     used = ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
     clocks = ", ".join(
         f"{name} {mhz:.0f}" for name, mhz in clocks_mhz(problem, member).items() if mhz is not None
     )
     console.print(
         f"member {result.member}{f' ({marks})' if marks else ''}: "
-        f"{result.makespan_ps / PS_PER_MS:.4g} ms, {result.energy_fj / FJ_PER_MJ:.4g} mJ; "
+        f"{result.time / factor:.4g} {unit}, {result.energy_fj / FJ_PER_MJ:.4g} mJ; "
         f"groups on {used}; MHz: {clocks}"
     )
     console.print(
@@ -102,14 +113,14 @@ def _print(front: Front, result: Robustness) -> None:
     )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     table.add_column("error", justify="right", no_wrap=True)
-    for title in ("makespan, ms", "energy, mJ"):
-        table.add_column(f"{title}\nmin / median / 95 % / max", justify="right", no_wrap=True)
+    for heading in (f"{title}, {unit}", "energy, mJ"):
+        table.add_column(f"{heading}\nmin / median / 95 % / max", justify="right", no_wrap=True)
     if any(level.feasible_ppm < 10**6 for level in result.levels):
         table.add_column("meets all\nconstraints", justify="right", no_wrap=True)
     for level in result.levels:
         cells = [
             f"{level.percent} %",
-            _spread(level.makespan_ps, PS_PER_MS),
+            _spread(level.time, factor),
             _spread(level.energy_fj, FJ_PER_MJ),
         ]
         if len(table.columns) > len(cells):
@@ -143,19 +154,25 @@ def _print_fastest(console: Console, front: Front, result: Robustness) -> None:
             f"{level.percent} %",
             f"{level.still_fastest_ppm / 1e4:.1f} %",
             f"{level.near_fastest_ppm / 1e4:.1f} %",
-            " / ".join(f"{value / 1e4:.2f}" for value in spread) + " %",
+            " / ".join(_shown(value, 1e4, ".2f") for value in spread) + " %",
         )
     console.print(table)
 
 
 def _spread(spread: Spread, factor: int) -> str:
     values = (spread.least, spread.median, spread.percentile_95, spread.largest)
-    return " / ".join(f"{value / factor:.4g}" for value in values)
+    return " / ".join(_shown(value, factor, ".4g") for value in values)
+
+
+def _shown(value: int, factor: float, form: str) -> str:
+    return "overloaded" if value == OVERLOADED else format(value / factor, form)
 
 
 def _worst(problem: Problem, result: Robustness, entry: GroupError) -> str:
     network, name = _group(problem, entry.group)
     first = next(n.first_group for n in problem.networks if n.name == network)
-    change = 100 * (entry.makespan_ps / result.makespan_ps - 1)
     faster = "" if entry.factor_ppm > 10**6 else ", when faster"
-    return f"{network} group {entry.group - first} ({name}{faster}): {change:+.2f} %"
+    change = f"{100 * (entry.time / result.time - 1):+.2f} %"
+    if entry.time == OVERLOADED:
+        change = "overloaded"
+    return f"{network} group {entry.group - first} ({name}{faster}): {change}"

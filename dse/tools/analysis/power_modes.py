@@ -11,6 +11,7 @@ import numpy as np
 
 from common.arrays import BoolArray, FloatArray, IntArray
 from dse.problem.constraint_status import constraint_states
+from fitness.constraints import ConstraintKind
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from platforms.deployment import PowerMode, PowerModes
@@ -18,6 +19,7 @@ from results.deploy.deployment import Deployment
 from results.deploy.nvpmodel_section import ModeCost
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
+from results.text.releases import OVERLOADED
 
 _Caps = tuple[int | None, ...]
 """The operating point of each domain at the caps of a mode; None: the domain is off."""
@@ -41,7 +43,10 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     settings = problem.group_count + len(problem.domains)
     priorities = np.array([row_of(member.design)[settings:] for member in members])
     rows = np.vstack([np.hstack([units, points, priorities]) for points, _ in mapped])
-    figures = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
+    timed = (Objective(ObjectiveKind.LATENCY),)
+    if problem.has_rates:
+        timed = tuple(Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks)))
+    figures = (*timed, Objective(ObjectiveKind.ENERGY))
     outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
     values = outcomes.objectives.tolist()
     clocks = cache(partial(_clocks, problem))
@@ -57,13 +62,18 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
                 of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (remark,)))
                 continue
             row = m * len(members) + i
-            makespan, energy = values[row]
-            broken = []
-            if not outcomes.feasible[row]:
-                states = constraint_states(problem, outcomes, row)
-                broken = [state.describe() for state in states if not state.met]
-            remarks = (*_takes_longer(kinds, modes, mode), *broken)
-            of_member.append(ModeCost(mode, clocks_khz, distance, makespan, energy, remarks))
+            *times, energy = values[row]
+            states = constraint_states(problem, outcomes, row)
+            broken = [state for state in states if not state.met]
+            if any(state.constraint.kind is ConstraintKind.OVERLOAD for state in broken):
+                of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (OVERLOADED,)))
+                continue
+            remarks = (
+                *_takes_longer(kinds, modes, mode),
+                *(state.describe() for state in broken),
+            )
+            cost = ModeCost(mode, clocks_khz, distance, tuple(times), energy, remarks)
+            of_member.append(cost)
         costs.append(tuple(sorted(of_member, key=lambda cost: cost.mode.number)))
     return costs
 

@@ -4,6 +4,9 @@ An error of e % multiplies the stand-alone time of a group on a unit, at all ope
 by a factor between 1 - e/100 and 1 + e/100. Its traffic in bytes stays, so the bandwidth it asks
 for is divided by the same factor; its power stays, so its energy grows with its time. Every
 perturbed problem is simulated afresh by the timeline, in integers.
+
+Members are compared by their makespan; where networks have rates by their relative response, in the
+window that recurs.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ from common.arrays import IntArray
 from common.units import PPM
 from dse.errors import WorkloadError
 from dse.problem.int64_bounds import check_magnitudes
+from fitness.constraints import ConstraintKind, constraints_of
 from fitness.objectives import Outcomes, make_outcomes
 from results.errors import ResultError
+from results.io.canonical_json import INT64_MAX
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import ContentionTable, Problem, ProblemDomain, ProblemUnit
 
@@ -27,7 +32,9 @@ MAX_ERROR_PERCENT = 90
 WORST_GROUPS = 3
 NEAR_PPM = PPM // 100
 
-_MAKESPAN, _ENERGY = 0, 1
+_TIME, _ENERGY = 0, 1
+OVERLOADED = INT64_MAX
+"""The time of what is overloaded: responses grow for ever."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +49,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class GroupError:
-    """The makespan when the costs of one group alone are off, on all units by ``factor_ppm``."""
+    """The time when the costs of one group alone are off, on all units by ``factor_ppm``."""
 
     group: int
     factor_ppm: int
-    makespan_ps: int
+    time: int
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class ErrorLevel:
     """What errors of up to ``percent`` % do."""
 
     percent: int
-    makespan_ps: Spread
+    time: Spread
     """Of the member."""
     energy_fj: Spread
     """Of the member, per frame, over the problem's energy use."""
@@ -64,21 +71,27 @@ class ErrorLevel:
     """Share of the samples in which no other member beats the one that is fastest without
     errors."""
     near_fastest_ppm: int
-    """Share of the samples in which its makespan is at most 1 % above that of the best member."""
+    """Share of the samples in which its time is at most 1 % above that of the best member."""
     regret_ppm: Spread
-    """By how much the makespan of the fastest without errors passes that of the best member."""
+    """By how much the time of the fastest without errors passes that of the best member;
+    ``OVERLOADED`` where only it is overloaded."""
     worst_groups: tuple[GroupError, ...]
     """Groups whose error, alone and at its full size, makes the member slowest; worst first."""
 
 
 @dataclass(frozen=True)
 class Robustness:
-    """How a member, and the choice of the fastest one, stand up to errors in the costs."""
+    """How a member, and the choice of the fastest one, stand up to errors in the costs.
 
+    A *time* is what the ``objective`` says, an integer in its unit: a makespan or, with rates of
+    networks, a relative response.
+    """
+
+    objective: Objective
     member: int
     fastest: int
-    """The member with the least makespan without errors."""
-    makespan_ps: int
+    """The member with the least time without errors."""
+    time: int
     energy_fj: int
     samples: int
     seed: int
@@ -126,13 +139,12 @@ def robustness(
             raise WorkloadError(
                 f"error: a percentage from 1 to {MAX_ERROR_PERCENT} is required, got {percent}"
             )
-    problem = replace(
-        problem, objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
-    )
+    kind = ObjectiveKind.RELATIVE_RESPONSE if problem.has_rates else ObjectiveKind.LATENCY
+    problem = replace(problem, objectives=(Objective(kind), Objective(ObjectiveKind.ENERGY)))
     front, front_rows = at_clocks_of(problem, rows)
     alone, alone_rows = at_clocks_of(problem, rows[member : member + 1])
     exact = _played(front, front_rows).objectives
-    fastest = int(exact[:, _MAKESPAN].argmin())
+    fastest = int(exact[:, _TIME].argmin())
     levels = []
     for percent in errors_percent:
         _check_errors(front, percent)
@@ -149,9 +161,10 @@ def robustness(
             )
         )
     return Robustness(
+        objective=problem.objectives[_TIME],
         member=member,
         fastest=fastest,
-        makespan_ps=int(exact[member, _MAKESPAN]),
+        time=int(exact[member, _TIME]),
         energy_fj=int(exact[member, _ENERGY]),
         samples=samples,
         seed=seed,
@@ -160,7 +173,13 @@ def robustness(
 
 
 def _played(problem: Problem, rows: IntArray) -> Outcomes:
-    return make_outcomes(problem)(rows)
+    """Outcomes, with ``OVERLOADED`` as the time of what is."""
+    outcomes = make_outcomes(problem)(rows)
+    for column, constraint in enumerate(constraints_of(problem)):
+        if constraint.kind is ConstraintKind.OVERLOAD:
+            overloaded = outcomes.constraint_values[:, column] > constraint.limit
+            outcomes.objectives[overloaded, _TIME] = OVERLOADED
+    return outcomes
 
 
 def _level(
@@ -175,23 +194,23 @@ def _level(
 ) -> ErrorLevel:
     shape = (problem.group_count, len(problem.units))
     bound = percent * PPM // 100
-    makespan, energy, regret = (np.zeros(samples, dtype=np.int64) for _ in range(3))
+    time, energy, regret = (np.zeros(samples, dtype=np.int64) for _ in range(3))
     feasible = 0
     for sample in range(samples):
         factors = PPM + rng.integers(-bound, bound, shape, endpoint=True)
         outcomes = _played(with_cost_errors(problem, factors), rows)
-        times = outcomes.objectives[:, _MAKESPAN]
-        makespan[sample] = times[member]
+        times = outcomes.objectives[:, _TIME]
+        time[sample] = times[member]
         energy[sample] = outcomes.objectives[member, _ENERGY]
         feasible += bool(outcomes.feasible[member])
         best, own = int(times.min()), int(times[fastest])
-        regret[sample] = (own - best) * PPM // best
         if own > best:
             # A millionth is the least that differs from none.
-            regret[sample] = max(1, regret[sample])
+            passed = max(1, (own - best) * PPM // max(1, best))
+            regret[sample] = OVERLOADED if own == OVERLOADED else passed
     return ErrorLevel(
         percent=percent,
-        makespan_ps=_spread(makespan),
+        time=_spread(time),
         energy_fj=_spread(energy),
         feasible_ppm=feasible * PPM // samples,
         still_fastest_ppm=int((regret == 0).sum()) * PPM // samples,
@@ -221,8 +240,8 @@ def _worst_groups(problem: Problem, rows: IntArray, percent: int) -> tuple[Group
             factors = np.full((problem.group_count, len(problem.units)), PPM, dtype=np.int64)
             factors[group] = factor
             outcomes = _played(with_cost_errors(problem, factors), rows)
-            found.append(GroupError(group, factor, int(outcomes.objectives[0, _MAKESPAN])))
-    found.sort(key=lambda error: (-error.makespan_ps, error.group, -error.factor_ppm))
+            found.append(GroupError(group, factor, int(outcomes.objectives[0, _TIME])))
+    found.sort(key=lambda error: (-error.time, error.group, -error.factor_ppm))
     worst: dict[int, GroupError] = {}
     for error in found:
         worst.setdefault(error.group, error)

@@ -1,6 +1,7 @@
 """``dse deploy``: every format from a result folder, what it refuses, and what it leaves alone."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from dse.tools.deploy.write_clocks import idle_cpu_notes
+from fitness.reference.account import plain_account
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.network_files import network_files
@@ -249,10 +251,44 @@ def test_modes_are_played_by_the_timeline(pair_folder, dse):
         *("--units", "gpu,dla0", "--groups", "4", "--mapping", mapping),
     )
     found = json.loads(ran.out)
-    assert found["makespan_ps"] == by_name["MODE_15W"].makespan_ps
+    assert (found["makespan_ps"],) == by_name["MODE_15W"].times_ps
     assert found["energy_fj"] == by_name["MODE_15W"].energy_fj
     assert nearest_mode(costs).is_exact
     assert "fewer processors" in by_name["MODE_10W"].remarks[0]
+
+
+def test_modes_of_networks_with_rates_are_compared_by_responses(tmp_path):
+    """Against the plain evaluator, at each mode's caps; what a mode overloads has no figures."""
+    (tmp_path / "rates.yaml").write_text(
+        "networks: [{network: squeezenet, rate_hz: 200}, {network: resnet50, rate_hz: 300}]"
+    )
+    folder = tmp_path / "run"
+    command = ["explore", str(tmp_path / "rates.yaml"), "-p", "jetson-agx-xavier", "--groups", "2"]
+    budget = ["--units", "gpu,dla0", "--max-evaluations", "100", "--no-certify", "-q"]
+    assert run([*command, *budget, "-o", str(folder)]) == 0
+    deployment = deployment_of(folder, 0)
+    (costs,) = mode_costs([deployment], power_modes(deployment))
+    problem, design = deployment.problem, deployment.member.design
+    overloaded = 0
+    for cost in costs:
+        points = [
+            design.operating_points[d] if khz is None else domain.frequencies_khz.index(khz)
+            for d, (domain, (_, khz)) in enumerate(
+                zip(problem.domains, cost.clocks_khz, strict=True)
+            )
+        ]
+        account = plain_account(problem, replace(design, operating_points=np.array(points)))
+        if account.rates.window_ps is None:
+            overloaded += 1
+            assert (cost.times_ps, cost.remarks) == (None, ("overloaded",))
+        else:
+            assert (cost.times_ps, cost.energy_fj) == (account.latencies_ps, account.energy_fj)
+    assert 0 < overloaded < len(costs)
+    (texts,) = deployment_texts([deployment])
+    assert re.search(
+        r"These clocks: squeezenet at most [0-9.]+ ms, .* mJ a period", texts["nvpmodel"]
+    )
+    assert "): overloaded" in texts["nvpmodel"]
 
 
 def test_members_are_played_together_as_alone(pair_folder):
@@ -287,7 +323,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     deployment = deployment_of(tx2_folder(tmp_path, "--pin", "squeezenet:0=denver1"))
     modes = power_modes(deployment)
     (costs,) = mode_costs([deployment], modes)
-    assert [cost.makespan_ps is None for cost in costs] == [False, True, False, True]
+    assert [cost.times_ps is None for cost in costs] == [False, True, False, True]
     assert "denver is off" in costs[1].remarks[0]
     (texts,) = deployment_texts([deployment])
     assert "online denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
