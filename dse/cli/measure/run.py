@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +13,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from common.units import PS_PER_MS
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles, check_number
 from dse.errors import WorkloadError
 from dse.tools.deploy.find_models import parse_models
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.frame_stream import schedule_of
+from dse.tools.host.measure.release_runs import run_releases
 from dse.tools.host.measure.running import DesignRuns, host_machine, predict
 from dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from results.export.result_folder import read_costs, read_results
@@ -53,7 +56,11 @@ def run(
     member: MemberName = "fastest",
     frames: Annotated[
         int,
-        typer.Option(min=5, max=1000, help="Number of frames, run one at a time and pipelined."),
+        typer.Option(
+            min=5,
+            max=1000,
+            help="Number of frames, run one at a time and pipelined; with rates, of periods.",
+        ),
     ] = 30,
     seconds: Annotated[
         float | None,
@@ -85,6 +92,13 @@ def run(
     front = read_results(folder)
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
+    if problem.has_rates:
+        if seconds is not None:
+            raise WorkloadError(
+                "--seconds: is for frames without an end; networks with rates are run for as many "
+                "periods as --frames says"
+            )
+        return _releases(folder, front, index, frames, dispatch, model, seed, as_json)
     if seconds is not None:
         return _stream(folder, front, index, seconds, swap, model, seed, as_json)
     runs = DesignRuns(problem, design, dispatch=dispatch)
@@ -96,6 +110,56 @@ def run(
         print(json.dumps(_document(problem, design, index, predicted, ran), indent=2))
     else:
         _print(problem, design, member_title(front, index), predicted, ran)
+    return 0
+
+
+def _releases(
+    folder: Path,
+    front: Front,
+    index: int,
+    periods: int,
+    dispatch: Dispatch,
+    model: list[str] | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    problem, design = front.problem, front.members[index].design
+    origins, models = read_costs(folder, problem), parse_models(model)
+    with host_machine(problem, origins, models=models, seed=seed) as machine:
+        told, ran = run_releases(machine, problem, design, periods, dispatch=dispatch)
+    if as_json:
+        document = {
+            "member": index,
+            "responses": {
+                network.name: {
+                    key: {"predicted": value, "measured": getattr(ran.responses[n], key)}
+                    for key, value in vars(told.responses[n]).items()
+                }
+                for n, network in enumerate(problem.networks)
+            },
+            "groups": _groups(problem, design, told.group_ms, ran.group_ms),
+            "periods": ran.periods,
+            "lost_share": ran.lost_share,
+        }
+        print(json.dumps(document, indent=2))
+        return 0
+    console = Console(highlight=False)
+    console.print(member_title(front, index))
+    console.print(_group_table(problem, design, told.group_ms, ran.group_ms))
+    totals = _columns("", "predicted", "measured", "off by")
+    for n, network in enumerate(problem.networks):
+        one, other = told.responses[n], ran.responses[n]
+        totals.add_row(
+            f"longest response of {network.name}, ms", *_cells(one.longest_ms, other.longest_ms)
+        )
+        totals.add_row("95th percentile", *_cells(one.percentile_95_ms, other.percentile_95_ms))
+        totals.add_row("misses a period", f"{one.misses:.2f}", f"{other.misses:.2f}", "")
+    console.print(totals)
+    period_ms = (problem.execution.period_ps or 0) / PS_PER_MS
+    console.print(
+        f"{ran.periods} periods of {period_ms:.6g} ms; medians of groups; cores taken by others: "
+        f"{ran.lost_share:.1%} of the time"
+    )
     return 0
 
 
@@ -158,52 +222,65 @@ def _document(
             network.name: pair(predicted.latency_ms[n], ran.latency_ns[n] / 1e6)
             for n, network in enumerate(problem.networks)
         },
-        "groups": [
-            {
-                "network": network.name,
-                "group": name,
-                "unit": problem.units[int(design.units[g])].name,
-                "ms": pair(predicted.group_ms[g], ran.group_ns[g] / 1e6),
-            }
-            for network in problem.networks
-            for g, name in zip(network.groups, network.group_names, strict=True)
-        ],
+        "groups": _groups(problem, design, predicted.group_ms, [ns / 1e6 for ns in ran.group_ns]),
         "frames": {"run": ran.frames, "counted": ran.makespan.samples},
         "lost_share": ran.lost_share,
     }
 
 
-def _print(
-    problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
-) -> None:
-    def table(*columns: str) -> Table:
-        made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-        for k, column in enumerate(columns):
-            numeric = k >= len(columns) - 3
-            made.add_column(column, justify="right" if numeric else "left", overflow="fold")
-        return made
+def _groups(
+    problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
+) -> list[Json]:
+    return [
+        {
+            "network": network.name,
+            "group": name,
+            "unit": problem.units[int(design.units[g])].name,
+            "ms": {"predicted": predicted[g], "measured": measured[g]},
+        }
+        for network in problem.networks
+        for g, name in zip(network.groups, network.group_names, strict=True)
+    ]
 
-    def cells(predicted: float, measured: float) -> tuple[str, str, str]:
-        return f"{predicted:.3f}", f"{measured:.3f}", f"{predicted / measured - 1:+.1%}"
 
-    console = Console(highlight=False)
-    groups = table("network", "group", "unit", "predicted\nms", "measured\nms", "off by")
+def _columns(*columns: str) -> Table:
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for k, column in enumerate(columns):
+        numeric = k >= len(columns) - 3
+        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    return made
+
+
+def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
+    return f"{predicted:.3f}", f"{measured:.3f}", f"{predicted / measured - 1:+.1%}"
+
+
+def _group_table(
+    problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
+) -> Table:
+    groups = _columns("network", "group", "unit", "predicted\nms", "measured\nms", "off by")
     for network in problem.networks:
         for g, name in zip(network.groups, network.group_names, strict=True):
             unit = problem.units[int(design.units[g])].name
-            groups.add_row(
-                network.name, name, unit, *cells(predicted.group_ms[g], ran.group_ns[g] / 1e6)
-            )
+            groups.add_row(network.name, name, unit, *_cells(predicted[g], measured[g]))
+    return groups
+
+
+def _print(
+    problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
+) -> None:
+    console = Console(highlight=False)
     console.print(title)
-    console.print(groups)
-    totals = table("", "predicted", "measured", "off by")
-    totals.add_row("makespan, ms", *cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
+    measured = [ns / 1e6 for ns in ran.group_ns]
+    console.print(_group_table(problem, design, predicted.group_ms, measured))
+    totals = _columns("", "predicted", "measured", "off by")
+    totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
     for n, network in enumerate(problem.networks):
         totals.add_row(
             f"latency of {network.name}, ms",
-            *cells(predicted.latency_ms[n], ran.latency_ns[n] / 1e6),
+            *_cells(predicted.latency_ms[n], ran.latency_ns[n] / 1e6),
         )
-    totals.add_row("frames per second", *cells(predicted.frames_per_s, 1e9 / ran.period.median_ns))
+    totals.add_row("frames per second", *_cells(predicted.frames_per_s, 1e9 / ran.period.median_ns))
     console.print(totals)
     console.print(
         f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "

@@ -43,11 +43,11 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     settings = problem.group_count + len(problem.domains)
     priorities = np.array([row_of(member.design)[settings:] for member in members])
     rows = np.vstack([np.hstack([units, points, priorities]) for points, _ in mapped])
-    timed = (Objective(ObjectiveKind.LATENCY),)
+    figures = [Objective(ObjectiveKind.LATENCY)]
     if problem.has_rates:
-        timed = tuple(Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks)))
-    figures = (*timed, Objective(ObjectiveKind.ENERGY))
-    outcomes = make_outcomes(replace(problem, objectives=figures))(rows)
+        figures = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
+    figures.append(Objective(ObjectiveKind.ENERGY))
+    outcomes = make_outcomes(replace(problem, objectives=tuple(figures)))(rows)
     values = outcomes.objectives.tolist()
     clocks = cache(partial(_clocks, problem))
     costs = []

@@ -59,11 +59,11 @@ def test_circles_are_refused_and_named(case):
         (
             Workload(
                 (
-                    WorkloadNetwork("a", "a", rate_hz=Fraction(1)),
-                    WorkloadNetwork("b", "b", waits_for=("a",)),
+                    WorkloadNetwork("a", "a", rate_hz=Fraction(2)),
+                    WorkloadNetwork("b", "b", rate_hz=Fraction(1), waits_for=("a",)),
                 )
             ),
-            "'b': rate_hz .* excludes waits_for",
+            "'b': waits for 'a', which must have the same rate",
         ),
         (Workload((WorkloadNetwork("a", "a", priority=-1),)), "priority.*at least 0, got -1"),
         (Workload((WorkloadNetwork("a", "a", priority=100),)), "priority.*at most 99, got 100"),

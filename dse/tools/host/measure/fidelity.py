@@ -13,6 +13,7 @@ from dse.tools.host.machine.machine import Machine
 from dse.tools.host.measure.memory_rates import together_gbps
 from dse.tools.host.measure.running import DesignRuns, predict, without_contention
 from fitness.simulate import design_of, row_of
+from results.errors import ResultError
 from results.front.certificate import CertificateStatus
 from results.front.front import Front
 from results.front.named_members import FASTEST, choose_member
@@ -54,9 +55,14 @@ def measure_fidelity(
         say: called with a line per step.
 
     Raises:
-        ResultError: where the front is empty or the machine fails.
+        ResultError: where the front is empty, its networks have rates, or the machine fails.
     """
     problem = front.problem
+    if problem.has_rates:
+        raise ResultError(
+            "frames one at a time and pipelined are compared, and networks with rates have none; "
+            "'dse run' compares the responses of a member"
+        )
     plain = without_contention(problem)
     designs = [design_of(problem, row) for row in sample_rows(front, samples, seed)]
     runs = [DesignRuns(problem, design, dispatch=dispatch) for design in designs]

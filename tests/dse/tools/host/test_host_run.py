@@ -253,6 +253,29 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     table = dse("run", made, "--frames", 5, "--dispatch", "fifo")
     assert "makespan, ms" in table.out
     assert "cores taken by others" in table.out
+    rates, rated = tmp_path / "rates.yaml", tmp_path / "rated"
+    rates.write_text(
+        "networks: "
+        + json.dumps([
+            {"network": str(networks[0]), "rate_hz": 50},
+            {"network": str(networks[1]), "rate_hz": 25, "priority": 1},
+        ])
+    )  # fmt: skip
+    explored = dse(
+        *("explore", rates, "-p", host / "platform.json", "--profile", host / "profile.json"),
+        *("--max-evaluations", 100, "-q", "--no-certify", "-o", rated),
+    )
+    assert explored.status == 0, explored.err
+    ran = dse("run", rated, "--frames", 5, "--json")
+    assert ran.status == 0, ran.err
+    document = json.loads(ran.out)
+    assert (document["periods"], len(document["groups"])) == (5, 7)
+    assert document["responses"]["full"]["longest_ms"]["measured"] > 0
+    table = dse("run", rated, "--frames", 5, "--dispatch", "fifo")
+    assert "longest response of bare, ms" in table.out
+    assert "5 periods of 40 ms" in table.out
+    endless = dse("run", rated, "--seconds", 1)
+    assert (endless.status, "--seconds" in endless.err) == (2, True)
     # DSE_SWAP_SECONDS=600: ten minutes of workloads that change, frames that must not be lost.
     seconds = os.environ.get("DSE_SWAP_SECONDS", "0.5")
     swapped = dse("run", made, "--seconds", seconds, "--swap", "--json")
