@@ -65,9 +65,9 @@ as 0, so that P and the energy of an inference may be that much larger than what
 executed, so 2 holds with T = P for the mean of a period, contention included. The R releases of a
 network in a period follow each other, so that R times a path is at most P; each takes its path at
 least, so that it is also at most R times any response: the longest, the limit of all or the 95th
-percentile. That is e_n, without an arrival; every chain is one network, for releases of two that
-wait for each other overlap. V is rounded down by unit: it may be larger by less
-than 1 fJ each.
+percentile; or, where fewer than R may be late in a period, what is just in time. That is e_n,
+without an arrival; every chain is one network, for releases of two that wait for each other
+overlap. V is rounded down by unit: it may be larger by less than 1 fJ each.
 
 A *corner* (a value per objective) holds no design point of the box if, with all that follows from
 it and from the limits of the problem on T, e_n, the energy P T + V and the mean power P + V / T,

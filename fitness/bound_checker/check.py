@@ -30,6 +30,7 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.RELATIVE_RESPONSE,
     ObjectiveKind.RESPONSE,
     ObjectiveKind.RESPONSE_95,
+    ObjectiveKind.MISSES,
 }
 """Beside figures that are sums over groups, where networks do not run freely."""
 

@@ -49,7 +49,8 @@ def limits_of(
     """
     figures = _figures(problem, columns, corner)
     if problem.has_rates:
-        return replace(_limits_of_rates(problem, columns, corner), figures=figures)
+        limits = _limits_of_rates(problem, columns, corner)
+        return None if limits is None else replace(limits, figures=figures)
     networks, given = problem.networks, problem.execution.period_ps
     ends = [n.arrival_ps + n.deadline_ps if n.deadline_ps is not None else None for n in networks]
     makespan, energy = given, problem.energy_budget_fj
@@ -127,12 +128,13 @@ def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[
     return tuple(rooms)
 
 
-def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits:
-    """The limits of networks with rates, of a period of what recurs in the mean.
+def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits | None:
+    """The limits of networks with rates, of a period of what recurs in the mean; None where none
+    can be kept.
 
     Units execute its work in it. A network's releases, one after the other, take no more than it
     either; each takes its path at least, so that together they take no more than as many of the
-    longest response.
+    longest response. Where fewer may be late than there are, one is in time.
     """
     networks, period = problem.networks, problem.execution.period_ps
     assert period is not None, "has_rates"
@@ -140,6 +142,9 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
         _smaller(n.deadline_ps if n.max_misses is None else None, n.deadline_95_ps)
         for n in networks
     ]
+    for n, network in enumerate(networks):
+        if network.max_misses is not None and network.max_misses < problem.releases(n):
+            responses[n] = _smaller(responses[n], problem.late_ps(n))
     energy, power = problem.energy_budget_fj, None
     if problem.power_cap_mw is not None:
         power = problem.power_cap_mw * UW_PER_MW
@@ -152,6 +157,12 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
             case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95:
                 for n in every:
                     responses[n] = _smaller(responses[n], value)
+            case ObjectiveKind.MISSES:
+                if value < 0:
+                    return None
+                for n in every:
+                    if value < problem.releases(n):
+                        responses[n] = _smaller(responses[n], problem.late_ps(n))
             case ObjectiveKind.RELATIVE_RESPONSE:
                 # floor(10^6 x response x releases / period) <= value
                 for n in every:

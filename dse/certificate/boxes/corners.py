@@ -12,7 +12,7 @@ from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
 from results.problem.additive import additive_figures, additive_limit
 from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem, ProblemNetwork
+from results.problem.problem import Problem
 from results.problem.rates import times_alone_ps
 
 MAX_EPSILON = 1e3
@@ -68,9 +68,12 @@ class Lines:
     """[lines, figures]: of sums over groups."""
 
 
-def _longest_response(network: ProblemNetwork) -> float:
+def _longest_response(problem: Problem, n: int) -> float:
     """What a network's limits leave to the release that takes least."""
+    network = problem.networks[n]
     limits = [network.deadline_95_ps, network.deadline_ps if network.max_misses is None else None]
+    if network.max_misses is not None and network.max_misses < problem.releases(n):
+        limits.append(problem.late_ps(n))
     return min((float(most) for most in limits if most is not None), default=np.inf)
 
 
@@ -121,7 +124,7 @@ class Corners:
         ends = np.full((count, len(problem.networks)), np.inf)
         for n, network in enumerate(problem.networks):
             if problem.has_rates:
-                ends[:, n] = problem.releases(n) * _longest_response(network)
+                ends[:, n] = problem.releases(n) * _longest_response(problem, n)
             elif network.deadline_ps is not None:
                 ends[:, n] = network.arrival_ps + network.deadline_ps
         budget = problem.energy_budget_fj
@@ -150,6 +153,14 @@ class Corners:
                 case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95, one:
                     for n in range(len(problem.networks)) if one is None else [one]:
                         ends[:, n] = np.minimum(ends[:, n], problem.releases(n) * value)
+                case ObjectiveKind.MISSES, one:
+                    # Whole numbers below the corner; fewer than none are none's.
+                    most = np.ceil(value) - 1
+                    for n in range(len(problem.networks)) if one is None else [one]:
+                        releases = problem.releases(n)
+                        in_time = np.where(most < releases, problem.late_ps(n), np.inf)
+                        each = np.where(most < 0, 0.0, in_time)
+                        ends[:, n] = np.minimum(ends[:, n], releases * each)
                 case ObjectiveKind.RELATIVE_RESPONSE, one:
                     of_all = (value + 1) * float(self._period or 0) / PPM
                     for n in range(len(problem.networks)) if one is None else [one]:

@@ -27,6 +27,7 @@ KINDS = (
     ObjectiveKind.ENERGY,
     ObjectiveKind.POWER,
     ObjectiveKind.EFFICIENCY,
+    ObjectiveKind.MISSES,
 )
 
 
