@@ -298,10 +298,14 @@ class Corners:
             # All that is left shrinks by 1 + epsilon, and so does the right side; losses of
             # accuracy at least so much, as whole numbers below the corner.
             room = self.room(np.zeros(len(self._values)), paths_ps)
-            room = replace(room, figures=room.figures + 1)
-            right = self.largest(lines, chain_end, idle_mw, room)
-            ratio = (right / np.maximum(lines.least, 1e-9)[:, None]).min(axis=0)
-            found = np.maximum(ratio - 1, 0.0)
+            above = replace(room, figures=room.figures + 1)
+            right = self.largest(lines, chain_end, idle_mw, above)
+            least = lines.least[:, None]
+            # A line whose least sum is 0 or less closes what it closes at once, or nothing.
+            ratio = np.divide(right, least, out=np.full(right.shape, np.inf), where=least > 0)
+            found = np.maximum(ratio.min(axis=0) - 1, 0.0)
+            if self._figures:
+                found[self.closed(lines, chain_end, idle_mw, room)] = 0.0
             return np.where(found <= until, found, np.inf)
         low = np.zeros(len(self._values))
         high = np.full(len(self._values), np.log1p(until))

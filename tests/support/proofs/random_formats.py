@@ -74,6 +74,40 @@ def enumerated_formats(seed: int) -> Enumerated | None:
     return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
 
 
+def enumerated_losses(seed: int) -> Enumerated | None:
+    """One frame with losses of accuracy, many of them 0, as objectives, sometimes beside latency or
+    energy, and no limits but on segments and transitions; None: too large."""
+    rng = np.random.default_rng((78, seed))
+    problem = with_formats(rng, random_problem(rng, replace(SHAPE, networks=(1, 3))))
+    networks = tuple(
+        replace(
+            network,
+            max_loss_ppm=None,
+            max_transitions=int(rng.integers(3)) if rng.integers(3) == 0 else None,
+        )
+        for network in problem.networks
+    )
+    units = tuple(
+        replace(
+            unit,
+            max_segments=int(rng.integers(1, 4)) if u == first and rng.integers(2) else None,
+            loss_ppm=None if unit.loss_ppm is None else unit.loss_ppm // 1000 * rng.integers(2),
+        )
+        for u, (unit, first) in enumerate(zip(problem.units, problem.unit_of, strict=True))
+    )
+    kind = ObjectiveKind.ACCURACY_LOSS
+    pool = [Objective(kind, n) for n in range(len(networks))]
+    pool += [Objective(kind), Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
+    count = int(rng.integers(1, 4))
+    chosen = tuple(pool[i] for i in sorted(rng.choice(len(pool), count, replace=False)))
+    problem = replace(problem, networks=networks, units=units, objectives=chosen)
+    rows = all_designs(problem)
+    if len(rows) > MAX_DESIGNS:
+        return None
+    outcomes = make_outcomes(problem)(rows)
+    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
+
+
 def _problem(rng: np.random.Generator) -> Problem:
     model = int(rng.integers(8))
     problem = random_problem(rng, replace(SHAPE, ties=bool(rng.integers(2))))
