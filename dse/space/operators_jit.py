@@ -24,7 +24,8 @@ SECOND_CHANGE = 0.4
 KEPT, EXCHANGED = 0.3, 1.4
 """The probability that parents exchange nothing of a network; but of many networks they exchange
 something of so many in the mean. With more than these a child of ten networks is like neither
-parent: at equal evaluations the hypervolume is 3 % lower."""
+parent: at equal evaluations their hypervolume at all clocks is 3 % lower, but that of six networks
+within 20 W is higher."""
 MAX_MOVED = 3
 """Groups that a transition point moves by, at most."""
 
