@@ -126,18 +126,18 @@ def _releases(
     problem, design = front.problem, front.members[index].design
     origins, models = read_costs(folder, problem), parse_models(model)
     with host_machine(problem, origins, models=models, seed=seed) as machine:
-        told, ran = run_releases(machine, problem, design, periods, dispatch=dispatch)
+        predicted, ran = run_releases(machine, problem, design, periods, dispatch=dispatch)
     if as_json:
         document = {
             "member": index,
             "responses": {
                 network.name: {
                     key: {"predicted": value, "measured": getattr(ran.responses[n], key)}
-                    for key, value in vars(told.responses[n]).items()
+                    for key, value in vars(predicted.responses[n]).items()
                 }
                 for n, network in enumerate(problem.networks)
             },
-            "groups": _groups(problem, design, told.group_ms, ran.group_ms),
+            "groups": _groups(problem, design, predicted.group_ms, ran.group_ms),
             "periods": ran.periods,
             "lost_share": ran.lost_share,
         }
@@ -145,10 +145,10 @@ def _releases(
         return 0
     console = Console(highlight=False)
     console.print(member_title(front, index))
-    console.print(_group_table(problem, design, told.group_ms, ran.group_ms))
+    console.print(_group_table(problem, design, predicted.group_ms, ran.group_ms))
     totals = _columns("", "predicted", "measured", "off by")
     for n, network in enumerate(problem.networks):
-        one, other = told.responses[n], ran.responses[n]
+        one, other = predicted.responses[n], ran.responses[n]
         totals.add_row(
             f"longest response of {network.name}, ms", *_cells(one.longest_ms, other.longest_ms)
         )
