@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -121,29 +122,24 @@ def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_k
     """Rate that a group loses, in 1/65536: the plain form, in Python integers."""
     if others_kbps == 0:
         return 0
-    normal, total, balance, peak = (
-        int(column[memory_point])
-        for column in (table.normal_kbps, table.total_kbps, table.balance_kbps, table.peak_kbps)
-    )
-    loss = _ceil_div(
-        min(others_kbps, peak) * int(table.minor_num[memory_point]),
-        int(table.minor_den[memory_point]),
-    )
+    normal, total, balance, peak, *slopes = parameters_at(table, memory_point)
+    minor_num, minor_den, proportional_num, proportional_den, intensive_num, intensive_den = slopes
+    loss = _ceil_div(min(others_kbps, peak) * minor_num, minor_den)
     span = own_kbps + balance - total
     if own_kbps >= normal and span > 0:
         if own_kbps < total:
             overload = min(max(own_kbps + others_kbps - total, 0), span)
-            heavy = _ceil_div(
-                overload * int(table.proportional_num[memory_point]),
-                int(table.proportional_den[memory_point]),
-            )
+            heavy = _ceil_div(overload * proportional_num, proportional_den)
         else:
-            heavy = _ceil_div(
-                span * min(others_kbps, balance) * int(table.intensive_num[memory_point]),
-                int(table.intensive_den[memory_point]),
-            )
+            heavy = _ceil_div(span * min(others_kbps, balance) * intensive_num, intensive_den)
         loss = max(loss, heavy)
     return min(loss, LOSS_LIMIT)
+
+
+@lru_cache(maxsize=1024)
+def parameters_at(table: ContentionTable, memory_point: int) -> tuple[int, ...]:
+    """The columns of a table, in their order, at one operating point of the memory."""
+    return tuple(int(column[memory_point]) for column in vars(table).values())
 
 
 def _scaled(value_kbps: int, scale: Fraction, coarse_kbps: int) -> int:

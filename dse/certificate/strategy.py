@@ -33,7 +33,7 @@ left then for bounds over boxes."""
 BY_ITSELF_PARTS = 24
 """After every proof Z3 is asked about the formulation, for a second, where the space has fewer
 parts."""
-TIMED_BOXES = 5
+TIMED_BOXES = 2
 """With a time limit, so many times the default number of boxes at most: they are still checked in
 some ten seconds."""
 

@@ -16,9 +16,9 @@ from dse.space.design_space import DesignSpace, Random, drawn_seed
 def segment_crossover(
     space: DesignSpace, rng: Random, first: IntArray, second: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Two children for each pair of parents [n, width]: in 1.4 networks in the mean (0.7 of one) a
-    random segment of groups, often all of it, changes sides, and so does each clock with even odds.
-    A clock that only one parent has a use for comes from that parent."""
+    """Two children for each pair of parents [n, width]: in every network a random segment of groups
+    (often none or all of it) changes sides, and so does each clock with even odds. A clock that
+    only one parent has a use for comes from that parent."""
     from dse.space.operators_jit import cross_rows
 
     a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from fitness.bound_checker.boxes import Box, off_bit, points_of
-from fitness.contention import lost_rate
+from fitness.contention import lost_rate, parameters_at
 from results.front.bounds import BoundProof, owners_of_classes
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.problem import ContentionTable, Problem
@@ -199,14 +200,17 @@ def _least_loss(
     """The smallest loss over the memory's points; 0 where parameters may not be monotone."""
     if table is None:
         return 0
-    losses = []
-    for m in memory_points:
-        slope = int(table.intensive_num[m]) * int(table.balance_kbps[m])
-        rises = slope * int(table.proportional_den[m]) >= int(table.proportional_num[m]) * int(
-            table.intensive_den[m]
-        )
-        losses.append(lost_rate(table, m, own_kbps, others_kbps) if rises else 0)
-    return min(losses)
+    return min(
+        lost_rate(table, m, own_kbps, others_kbps) if _rises(table, m) else 0 for m in memory_points
+    )
+
+
+@lru_cache(maxsize=1024)
+def _rises(table: ContentionTable, memory_point: int) -> bool:
+    """Whether the loss is monotone where a demand becomes an intensive one."""
+    _, _, balance, _, _, _, *slopes = parameters_at(table, memory_point)
+    proportional_num, proportional_den, intensive_num, intensive_den = slopes
+    return intensive_num * balance * proportional_den >= proportional_num * intensive_den
 
 
 def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:

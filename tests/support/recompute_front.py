@@ -162,9 +162,8 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 frame, n, repeat, g = key
                 instants = [end[other] + delay for other, delay in before.items()]
                 if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
-                    wait = networks[n].get("batch_wait_ps", 0)
-                    begin = begin_of(problem, n, repeat) + wait
-                    instants.append(released[stream_of[n], frame] + begin)
+                    due = begin_of(problem, n, repeat) + networks[n].get("batch_wait_ps", 0)
+                    instants.append(released[stream_of[n], frame] + due)
                     instants.append(opened[stream_of[n], frame])
                 ready[key] = queued[key] = max(instants)
                 del todo[key]

@@ -130,19 +130,23 @@ class BoxSearch:
     ) -> None:
         """Divides until there are so many boxes, the clock (``time.monotonic``) says so, or no box
         can be divided. One that cannot sets the epsilon; the others may still raise the region."""
-        while self._heap and self.boxes < max_boxes and not interrupted():
-            if until is not None and time.monotonic() >= until:
-                return
-            if self._heap[0][0] >= 0.0:
-                return
+
+        def late() -> bool:
+            return interrupted() or (until is not None and time.monotonic() >= until)
+
+        while self._heap and self.boxes < max_boxes and self._heap[0][0] < 0.0 and not late():
             worst, _, node = heappop(self._heap)
-            self._improve(node)
+            self._improve(node, late)
             if -node.worst > worst + 1e-12:
                 self._push(node)
                 continue
+            if late():
+                # What has been found counts, divided or not.
+                self._push(node)
+                return
             parts = self._divide(node)
             if parts is None:
-                self._improve(node, LAST_ROUNDS, LAST_STALLED)
+                self._improve(node, late, LAST_ROUNDS, LAST_STALLED)
                 self._final = max(self._final, node.worst)
                 continue
             for part in parts:
@@ -245,9 +249,15 @@ class BoxSearch:
         if len(node.weights) > LINES_EACH:
             node.weights = self._needed(node)
 
-    def _improve(self, node: BoxNode, rounds: int = ROUNDS, stalled: float = STALLED) -> None:
-        """Lines for the worst corner, as long as they help."""
-        while True:
+    def _improve(
+        self,
+        node: BoxNode,
+        late: Callable[[], bool],
+        rounds: int = ROUNDS,
+        stalled: float = STALLED,
+    ) -> None:
+        """Lines for the worst corner, as long as they help and it is not late."""
+        while not late():
             corner = int(node.epsilon.argmax())
             before = node.epsilon[corner]
             self._add_line(node, corner, rounds)
