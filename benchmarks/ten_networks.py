@@ -36,7 +36,13 @@ from dse.workload.workload_file import workload_from
 from fitness.objectives import make_outcomes
 from platforms.io.platform_file import load_platform
 from results.front.front import Front
-from results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+from results.plots.style import (
+    COLOURS,
+    COLUMN_INCHES,
+    PICTURE_MAKERS,
+    picture_settings,
+    use_log_scale,
+)
 from results.problem.problem import Problem
 
 SIXTEEN = (
@@ -133,7 +139,9 @@ def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
     chosen = [row for row in rows if row["setting"] == "all clocks"]
     with picture_settings():
         figure = Figure(figsize=(COLUMN_INCHES, 2.4), layout="constrained")
-        axes = figure.add_subplot(xscale="log", yscale="log")
+        axes = figure.add_subplot()
+        use_log_scale(axes.xaxis)
+        use_log_scale(axes.yaxis)
         axes.grid(True, which="both")
         groups = [int(row["groups"] or 0) for row in chosen]
         for colour, marker, (key, name) in zip(
@@ -147,7 +155,7 @@ def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
         axes.set_xticks(groups, [str(count) for count in groups], minor=False)
         axes.minorticks_off()
         axes.set(xlabel="groups of all networks", ylabel="seconds of one core")
-        axes.legend()
+        figure.legend(loc="outside upper center", ncols=3)
         path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
 
 
