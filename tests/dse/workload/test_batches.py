@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import runpy
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -34,18 +33,16 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from results.export.report_data import report_data
 from results.export.result_folder import read_results
-from results.front.front_document import member_to_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes, problem_sha256
+from results.problem.problem_file import problem_bytes
 from results.problem.problem_reader import problem_from_bytes
 from results.text.batches import batch_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.problems.onnx_models import model, shape_only
-
-RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
+from tests.support.recomputed import recomputed, recomputed_members
 
 
 def with_waits(rng: np.random.Generator, problem: Problem) -> Problem:
@@ -87,13 +84,7 @@ def test_waits_are_those_of_the_plain_evaluator(tmp_path: Path) -> None:
         assert problem_bytes(problem_from_bytes(data)) == data
         if seed < 30:
             members = make_members(problem, rows, outcomes.objectives)
-            (tmp_path / "problem.json").write_bytes(data)
-            front = {
-                "problem_sha256": problem_sha256(problem),
-                "members": [member_to_document(problem, member) for member in members],
-            }
-            (tmp_path / "front.json").write_text(json.dumps(front))
-            assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
+            assert recomputed_members(tmp_path, problem, members) == 0, seed
     assert waited > 60
     assert over > 20
 
@@ -221,7 +212,7 @@ def test_from_a_file_to_the_results(dse: Callable[..., Any], tmp_path: Path) -> 
         (1, 0),
     ]
     assert dse("verify", folder).status == 0
-    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert recomputed(folder) == 0
     shown = dse("show", folder, "--member", "0").out
     assert "images per second: classify 120.0, detect 30.00" in shown
     table = " ".join(dse("show", folder).out.split())

@@ -3,11 +3,9 @@
 import json
 import math
 import re
-import runpy
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -38,19 +36,17 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.front.front_document import member_to_document
 from results.front.front_reader import front_from_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes, problem_sha256
 from results.text.releases import response_lines
 from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.problems.formats import with_formats
+from tests.support.recomputed import recomputed, recomputed_members
 
-RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 WORKLOAD = """\
 networks:
   - {name: detect, network: small.onnx, rate_hz: 30, deadline_ms: 20}
@@ -178,7 +174,7 @@ def test_from_a_file_to_the_results(dse, tmp_path):
         times = response_times_ps(problem, schedule_of(problem, member.design), 0, member.window_ps)
         assert member.objectives[0] == max(times) <= 20 * 10**9
     assert dse("verify", folder).status == 0
-    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert recomputed(folder) == 0
     shown = dse("show", folder, "--member", "0").out
     for line in response_lines(problem, front.members[0]):
         assert line in " ".join(shown.split())
@@ -214,13 +210,7 @@ def test_a_third_program_recomputes_what_recurs(tmp_path):
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         rows = np.stack([row_of(random_design(rng, problem)) for _ in range(3)])
         members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
-        (tmp_path / "problem.json").write_bytes(problem_bytes(problem))
-        front = {
-            "problem_sha256": problem_sha256(problem),
-            "members": [member_to_document(problem, member) for member in members],
-        }
-        (tmp_path / "front.json").write_text(json.dumps(front))
-        assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
+        assert recomputed_members(tmp_path, problem, members) == 0, seed
 
 
 def test_objectives_where_none_are_asked_for(dse, tmp_path):
@@ -236,7 +226,7 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
         pairs = zip(member.latencies_ps, (12, 5, 1), strict=True)
         shares = [time * count * 10**6 // (400 * 10**9) for time, count in pairs]
         assert member.objectives[0] == max(shares)
-    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert recomputed(folder) == 0
     assert dse("verify", folder).status == 0
     assert "priority" not in describe_space(front.problem)
     member = load(folder)[0]

@@ -1,10 +1,7 @@
 """Networks with rates that wait for others, release by release."""
 
-import json
-import runpy
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -31,15 +28,12 @@ from fitness.reference.objectives import plain_outcome
 from fitness.simulate import make_evaluator, row_of
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.front.front_document import member_to_document
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes, problem_sha256
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
-
-RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
+from tests.support.recomputed import recomputed, recomputed_members
 
 
 def eye_and_track(arrival=0):
@@ -124,13 +118,7 @@ def test_a_third_program_recomputes_them(tmp_path):
         rng, problem = drawn(seed)
         rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
         members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
-        (tmp_path / "problem.json").write_bytes(problem_bytes(problem))
-        front = {
-            "problem_sha256": problem_sha256(problem),
-            "members": [member_to_document(problem, member) for member in members],
-        }
-        (tmp_path / "front.json").write_text(json.dumps(front))
-        assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 0, seed
+        assert recomputed_members(tmp_path, problem, members) == 0, seed
 
 
 def test_unequal_rates_are_refused_by_name():
@@ -184,5 +172,5 @@ def test_from_a_file_to_the_results(dse, tmp_path):
     assert ran.status == 0, ran.err
     assert "for every design point" in ran.out
     assert dse("verify", folder).status == 0
-    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    assert recomputed(folder) == 0
     assert read_results(folder).problem.networks[1].waits_for == (0,)

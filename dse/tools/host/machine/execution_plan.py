@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from common.units import PS_PER_NS
@@ -84,13 +85,20 @@ def make_execution_plan(
             )
         )
     starts = [entry.start_ps for entry in schedule.groups]
-    order = tuple(
+    order = order_by_unit(instances, starts, len(problem.units))
+    return ExecutionPlan(tuple(instances), order, frames, in_flight)
+
+
+def order_by_unit(
+    instances: Sequence[Instance], starts: Sequence[int], units: int
+) -> tuple[tuple[int, ...], ...]:
+    """[units]: positions of the instances of each unit, by their predicted starts."""
+    return tuple(
         tuple(
             sorted(
                 (i for i, instance in enumerate(instances) if instance.unit == unit),
                 key=lambda i: (starts[i], i),
             )
         )
-        for unit in range(len(problem.units))
+        for unit in range(units)
     )
-    return ExecutionPlan(tuple(instances), order, frames, in_flight)

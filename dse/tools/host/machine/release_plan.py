@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.units import PS_PER_NS
-from dse.tools.host.machine.execution_plan import ExecutionPlan, Instance
+from dse.tools.host.machine.execution_plan import ExecutionPlan, Instance, order_by_unit
 from fitness.execution import schedule_of
 from fitness.simulate import make_evaluator, row_of
 from results.errors import ResultError
@@ -54,15 +54,7 @@ def make_release_plan(problem: Problem, design: DesignPoint, *, periods: int) ->
             )
         )
     starts = [predicted[key].start_ps for key in place]
-    order = tuple(
-        tuple(
-            sorted(
-                (i for i, instance in enumerate(instances) if instance.unit == unit),
-                key=lambda i: (starts[i], i),
-            )
-        )
-        for unit in range(len(problem.units))
-    )
+    order = order_by_unit(instances, starts, len(problem.units))
     return ExecutionPlan(tuple(instances), order, periods, 1)
 
 
