@@ -2,8 +2,8 @@
 
 Each limit that was asked for is lifted alone, the others stay. A short search that begins with the
 members looks for design points beyond it that are better in an objective than all members; its
-figure is one more objective, so that small relaxations are found too. What is found is there; what
-is not found is not proved to be impossible.
+figure is one more objective, so that small relaxations are found too. What is found is simulated;
+that there is nothing else is not proved.
 """
 
 from __future__ import annotations
