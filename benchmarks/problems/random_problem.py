@@ -221,23 +221,17 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_waiting_releases(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem, networks of which have rates, with some that wait for an earlier one, of as many
-    releases."""
-    networks = list(problem.networks)
-    for n in range(1, len(networks)):
-        if rng.integers(3) == 0:
-            continue
-        waits_for = tuple({int(m) for m in rng.integers(n, size=rng.integers(1, 3))})
-        for m in sorted(waits_for):
-            before = networks[m]
-            paced, repeats = before.paced, before.repeats
-            if problem.releases(m) == 1 and rng.integers(2):
-                paced, repeats = True, 1
-            networks[n] = replace(networks[n], paced=paced, repeats=repeats)
-            problem = replace(problem, networks=tuple(networks))
-        of = problem.releases(n)
-        kept = tuple(m for m in sorted(waits_for) if problem.releases(m) == of)
-        networks[n] = replace(networks[n], waits_for=kept)
+    """The problem, networks of which have rates, with some that wait for one or two earlier
+    ones."""
+    networks = [
+        replace(
+            network,
+            waits_for=tuple(sorted({int(m) for m in rng.integers(n, size=rng.integers(1, 3))})),
+        )
+        if n and rng.integers(3)
+        else network
+        for n, network in enumerate(problem.networks)
+    ]
     return replace(problem, networks=tuple(networks))
 
 

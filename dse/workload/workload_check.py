@@ -7,7 +7,6 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from dse.errors import WorkloadError
-from dse.workload.releases import period_of_rates_s
 from dse.workload.workload import Workload, WorkloadNetwork
 from results.problem.arithmetic import MAX_PRIORITY
 from results.problem.problem import MAX_BATCH
@@ -99,25 +98,13 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
 
 
 def _check_rates(workload: Workload) -> None:
-    """What is asked of responses needs rates, and waiting with rates as many releases of both."""
-    period = period_of_rates_s(workload.networks)
-    has_rates = period is not None
-    releases = {
-        network.name: 1 if period is None else (network.release_rate_hz or 1 / period) * period
-        for network in workload.networks
-    }
+    """What is asked of responses needs rates; phases of one model have none."""
+    has_rates = any(network.rate_hz is not None for network in workload.networks)
     for network in workload.networks:
         if has_rates and network.continues is not None:
             raise WorkloadError(
                 f"network {network.name!r}: continues and rate_hz (of networks) exclude each other"
             )
-        for other in network.waits_for:
-            if releases[other] != releases[network.name]:
-                raise WorkloadError(
-                    f"network {network.name!r}: waits for {other!r}, which must have the same rate "
-                    f"(release by release): they have {releases[network.name]} and "
-                    f"{releases[other]} releases in the period of all rates"
-                )
         for field in ("deadline_95_ms", "max_jitter_ms", "max_misses"):
             if getattr(network, field) is not None and not has_rates:
                 raise WorkloadError(

@@ -207,9 +207,12 @@ class LongRunSimulation:
         for m, waiting in enumerate(self.problem.networks):
             # A network that is behind looks for what it waits for when its frame is released.
             if n in waiting.waits_for and (self.stream_of[m], frame) in self.left:
-                both = waiting.paced and self.problem.networks[n].paced
-                release = repeat if both else 1
-                self.candidates.update((frame, m, release, g) for g in self.first[m])
+                self.candidates.update(
+                    (frame, m, release, g)
+                    for release in range(1, waiting.repeats + 1)
+                    if (n, repeat) in self.problem.awaited(m, release)
+                    for g in self.first[m]
+                )
         self.left[stream, frame] -= 1
         if self.left[stream, frame] == 0:
             del self.left[stream, frame], self.released[stream, frame], self.begun[stream, frame]

@@ -95,16 +95,26 @@ def _release_frame(plan, chosen, state, now, slot, frame):
 @jit
 def _release_waits(plan, state, frame, job):
     """What a job of networks with rates waits for as its frame is released: the repeat before it,
-    and of every network that its network waits for the release of the same number, unless that has
-    ended."""
-    first = plan.network[plan.job[job].network].first_job
+    and of every network that its network waits for one release, unless that has ended."""
+    network = np.int64(plan.job[job].network)
+    first = plan.network[network].first_job
     waits = np.int64(1) - plan.job[job].is_first
     if plan.job[job].is_first or plan.job[first].responds:
         for other in range(plan.networks):
             for i in range(plan.network[other].dependent_start, plan.network[other].dependent_end):
                 if plan.dependent[i] == first:
-                    waits += 1 - _release_has_ended(plan, state, frame, other, job - first)
+                    release = (job - first) * _releases(plan, other) // _releases(plan, network)
+                    waits += 1 - _release_has_ended(plan, state, frame, other, release)
     return waits
+
+
+@jit
+def _releases(plan, network):
+    """How often a network is released in a frame."""
+    first = plan.network[network].first_job
+    if plan.period_ps > 0 and plan.job[first].responds:
+        return np.int64(plan.network[network].jobs_end - first)
+    return np.int64(1)
 
 
 @jit
@@ -174,23 +184,26 @@ def _end_job(plan, chosen, state, now, slot, job):
         state.response[state.run.responded].network = network
         state.response[state.run.responded].ps = response
         state.run.responded += 1
-    first = plan.network[network].first_job
-    paced = plan.period_ps > 0 and plan.job[first].responds != 0
-    if plan.job[job].next < 0 or paced:
-        # With rates each release of a network starts those of the same number.
-        release = job - first if paced else 0
+    releases = _releases(plan, network)
+    if plan.job[job].next < 0 or releases > 1:
+        release = job - plan.network[network].first_job if releases > 1 else np.int64(0)
         for i in range(
             plan.network[network].dependent_start,
             plan.network[network].dependent_end,
         ):
-            dependent = plan.dependent[i] + release
+            dependent = np.int64(plan.dependent[i])
+            waiting = np.int64(plan.job[dependent].network)
             to = slot
             if state.streams and state.run.streams > 1:
-                to = np.int64(plan.job[dependent].network)
+                to = waiting
                 if state.slot[to].frame != frame:
                     # It is behind: its frame looks for this when it is released.
                     continue
-            _end_wait(plan, chosen, state, now, to, dependent)
+            # Of R releases those k that wait for this one of S: floor(k S / R) is its number.
+            often = _releases(plan, waiting)
+            until = -(-(release + 1) * often // releases)
+            for k in range(-(-release * often // releases), until):
+                _end_wait(plan, chosen, state, now, to, dependent + k)
     if plan.job[job].next >= 0:
         _end_wait(plan, chosen, state, now, slot, plan.job[job].next)
         return

@@ -263,12 +263,17 @@ class Problem:
     def awaited(self, n: int, repeat: int) -> tuple[tuple[int, int], ...]:
         """Networks, each with the repeat, counted from 1, whose end in the same frame a repeat of
         network n waits for beside its own one before: the first repeat for their last ones, with
-        rates each release for theirs of the same number."""
+        rates release k of R, from 0, for theirs floor(k S / R) of S."""
         network = self.networks[n]
         if repeat > 1 and not network.paced:
             return ()
         return tuple(
-            (m, repeat if self.networks[m].paced else self.networks[m].repeats)
+            (
+                m,
+                1 + (repeat - 1) * self.releases(m) // self.releases(n)
+                if self.networks[m].paced
+                else self.networks[m].repeats,
+            )
             for m in network.waits_for
         )
 

@@ -102,7 +102,7 @@ def _check_networks(problem: Problem) -> None:
             "must name networks of this problem",
         )
     for n in range(count):
-        _check_rate(problem, n, f"$.networks[{n}]")
+        _check_rate(problem, problem.networks[n], f"$.networks[{n}]")
     try:
         TopologicalSorter(
             {n: network.waits_for for n, network in enumerate(problem.networks)}
@@ -114,18 +114,9 @@ def _check_networks(problem: Problem) -> None:
         ) from None
 
 
-def _check_rate(problem: Problem, n: int, path: str) -> None:
-    """What is asked of releases needs that there are some, and waiting as many of both networks."""
-    network = problem.networks[n]
+def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
+    """What is asked of releases needs that there are some."""
     if problem.has_rates:
-        releases = problem.releases(n)
-        for m in network.waits_for:
-            require(
-                problem.releases(m) == releases,
-                f"{path}.waits_for",
-                f"must name networks with {releases} releases in a period, got "
-                f"{problem.networks[m].name!r} with {problem.releases(m)}",
-            )
         require(not problem.has_phases, path, f"must not grow under {Rates.model}")
     limits = {
         "deadline_95_ps": network.deadline_95_ps,

@@ -95,8 +95,10 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             yield from (((frame, n, repeat - 1, other), 0) for other in groups[n])
         for other in (name_index[name] for name in networks[n]["waits_for"]):
             if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
-                paced = networks[other].get("paced")
-                last = repeat if paced else networks[other]["repeats"]
+                often = networks[n]["repeats"] if networks[n].get("paced") else 1
+                last = networks[other]["repeats"]
+                if networks[other].get("paced"):
+                    last = 1 + math.floor(Fraction((repeat - 1) * last, often))
                 yield from (((frame, other, last, o), 0) for o in groups[other])
         if repeat == 1:
             yield from handed_over(frame, g)

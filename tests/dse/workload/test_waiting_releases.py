@@ -1,4 +1,4 @@
-"""Networks with rates that wait for others, release by release."""
+"""Networks with rates that wait for others, of equal and of other rates, release by release."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -26,7 +26,6 @@ from fitness.execution import schedule_of
 from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import make_evaluator, row_of
-from results.errors import ResultError
 from results.export.result_folder import read_results
 from results.problem.execution import Rates
 from results.problem.objectives import Objective, ObjectiveKind
@@ -61,6 +60,57 @@ def test_each_release_waits_for_that_of_the_same_number():
         assert spans[:3] == [(2, 7), (8, 13), (14, 19)]
 
 
+def eye_and_other(eye, other, period=12):
+    """So many releases of both in a period: the eye takes 2 on one unit, the other 1 on another."""
+    networks = [
+        replace(small_problems.network(name, g, 1, repeats=repeats), paced=True)
+        for g, (name, repeats) in enumerate({"e": eye, "o": other}.items())
+    ]
+    networks[1] = replace(networks[1], waits_for=(0,))
+    return replace(
+        small_problems.problem(networks, [[2, 2], [1, 1]]),
+        execution=Rates(period),
+        objectives=tuple(Objective(ObjectiveKind.RESPONSE, n) for n in range(2)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("eye", "other", "starts"),
+    [
+        # Every third release of the eye, which ends 2 after 0, 4, 8.
+        (3, 1, [2]),
+        (6, 2, [2, 8]),
+        # The same release again: the second and third of the other find it ended.
+        (1, 3, [2, 4, 8]),
+        # 0, 4, 8 of the eye; 0, 6 of the other: the latest due at 6 is that of 4.
+        (3, 2, [2, 6]),
+        # 0, 6 of the eye; 0, 4, 8 of the other.
+        (2, 3, [2, 4, 8]),
+        (4, 3, [2, 5, 8]),
+    ],
+)
+def test_of_unequal_rates_the_latest_release_is_awaited_that_is_due(eye, other, starts):
+    problem, rows = eye_and_other(eye, other), np.array([[0, 1, 0]])
+    outcomes = make_outcomes(problem)(rows)
+    (member,) = make_members(problem, rows, outcomes.objectives)
+    assert what_is_wrong(problem, member, ()) is None
+    groups = [row for row in schedule_of(problem, member.design).groups if row.network == 1]
+    assert [row.start_ps for row in groups] == starts
+
+
+def test_a_network_gets_ahead_of_one_that_it_waits_for_and_waits_in_the_next_period():
+    """The eye is due at 6, 10, 14; the other starts at 8 and is ready for the next period at 12."""
+    problem, rows = eye_and_other(3, 1), np.array([[0, 1, 0]])
+    late = replace(problem.networks[0], arrival_ps=6)
+    problem = replace(problem, networks=(late, problem.networks[1]))
+    outcomes = make_outcomes(problem)(rows)
+    assert outcomes.objectives.tolist() == [[2, 9]]
+    (member,) = make_members(problem, rows, outcomes.objectives)
+    assert what_is_wrong(problem, member, ()) is None
+    groups = [row for row in schedule_of(problem, member.design).groups if row.network == 1]
+    assert [row.start_ps for row in groups][:2] == [8, 20]
+
+
 def drawn(seed):
     rng = np.random.default_rng([53, seed])
     shape = RandomShape(networks=(2, 4), graphs=seed % 2 == 0, ties=seed % 3 == 0)
@@ -71,7 +121,7 @@ def drawn(seed):
 
 
 def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
-    recurs = later = paced = 0
+    recurs = later = paced = unequal = 0
     for seed in range(250):
         rng, problem = drawn(seed)
         check_problem(problem)
@@ -91,9 +141,15 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
         recurs += member.window_ps is not None and bool(waiting)
         later += bool(member.window_ps and member.window_ps[0]) and bool(waiting)
         paced += any(network.paced and network.repeats > 1 for network in waiting)
+        unequal += any(
+            problem.releases(n) != problem.releases(m)
+            for n, network in enumerate(problem.networks)
+            for m in network.waits_for
+        )
     assert recurs > 40
     assert later > 10
     assert paced > 60
+    assert unequal > 100
 
 
 def test_starts_follow_the_ends_of_what_is_waited_for():
@@ -110,7 +166,10 @@ def test_starts_follow_the_ends_of_what_is_waited_for():
             end[at] = max(end.get(at, 0), row.end_ps)
         for (n, k), start in begin.items():
             for m in problem.networks[n].waits_for:
-                assert start >= end[m, k], seed
+                # Without arrivals, the last of those due at the same instant or before.
+                own, others = problem.releases(n), problem.releases(m)
+                last = max(j for j in range((k + 1) * others) if j * own <= k * others)
+                assert start >= end[m, last], seed
 
 
 def test_a_third_program_recomputes_them(tmp_path):
@@ -119,25 +178,6 @@ def test_a_third_program_recomputes_them(tmp_path):
         rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
         members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
         assert recomputed_members(tmp_path, problem, members) == 0, seed
-
-
-def test_unequal_rates_are_refused_by_name():
-    networks = (
-        WorkloadNetwork("eye", "a", rate_hz=Fraction(30)),
-        WorkloadNetwork("track", "a", rate_hz=Fraction(10), waits_for=("eye",)),
-    )
-    words = (
-        r"'track': waits for 'eye', which must have the same rate .*: they have 1 and 3 releases"
-    )
-    with pytest.raises(WorkloadError, match=words):
-        check_workload(Workload(networks))
-    # Once in the period of all, with or without a rate.
-    slow = (replace(networks[1], waits_for=()), WorkloadNetwork("r", "a", waits_for=("track",)))
-    check_workload(Workload((networks[0], *slow)))
-    problem = eye_and_track()
-    once = replace(problem.networks[1], repeats=1)
-    with pytest.raises(ResultError, match="waits_for: must name networks with 1 releases"):
-        check_problem(replace(problem, networks=(problem.networks[0], once)))
 
 
 def test_phases_and_rates_exclude_each_other():
@@ -157,13 +197,14 @@ def test_phases_and_rates_exclude_each_other():
         check_workload(Workload(networks))
 
 
-def test_from_a_file_to_the_results(dse, tmp_path):
+@pytest.mark.parametrize("rate", [30, 10])
+def test_from_a_file_to_the_results(dse, tmp_path, rate):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     (tmp_path / "rates.yaml").write_text(
         "networks:\n"
         "  - {name: detect, network: small.onnx, rate_hz: 30}\n"
-        "  - {name: track, network: small.onnx, rate_hz: 30, waits_for: [detect]}\n"
-        "  - {name: rest, network: small.onnx, rate_hz: 15}\n"
+        f"  - {{name: track, network: small.onnx, rate_hz: {rate}, waits_for: [detect]}}\n"
+        "  - {name: rest, network: small.onnx, rate_hz: 15, waits_for: [track]}\n"
     )
     folder = tmp_path / "run"
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")

@@ -56,15 +56,6 @@ def test_circles_are_refused_and_named(case):
             Workload((WorkloadNetwork("a", "a", 2, rate_hz=Fraction(1)),)),
             "rate_hz excludes repeats",
         ),
-        (
-            Workload(
-                (
-                    WorkloadNetwork("a", "a", rate_hz=Fraction(2)),
-                    WorkloadNetwork("b", "b", rate_hz=Fraction(1), waits_for=("a",)),
-                )
-            ),
-            "'b': waits for 'a', which must have the same rate",
-        ),
         (Workload((WorkloadNetwork("a", "a", priority=-1),)), "priority.*at least 0, got -1"),
         (Workload((WorkloadNetwork("a", "a", priority=100),)), "priority.*at most 99, got 100"),
         (Workload((WorkloadNetwork("a", "a", deadline_ms=Fraction(0)),)), "deadline_ms.*above 0"),
