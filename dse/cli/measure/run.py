@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import PS_PER_MS
+from common.units import PS_PER_MS, PS_PER_S
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles, check_number
 from dse.errors import WorkloadError
 from dse.tools.deploy.find_models import parse_models
@@ -68,7 +69,7 @@ def run(
             min=0.1,
             max=86_400,
             callback=check_number,
-            help="Run frames for so long, without an end.",
+            help="Run frames for so long, without an end; with rates, so many periods.",
         ),
     ] = None,
     swap: Annotated[
@@ -93,11 +94,10 @@ def run(
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
     if problem.has_rates:
+        if swap:
+            raise WorkloadError("--swap: is for frames, which networks with rates do not have")
         if seconds is not None:
-            raise WorkloadError(
-                "--seconds: is for frames without an end; networks with rates are run for as many "
-                "periods as --frames says"
-            )
+            frames = math.ceil(seconds * PS_PER_S / (problem.execution.period_ps or 1))
         return _releases(folder, front, index, frames, dispatch, model, seed, as_json)
     if seconds is not None:
         return _stream(folder, front, index, seconds, swap, model, seed, as_json)

@@ -84,6 +84,16 @@ class Machine(Protocol):
         ...
 
 
+def check_instances(count: int) -> None:
+    """Accepts so many group executions of a plan.
+
+    Raises:
+        ResultError: where they are too many.
+    """
+    if count > MAX_INSTANCES:
+        raise ResultError(f"at most {MAX_INSTANCES} group executions at once, got {count}")
+
+
 class HostMachine:
     """Processes of this machine; a context manager.
 
@@ -147,8 +157,7 @@ class HostMachine:
             ResultError: where a unit fails.
         """
         count = len(plan.instances)
-        if count > MAX_INSTANCES:
-            raise ResultError(f"at most {MAX_INSTANCES} group executions at once, got {count}")
+        check_instances(count)
         if plan.in_flight > self.memory.slots:
             raise ResultError(
                 f"at most {self.memory.slots} frames in flight were prepared, got {plan.in_flight}"

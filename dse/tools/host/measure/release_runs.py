@@ -10,7 +10,7 @@ from common.arrays import FloatArray
 from common.units import PS_PER_MS, PS_PER_NS
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan
-from dse.tools.host.machine.machine import Execution, Machine
+from dse.tools.host.machine.machine import Execution, Machine, check_instances
 from dse.tools.host.machine.release_plan import make_release_plan, predicted_releases
 from results.problem.problem import DesignPoint, Problem
 
@@ -49,9 +49,10 @@ def run_releases(
     """Runs so many periods and ``WARM_UP`` before them; what was predicted of them, and measured.
 
     Raises:
-        ResultError: where the design is overloaded, or the machine fails.
+        ResultError: where the design is overloaded, these are too many, or the machine fails.
     """
     count = periods + WARM_UP
+    check_instances(count * int(problem.repeats.sum()))
     plan = make_release_plan(problem, design, periods=count)
     execution = machine.execute(plan, dispatch=dispatch)
     rows = predicted_releases(problem, design, periods=count)

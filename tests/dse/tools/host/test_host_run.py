@@ -274,8 +274,10 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     table = dse("run", rated, "--frames", 5, "--dispatch", "fifo")
     assert "longest response of bare, ms" in table.out
     assert "5 periods of 40 ms" in table.out
-    endless = dse("run", rated, "--seconds", 1)
-    assert (endless.status, "--seconds" in endless.err) == (2, True)
+    assert "8 periods of 40 ms" in dse("run", rated, "--seconds", "0.3").out
+    for refused, words in ((("--swap",), "--swap: is for frames"), ((), "group executions")):
+        endless = dse("run", rated, "--seconds", 80_000, *refused)
+        assert (endless.status, words in endless.err) == (2, True)
     # DSE_SWAP_SECONDS=600: ten minutes of workloads that change, frames that must not be lost.
     seconds = os.environ.get("DSE_SWAP_SECONDS", "0.5")
     swapped = dse("run", made, "--seconds", seconds, "--swap", "--json")
