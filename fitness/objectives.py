@@ -314,8 +314,8 @@ def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArra
     several number formats at its first entry.
 
     A transition is an edge whose ends are on different units, not only in different number
-    formats. A segment is a stretch of groups of one network that hand over to each other on one
-    unit: as many as groups there that no group on the same unit feeds.
+    formats. A segment is a stretch of consecutive groups of one network on one unit in one number
+    format: what is deployed as one engine.
     """
     from fitness.simulator.segments import count_segments
 
@@ -323,14 +323,14 @@ def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArra
     owner = problem.network_of
     network = np.array([owner[source] for source, _ in problem.edges], dtype=np.int64)
     unit_of = np.array(problem.unit_of, dtype=np.int64)
+    is_first = np.zeros(problem.group_count, dtype=np.int64)
+    is_first[[network.first_group for network in problem.networks]] = 1
 
     def count(rows: IntArray) -> tuple[IntArray, IntArray]:
         transitions = np.empty((len(rows), len(problem.networks)), dtype=np.int64)
         segments = np.empty((len(rows), len(problem.units)), dtype=np.int64)
-        # Of each call its own: compiled code runs in several threads at a time.
-        fed = np.empty(problem.group_count, dtype=np.int64)
         rows = np.ascontiguousarray(rows, dtype=np.int64)
-        count_segments(edges, network, unit_of, rows, fed, transitions, segments)
+        count_segments(edges, network, unit_of, is_first, rows, transitions, segments)
         return transitions, segments
 
     return count

@@ -100,9 +100,10 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
             segments = []
             for g in range(problem.group_count):
                 if u in on[g]:
-                    feeding = [a for a, b in problem.edges if b == g and u in on[a]]
+                    is_first = any(g == network.first_group for network in problem.networks)
+                    before = [] if is_first or u not in on[g - 1] else [on[g - 1][u]]
                     segments.append(model.NewBoolVar(""))
-                    model.AddBoolOr([on[g][u].Not(), segments[-1], *(on[a][u] for a in feeding)])
+                    model.AddBoolOr([on[g][u].Not(), segments[-1], *before])
             model.Add(sum(segments) <= unit.max_segments)
     makespan = model.NewIntVar(0, horizon, "")
     model.AddMaxEquality(makespan, ends)

@@ -151,14 +151,13 @@ def _transition_rules(
 def _segment_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """A group on a unit that no group on the same unit feeds begins a segment."""
-    feeding: dict[int, list[int]] = {}
-    for source, target in problem.edges:
-        feeding.setdefault(target, []).append(source)
+    """A group begins a segment if it is the first of its network or the one before it is elsewhere,
+    or in another number format."""
+    first = {network.first_group for network in problem.networks}
     for u, unit in enumerate(problem.units):
         if unit.max_segments is None:
             continue
-        entries = [v for v, first in enumerate(problem.unit_of) if first == u]
+        entries = [v for v, first_entry in enumerate(problem.unit_of) if first_entry == u]
         pluralize = []
         for g, choices in enumerate(units):
             here = [v for v in entries if v in choices]
@@ -166,8 +165,9 @@ def _segment_rules(
                 continue
             pluralize.append(f"s_{g}_{u}")
             variables.append(f"s_{g}_{u}")
-            fed = [f"x_{f}_{v}" for f in feeding.get(g, ()) for v in entries if v in units[f]]
-            clauses += [_clause((f"(not x_{g}_{v})", *fed, f"s_{g}_{u}")) for v in here]
+            for v in here:
+                before = [f"x_{g - 1}_{v}"] if g not in first and v in units[g - 1] else []
+                clauses.append(_clause((f"(not x_{g}_{v})", *before, f"s_{g}_{u}")))
         _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
 
 

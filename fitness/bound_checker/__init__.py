@@ -32,7 +32,7 @@ D is a dynamic program along each network's path, unit by unit, in which every g
 operating points of the box for itself; groups beside the path take their best unit. Limits on
 transitions count along the path. Where number formats are chosen, a unit is there once in each: all
 have its multipliers and its classes of demand, whose least figures are over all formats; a
-conversion takes its time on the path, and is neither a transition nor a segment. All of this only
+conversion takes its time on the path and begins a segment, but is no transition. All of this only
 lowers D, so any nonnegative multipliers give a true inequality, and a change of one gives another
 true inequality.
 

@@ -213,17 +213,14 @@ class Structure:
         weight: int,
         entry: Sequence[int],
     ) -> int:
-        """The shortest way along a path. To another number format on the same unit takes its time,
-        and is neither a transition nor a segment."""
-        unit_of = self._problem.unit_of
+        """The shortest way along a path. To another number format on the same unit takes its time
+        and begins a segment, but is no transition."""
         best = {u: entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):
             best = {
                 u: cost
                 + min(
-                    before + weight * ps[v][u] + (entry[u] if unit_of[v] != unit_of[u] else 0)
-                    if v != u
-                    else before
+                    before + weight * ps[v][u] + entry[u] if v != u else before
                     for v, before in best.items()
                 )
                 for u, cost in row.items()
@@ -248,7 +245,7 @@ class Structure:
                     leaves = unit_of[v] != unit_of[u]
                     state = (u, used + leaves)
                     if state[1] <= limit:
-                        added = (weight * ps[v][u] if v != u else 0) + entry[u] * leaves
+                        added = weight * ps[v][u] + entry[u] if v != u else 0
                         value = before + added + cost
                         if state not in after or value < after[state]:
                             after[state] = value

@@ -62,14 +62,16 @@ def _assign(plan, rules, tree, g, u):
     tree.loss[n] += rules.loss[g * plan.units + u] - rules.least_loss[g]
     tree.memory[0] += rules.weight_bytes[g * plan.units + u] - rules.least_weight_bytes[g]
     _count_assigned(plan, rules, tree, g, np.int64(1))
-    unit = plan.unit_of[u]
     if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
         return False
     if rules.loss_limit[n] >= 0 and tree.loss[n] > rules.loss_limit[n]:
         return False
     if rules.memory_cap_bytes >= 0 and tree.memory[0] > rules.memory_cap_bytes:
         return False
-    return rules.segments[unit] < 0 or tree.segments[unit] <= rules.segments[unit]
+    for v in range(plan.units):
+        if rules.segments[v] >= 0 and tree.segments[v] > rules.segments[v]:
+            return False
+    return True
 
 
 @jit
@@ -79,20 +81,24 @@ def _count_assigned(plan, rules, tree, g, step):
     tree.named_on[unit] += step
     n = rules.network[g]
     tree.network_known[n] = 0
-    begins = True
     for i in range(rules.in_start[g], rules.in_start[g + 1]):
         other = tree.units[rules.in_group[i]]
-        if other >= 0:
-            if plan.unit_of[other] == unit:
-                begins = False
-            else:
-                tree.transitions[n] += step
+        if other >= 0 and plan.unit_of[other] != unit:
+            tree.transitions[n] += step
     for i in range(rules.out_start[g], rules.out_start[g + 1]):
         other = tree.units[rules.out_group[i]]
         if other >= 0 and plan.unit_of[other] != unit:
             tree.transitions[n] += step
+    begins = g == rules.first[n]
+    if not begins:
+        before = tree.units[g - 1]
+        begins = before >= 0 and before != tree.units[g]
     if begins:
         tree.segments[unit] += step
+    if g + 1 < rules.first[n] + rules.size[n]:
+        after = tree.units[g + 1]
+        if after >= 0 and after != tree.units[g]:
+            tree.segments[plan.unit_of[after]] += step
 
 
 @jit

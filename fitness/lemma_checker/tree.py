@@ -158,10 +158,8 @@ class LemmaWalk:
         self._alike = interchangeable_before(problem)
         self._network = [n for n, network in enumerate(problem.networks) for _ in network.groups]
         self._edges: list[list[tuple[int, int]]] = [[] for _ in problem.networks]
-        self._sources: list[list[int]] = [[] for _ in range(problem.group_count)]
         for source, target in problem.edges:
             self._edges[self._network[source]].append((source, target))
-            self._sources[target].append(source)
 
     def root(self) -> LemmaNode:
         """The whole space."""
@@ -280,16 +278,22 @@ class LemmaWalk:
         cap = self._problem.memory_cap_bytes
         if cap is not None and least_memory_bytes(self._problem, placed) > cap:
             return None
-        limit = self._problem.units[unit_of[unit]].max_segments
-        if limit is not None:
-            here = {u for u, first in enumerate(unit_of) if first == unit_of[unit]}
-            begun = sum(
-                on in here and not {placed[a] for a in self._sources[g]} & {*here, NOT_NAMED}
-                for g, on in enumerate(placed)
-            )
-            if begun > limit:
+        begun = self._segments(placed)
+        for u, one in enumerate(self._problem.units):
+            if one.max_segments is not None and begun.count(u) > one.max_segments:
                 return None
         return tuple(placed)
+
+    def _segments(self, units: Sequence[int]) -> list[int]:
+        """The unit of each segment that has begun; of those after an open group none."""
+        begun = []
+        for network in self._problem.networks:
+            before = None
+            for on in (units[g] for g in network.groups):
+                if on != NOT_NAMED and before != NOT_NAMED and on != before:
+                    begun.append(self._problem.unit_of[on])
+                before = on
+        return begun
 
     def _least_loss(self, units: Sequence[int], n: int) -> int:
         """Accuracy that the groups of network n cost at least, in ppm."""

@@ -142,9 +142,8 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
                             step = (
                                 scratch.value[i - 1, below, v]
                                 + weight * networks.transition_ps[i, v, u]
+                                + entry
                             )
-                            if leaves:
-                                step += entry
                             if step < best:
                                 best, unit = step, v
                 scratch.value[i, layer, u] = min(best + cost, LARGE)
@@ -166,7 +165,7 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
         _add_figures(networks, networks.path[i], unit, kinds, used)
         before = scratch.back[i, layer, unit]
         leaves = networks.unit_of[before] != networks.unit_of[unit]
-        if i == first or leaves:
+        if i == first or before != unit:
             used[segments + networks.unit_of[unit]] += counted
         if i > first and before != unit:
             path += networks.transition_ps[i, before, unit]

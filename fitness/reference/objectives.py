@@ -324,6 +324,12 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
         if needed and not domain.allowed[int(design.operating_points[d])]:
             why = f"{domain.name} may not have operating point {design.operating_points[d]}"
             broken.append(Broken(None, why))
+    begun = [
+        problem.unit_of[units[g]]
+        for network in problem.networks
+        for g in network.groups
+        if g == network.first_group or units[g] != units[g - 1]
+    ]
     units = [problem.unit_of[u] for u in units]
     for network in problem.networks:
         count = sum(
@@ -336,8 +342,7 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
             why = f"{found}, at most {network.max_transitions} allowed"
             broken.append(Broken(f"transitions of {network.name}", why))
     for u, unit in enumerate(problem.units):
-        fed = {target for source, target in problem.edges if units[source] == units[target]}
-        count = sum(units[g] == u and g not in fed for g in range(len(units)))
+        count = begun.count(u)
         if unit.max_segments is not None and count > unit.max_segments:
             found = f"{unit.unit_name} has {pluralize(count, 'segment')}"
             why = f"{found}, at most {unit.max_segments} allowed"

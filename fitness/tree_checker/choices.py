@@ -152,9 +152,10 @@ def _place(facts, work, depth, g, u):
         return False
     if facts.memory_cap_bytes >= 0 and least_memory(facts, work) > facts.memory_cap_bytes:
         return False
-    unit = facts.unit_of[u]
-    limit = facts.max_segments[unit]
-    return limit < 0 or _segments(facts, work, unit) <= limit
+    for v in range(facts.units):
+        if facts.max_segments[v] >= 0 and _segments(facts, work, v) > facts.max_segments[v]:
+            return False
+    return True
 
 
 @jit
@@ -197,13 +198,13 @@ def _transitions(facts, work, n):
 
 @jit
 def _segments(facts, work, u):
-    """Groups on the unit that nothing on the same unit feeds, and nothing that is open."""
+    """Groups on the unit that are the first of a network, or follow one elsewhere or in another
+    number format; of those that follow one that is open none."""
     begun = np.int64(0)
     for g in range(facts.groups):
         if work.units[g] >= 0 and facts.unit_of[work.units[g]] == u:
-            begins = True
-            for k in range(facts.feeding_start[g], facts.feeding_start[g + 1]):
-                other = work.units[facts.feeding[k]]
-                begins &= other >= 0 and facts.unit_of[other] != u
+            begins = g == facts.first_group[facts.network_of_group[g]]
+            if not begins:
+                begins = work.units[g - 1] >= 0 and work.units[g - 1] != work.units[g]
             begun += begins
     return begun

@@ -94,9 +94,6 @@ class Facts(Tables):
     edge_source: IntArray
     edge_target: IntArray
     """Edges by network."""
-    feeding_start: IntArray
-    feeding: IntArray
-    """Groups that feed a group."""
     max_transitions: IntArray
     max_segments: IntArray
     """[units]"""
@@ -175,7 +172,6 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
             followers[source].append(i)
     order = TopologicalSorter({i: [j for j, _ in row] for i, row in enumerate(inputs)})
     edges = [[edge for edge in problem.edges if edge[0] in n.groups] for n in networks]
-    feeding = [[a for a, b in problem.edges if b == g] for g in range(problem.group_count)]
     chains = _int64(
         [
             [(g, g + 1) for g in network.groups[:-1]] == sorted(own)
@@ -228,8 +224,6 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         edge_start=_starts(edges),
         edge_source=_int64([a for own in edges for a, _ in own]),
         edge_target=_int64([b for own in edges for _, b in own]),
-        feeding_start=_starts(feeding),
-        feeding=_int64([a for row in feeding for a in row]),
         max_transitions=_limits(network.max_transitions for network in networks),
         max_segments=_limits(unit.max_segments for unit in units),
         max_loss_ppm=_limits(network.max_loss_ppm for network in networks),

@@ -100,30 +100,6 @@ class Deployment:
         return tuple(name for group in groups for name in group.layers)
 
 
-def check_loaded_at_once(deployment: Deployment, target: str) -> None:
-    """Accepts a member whose engines fit on their units together: a DLA core loads 16 at a time, of
-    all networks. Each stretch of groups in one number format is one.
-
-    Raises:
-        ResultError: naming the unit, its limit, and the engines of each network.
-    """
-    problem = deployment.problem
-    for u, unit in enumerate(problem.units):
-        if unit.max_segments is None:
-            continue
-        counts = {
-            network.name: sum(problem.unit_of[s.unit] == u for s in deployment.segments(n))
-            for n, network in enumerate(problem.networks)
-        }
-        if sum(counts.values()) > unit.max_segments:
-            each = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
-            raise ResultError(
-                f"{target} loads {sum(counts.values())} engines on {unit.unit_name} at once "
-                f"({each}), which takes {unit.max_segments}: --max-transitions or one number "
-                "format on it makes fewer"
-            )
-
-
 def check_one_format(deployment: Deployment, target: str) -> None:
     """Accepts a member whose groups all have one number format.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.deploy.deployment import Deployment, Segment, check_loaded_at_once
+from results.deploy.deployment import Deployment, Segment
 from results.deploy.deployment_document import DeployedModel
 from results.deploy.network_files import NetworkFiles, network_files
 from results.errors import ResultError
@@ -32,10 +32,8 @@ def check_triton(deployment: Deployment) -> None:
     """Accepts a member whose units are CPUs, or have TensorRT.
 
     Raises:
-        ResultError: where another unit is used, a DLA core would load too many engines, or the
-            layers are not known.
+        ResultError: where another unit is used, or the layers are not known.
     """
-    check_loaded_at_once(deployment, "triton")
     for n, network in enumerate(deployment.problem.networks):
         for segment in deployment.segments(n):
             deployment.layers(segment)

@@ -175,8 +175,9 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
         ]
         segments = [
             sum(
-                mapping[g] == u and not any(t == g and mapping[s] == u for s, t in problem.edges)
-                for g in range(problem.group_count)
+                mapping[g] == u and (g == network.first_group or mapping[g - 1] != u)
+                for network in problem.networks
+                for g in network.groups
             )
             for u in range(len(problem.units))
         ]

@@ -1,24 +1,22 @@
 """Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
 :class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8;
-:class:`WholeEquations` has all of it at once.
+:mod:`dse.certificate.formulation.whole_equations` has all of it at once.
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
-and end, ``tau`` transition time, ``I`` overlap. Two things are stated more exactly than the paper
-does. Layers run by integer picoseconds on the work left, time x 2**16, so an end is the first
-picosecond at which no work is left. And ``cont_model`` is asked for the cumulative demand of all
-layers that run in the same interval, where Eq. 7 as printed averages over them.
+and end, ``tau`` transition time. Where number formats are chosen, ``S`` is over options, a unit in
+a format each.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from itertools import permutations, product
+from itertools import product
 from typing import Any
 
-from dse.certificate.formulation.instance import Choice, Layers
-from dse.certificate.formulation.rate_sum import RateBound
-from results.problem.arithmetic import WORK_PER_PS
+from dse.certificate.formulation.instance import Layers
+from results.problem.additive import additive_figures, additive_limit
+from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 
 Term = Any
@@ -78,12 +76,14 @@ class Equations:
         self._limits()
 
     def _equations_2_and_3(self) -> None:
-        """TR is set where the ends of an edge differ; tau = OUT + IN passes there."""
-        z3 = self._z3
+        """TR is set where the units of an edge's ends differ; tau = OUT + IN passes there, and the
+        time of converting where number formats do."""
+        z3, unit_of = self._z3, self.problem.unit_of
         for e, (source, target) in enumerate(self.problem.edges):
             for u, v in product(self.S[source], self.S[target]):
                 both = z3.And(self.S[source][u], self.S[target][v])
-                self._add(z3.Implies(both, self.TR[e] if u != v else z3.Not(self.TR[e])))
+                moves = unit_of[u] != unit_of[v]
+                self._add(z3.Implies(both, self.TR[e] if moves else z3.Not(self.TR[e])))
                 delay = int(self.problem.transition_ps[e, u, v])
                 self._add(z3.Implies(both, self.tau[e] == delay))
 
@@ -150,16 +150,16 @@ class Equations:
         for n in range(len(self.problem.networks)):
             for i in self.table.last_layers(n):
                 self._add(self.makespan >= self.et[i])
-        for u in range(len(self.problem.units)):
+        for u in sorted(set(self.problem.unit_of)):
             load = [
-                z3.If(self.S[layer.group][u], self.alone[layer.group], 0)
+                z3.If(self.on_unit(layer.group, u), self.alone[layer.group], 0)
                 for layer in self.table.layers
-                if u in self.S[layer.group]
             ]
             self._add(self.makespan >= z3.Sum(load))
 
     def _limits(self) -> None:
-        """Limits on transitions per network and segments per unit; deadlines; period."""
+        """Limits on transitions per network and segments per unit; deadlines; period; losses of
+        accuracy and memory."""
         z3, problem = self._z3, self.problem
         for n, network in enumerate(problem.networks):
             inside = [e for e, (source, _) in enumerate(problem.edges) if source in network.groups]
@@ -171,19 +171,17 @@ class Equations:
         for u, unit in enumerate(problem.units):
             if unit.max_segments is not None:
                 begins = [
-                    z3.And(
-                        self.S[g][u],
-                        *(
-                            z3.Not(self.S[source][u])
-                            for source, target in problem.edges
-                            if target == g and u in self.S[source]
-                        ),
-                    )
+                    z3.And(self.S[g][v], z3.Not(self._follows(g, v)))
                     for g in range(problem.group_count)
-                    if u in self.S[g]
+                    for v in self.S[g]
+                    if problem.unit_of[v] == u
                 ]
                 if begins:
                     self._add(z3.AtMost(*begins, unit.max_segments))
+        for figure in additive_figures(problem):
+            limit = additive_limit(problem, figure)
+            if limit is not None:
+                self._add(self._sum(figure) <= limit)
         if problem.execution.period_ps is not None:
             self._add(self.makespan <= problem.execution.period_ps)
 
@@ -194,8 +192,39 @@ class Equations:
         return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
 
     def _same_unit(self, i: int, j: int) -> Term:
-        one, other = (self.S[self.table.layers[k].group] for k in (i, j))
-        return self._z3.Or([self._z3.And(one[u], other[u]) for u in one if u in other])
+        one, other = (self.table.layers[k].group for k in (i, j))
+        shared = {self.problem.unit_of[u] for u in self.S[one]}
+        shared &= {self.problem.unit_of[u] for u in self.S[other]}
+        return self._z3.Or(
+            [self._z3.And(self.on_unit(one, u), self.on_unit(other, u)) for u in sorted(shared)]
+        )
+
+    def on_unit(self, g: int, u: int) -> Term:
+        """Whether a group is on a unit, in whichever number format."""
+        options = [on for v, on in self.S[g].items() if self.problem.unit_of[v] == u]
+        return self._z3.Or(options) if len(options) != 1 else options[0]
+
+    def _follows(self, g: int, u: int) -> Term:
+        """Whether the group before it in its network is on the same unit in the same format."""
+        is_first = any(g == network.first_group for network in self.problem.networks)
+        return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
+
+    def _sum(self, figure: Objective) -> Term:
+        """Loss of accuracy of a network, or memory."""
+        problem = self.problem
+        of_memory = figure.kind is ObjectiveKind.MEMORY
+        base = sum(network.activation_bytes for network in problem.networks) if of_memory else 0
+        counted = set(range(problem.group_count))
+        if figure.network is not None:
+            counted = set(problem.networks[figure.network].groups)
+        terms = [self._z3.IntVal(base)]
+        for u, unit in enumerate(problem.units):
+            table = unit.weight_bytes if of_memory else unit.loss_ppm
+            if table is not None:
+                terms += [
+                    self._z3.If(self.S[g][u], int(table[g]), 0) for g in counted if u in self.S[g]
+                ]
+        return self._z3.Sum(terms)
 
     def _exactly_one(self, literals: list[Term]) -> None:
         self._add(self._z3.Or(literals))
@@ -205,146 +234,3 @@ class Equations:
 
     def _add(self, *constraints: Term) -> None:
         self.constraints.extend(constraints)
-
-
-class WholeEquations(Equations):
-    """All of them: any clocks, and what runs side by side."""
-
-    def __init__(self, problem: Problem, setting: Setting, *, sums_rates: bool = False) -> None:
-        super().__init__(problem, setting)
-        self.point = [
-            {p: self._z3.Bool(f"point_{d}_{p}") for p in self.table.points(d)}
-            for d in range(len(problem.domains))
-        ]
-        self._clocks()
-        self._equations_5_to_8()
-        self.objective: Term = self.makespan
-        self.rate_bounds: list[RateBound] = []
-        if sums_rates:
-            self._equation_10()
-
-    def _clocks(self) -> None:
-        """Beyond the paper, an operating point for every domain; times depend on both."""
-        for points in self.point:
-            self._exactly_one(list(points.values()))
-        for d, domain in enumerate(self.problem.domains):
-            if domain.may_be_off:
-                users = [
-                    on
-                    for units in self.S
-                    for u, on in units.items()
-                    if d in self.problem.units[u].clocks
-                ]
-                self._add(self._z3.Or(*users, self.point[d][domain.point_when_off]))
-        for g, choices in enumerate(self.table.choices):
-            for choice in choices:
-                self._add(
-                    self._z3.Implies(self._holds(g, choice), self.alone[g] == choice.alone_ps)
-                )
-
-    def _equations_5_to_8(self) -> None:
-        """et = st + t * C: a layer ends with the first picosecond that leaves it no work.
-
-        With W the work, I the overlap with a set of co-runners and c what these take together:
-        W <= 2**16 (et - st) - sum c * I < W + w, where w is the rate in the last picosecond.
-        """
-        z3 = self._z3
-        layers = self.table.layers
-        lost: list[list[Term]] = [[] for _ in layers]
-        lost_at_end: list[list[Term]] = [[] for _ in layers]
-        for meeting in self.table.meetings:
-            overlap = self._overlap(meeting)
-            for i in meeting:
-                others = tuple(j for j in meeting if j != i)
-                cases = self._cases(i, others)
-                if not cases:
-                    continue
-                name = "_".join(map(str, (i, *others)))
-                taken, taken_at_end = z3.Int(f"lost_{name}"), z3.Int(f"lost_at_end_{name}")
-                to_the_end = z3.And(
-                    [z3.And(self.st[j] < self.et[i], self.et[i] <= self.et[j]) for j in others]
-                )
-                for rate, conditions in cases.items():
-                    holds = z3.Or(conditions)
-                    self._add(z3.Implies(holds, taken == rate * overlap))
-                    self._add(
-                        z3.Implies(holds, taken_at_end == z3.If(to_the_end, z3.IntVal(rate), 0))
-                    )
-                none = z3.Not(z3.Or([c for conditions in cases.values() for c in conditions]))
-                self._add(z3.Implies(none, z3.And(taken == 0, taken_at_end == 0)))
-                lost[i].append(taken)
-                lost_at_end[i].append(taken_at_end)
-        for i, layer in enumerate(layers):
-            work = WORK_PER_PS * self.alone[layer.group]
-            duration = self.et[i] - self.st[i]
-            if not lost[i]:
-                self._add(duration == self.alone[layer.group])
-                continue
-            done = WORK_PER_PS * duration - z3.Sum(lost[i])
-            last_rate = WORK_PER_PS - z3.Sum(lost_at_end[i])
-            self._add(done >= work, done < work + last_rate)
-
-    def _overlap(self, meeting: tuple[int, ...]) -> Term:
-        """I of Eq. 8: the time for which all layers of a set run; 0 where they never do.
-
-        It lasts from the start of the one that starts last to the end of the one that ends first;
-        for two layers these are the four cases of the paper.
-        """
-        z3 = self._z3
-        length = z3.Int("I_" + "_".join(map(str, meeting)))
-        self._add(length >= 0)
-        meet = []
-        for i, j in permutations(meeting, 2):
-            self._add(z3.Implies(self.et[i] <= self.st[j], length == 0))
-            meet.append(z3.Not(self.et[i] <= self.st[j]))
-        for i, j in product(meeting, repeat=2):
-            ends_first = [self._ends_first(i, k) for k in meeting if k != i]
-            starts_last = [self._starts_first(k, j) for k in meeting if k != j]
-            case = z3.And(*meet, *ends_first, *starts_last)
-            self._add(z3.Implies(case, length == self.et[i] - self.st[j]))
-        return length
-
-    def _starts_first(self, i: int, j: int) -> Term:
-        """Layer i starts before j, or with it; of two that start together the smaller is first."""
-        if i < j:
-            return self.st[i] <= self.st[j]
-        return self._z3.Not(self.st[j] <= self.st[i])
-
-    def _ends_first(self, i: int, j: int) -> Term:
-        if i < j:
-            return self.et[i] <= self.et[j]
-        return self._z3.Not(self.et[j] <= self.et[i])
-
-    def _cases(self, i: int, others: tuple[int, ...]) -> dict[int, list[Term]]:
-        """Rates other than 0 that the others together take from layer i -> choices that do so."""
-        layers = self.table.layers
-        cases: dict[int, list[Term]] = {}
-        groups = [layers[j].group for j in (i, *others)]
-        for combination in product(*(self.table.choices[g] for g in groups)):
-            pairs = [(a, b) for k, a in enumerate(combination) for b in combination[k + 1 :]]
-            if not all(a.agrees(b) for a, b in pairs):
-                continue
-            rate = self.table.lost_together(combination[0], combination[1:])
-            if rate:
-                holds = [self._holds(g, c) for g, c in zip(groups, combination, strict=True)]
-                cases.setdefault(rate, []).append(self._z3.And(holds))
-        return cases
-
-    def _equation_10(self) -> None:
-        """1 / T of every network, bounded from above (:mod:`dse.certificate.formulation.rate_sum`);
-        minimised is the negative sum."""
-        networks = range(len(self.problem.networks))
-        self.latency = [self._z3.Int(f"T_{n}") for n in networks]
-        self.rate = [self._z3.Int(f"rate_{n}") for n in networks]
-        for n, network in enumerate(self.problem.networks):
-            ends = [self.et[i] - network.arrival_ps for i in self.table.last_layers(n)]
-            self._add(*(self.latency[n] >= end for end in ends))
-            self._add(self._z3.Or([self.latency[n] == end for end in ends]))
-            bound = RateBound(self.latency[n], self.rate[n], self.table.least_latency_ps(n))
-            self._add(*bound.constraints())
-            self.rate_bounds.append(bound)
-        self.objective = -self._z3.Sum(self.rate)
-
-    def _holds(self, g: int, choice: Choice) -> Term:
-        clocks = [self.point[d][p] for d, p in choice.points if len(self.point[d]) > 1]
-        return self._z3.And([self.S[g][choice.unit], *clocks])

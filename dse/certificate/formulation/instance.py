@@ -36,7 +36,10 @@ class Choice:
     ``points`` holds (domain, operating point) pairs in the order of the domains.
     """
 
+    option: int
+    """Its entry of ``Problem.units``: a unit in a number format, where these are chosen."""
     unit: int
+    """The first entry of its unit."""
     points: tuple[tuple[int, int], ...]
     memory_point: int
     work: int
@@ -143,7 +146,7 @@ class Layers:
         """Sets of two and more layers that may run at the same time, as increasing tuples."""
         count = len(self.layers)
         found = []
-        for size in range(2, len(self.problem.units) + 1):
+        for size in range(2, len(set(self.problem.unit_of)) + 1):
             for layers in combinations(range(count), size):
                 if not any(self.ordered(i, j) for i, j in combinations(layers, 2)):
                     found.append(layers)
@@ -174,7 +177,8 @@ class Layers:
             entry = (group, *(at[clock] for clock in unit.clocks))
             result.append(
                 Choice(
-                    unit=u,
+                    option=u,
+                    unit=self.problem.unit_of[u],
                     points=tuple(sorted(at.items())),
                     memory_point=0 if memory is None else at.get(memory, 0),
                     work=int(unit.time_ps[entry]) * WORK_PER_PS,

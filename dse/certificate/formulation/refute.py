@@ -306,18 +306,17 @@ class Refutation:
         """Speed of what runs, and load of all units from now on."""
         z3, equations = self._z3, self._equations
         costs = self._hints.checker.costs.over(node.points)
-        begins: list[Any] = [z3.IntVal(now.now_ps)] * len(self._problem.units)
+        unit_of = self._problem.unit_of
+        begins: dict[int, Any] = {u: z3.IntVal(now.now_ps) for u in sorted(set(unit_of))}
         for i, done in now.done.items():
             left = WORK_PER_PS * self._cost(node, costs, i).time_ps - done
             self._solver.add(WORK_PER_PS * (equations.et[i] - now.now_ps) >= left)
-            begins[node.units[self._layers[i].group]] = equations.et[i]
+            begins[unit_of[node.units[self._layers[i].group]]] = equations.et[i]
         rest = [layer.group for i, layer in enumerate(self._layers) if i not in now.started]
-        for u, begin in enumerate(begins):
-            times = [
-                z3.If(equations.S[g][u], equations.alone[g], 0) for g in rest if u in equations.S[g]
-            ]
+        for u, begin in begins.items():
+            times = [z3.If(equations.on_unit(g, u), equations.alone[g], 0) for g in rest]
             self._solver.add(equations.makespan >= z3.Sum([begin, *times]))
-        total = z3.Sum([*begins, *(equations.alone[g] for g in rest)])
+        total = z3.Sum([*begins.values(), *(equations.alone[g] for g in rest)])
         self._solver.add(len(begins) * equations.makespan >= total)
 
 

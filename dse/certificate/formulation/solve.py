@@ -20,8 +20,9 @@ from enum import Enum
 
 import numpy as np
 
-from dse.certificate.formulation.equations import Setting, Term, WholeEquations
+from dse.certificate.formulation.equations import Setting, Term
 from dse.certificate.formulation.rate_sum import rate_uhz
+from dse.certificate.formulation.whole_equations import WholeEquations
 from results.errors import ResultError
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
@@ -67,8 +68,8 @@ def solve_whole(
 ) -> WholeSolution:
     """Minimises the makespan of one frame (Eq. 11), or maximises the sum of 1 / T (Eq. 10).
 
-    Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines
-    and the period.
+    Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines,
+    losses of accuracy, memory and the period.
 
     Args:
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz, T_n in ps, instead of the makespan.
@@ -133,17 +134,11 @@ def check_formulated(problem: Problem) -> None:
         raise ResultError(
             "the SMT formulation needs fixed priorities, and networks without rates of their own"
         )
-    limited = any(network.max_loss_ppm is not None for network in problem.networks)
-    if problem.has_formats or limited:
-        raise ResultError(
-            "the SMT formulation needs one number format, and no limit on the loss of accuracy"
-        )
-    for name in ("power_cap_mw", "energy_budget_fj", "memory_cap_bytes"):
+    for name in ("power_cap_mw", "energy_budget_fj"):
         value = getattr(problem, name)
         if value is not None:
             raise ResultError(
-                f"$.{name}: must be null for the SMT formulation, which has no energy or memory, "
-                f"got {value}"
+                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
             )
 
 

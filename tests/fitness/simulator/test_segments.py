@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 
 import numpy as np
 
@@ -26,13 +27,13 @@ def test_counts_are_those_of_the_rule() -> None:
         transitions, segments = make_segment_counter(problem)(rows)
         for row, changes, begun in zip(rows.tolist(), transitions, segments, strict=True):
             units = [problem.unit_of[entry] for entry in row]
-            joined = [units[a] == units[b] for a, b in problem.edges]
-            moves = [a for (a, _), stays in zip(problem.edges, joined, strict=True) if not stays]
-            fed = {b for (_, b), stays in zip(problem.edges, joined, strict=True) if stays}
+            moves = [a for a, b in problem.edges if units[a] != units[b]]
+            runs = []
             for n, network in enumerate(problem.networks):
                 assert changes[n] == sum(g in network.groups for g in moves)
-            first = [unit for g, unit in enumerate(units) if g not in fed]
-            assert begun.tolist() == [first.count(u) for u in range(len(problem.units))]
+                entries = row[network.groups.start : network.groups.stop]
+                runs += [problem.unit_of[entry] for entry, _ in groupby(entries)]
+            assert begun.tolist() == [runs.count(u) for u in range(len(problem.units))]
 
 
 def test_threads_that_share_a_counter_count_alike() -> None:

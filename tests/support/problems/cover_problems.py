@@ -78,8 +78,8 @@ def obeys_rules(problem, units):
             return False
     for u, unit in enumerate(problem.units):
         here = [g for g in range(problem.group_count) if units[g] == u]
-        fed = {target for source, target in problem.edges if source in here}
-        begins = [g for g in here if g not in fed]
+        first = {network.first_group for network in problem.networks}
+        begins = [g for g in here if g in first or units[g - 1] != u]
         if unit.max_segments is not None and len(begins) > unit.max_segments:
             return False
     return True

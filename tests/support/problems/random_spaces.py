@@ -59,9 +59,8 @@ class Space:
                 begun = np.zeros(len(rows), dtype=np.int64)
                 for g in range(problem.group_count):
                     begins = rows[:, g] == u
-                    for source, target in problem.edges:
-                        if target == g:
-                            begins = begins & (rows[:, source] != u)
+                    if all(network.first_group != g for network in problem.networks):
+                        begins = begins & (rows[:, g - 1] != u)
                     begun += begins
                 obeys &= begun <= unit.max_segments
         return obeys.reshape(self._shape)

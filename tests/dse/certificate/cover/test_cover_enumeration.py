@@ -21,7 +21,7 @@ from tests.support.problems.random_spaces import Space, random_limited_problem, 
 from tests.support.proofs.lemmas import leaves_of
 
 MAX_DESIGNS = 3000
-PROBLEMS = 60
+PROBLEMS = 80
 
 
 @cache

@@ -9,15 +9,18 @@ import pytest
 import z3
 
 from dse.certificate.formulation import prove
-from dse.certificate.formulation.equations import Setting, WholeEquations
+from dse.certificate.formulation.equations import Setting
 from dse.certificate.formulation.hints import Hints
 from dse.certificate.formulation.prove import FormulationProgress, _only, prove_formulation
 from dse.certificate.formulation.refute import Ended, NotShown, Refutation
+from dse.certificate.formulation.whole_equations import WholeEquations
 from fitness.simulate import design_of
 from results.errors import ResultError
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from tests.dse.certificate.test_interchangeable_units import with_twins
+from tests.support.problems.formats import with_formats, with_twin
+from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,
@@ -31,14 +34,20 @@ FAR = 1 << 60
 """No makespan is larger."""
 
 
-def random_spaces(seed: int, count: int, *, twins: bool = False) -> list[Space]:
-    """Random problems with graphs, copies, clocks, limits and deadlines."""
+def random_spaces(
+    seed: int, count: int, *, twins: bool = False, formats: bool = False
+) -> list[Space]:
+    """Random problems with graphs, copies, clocks, limits and deadlines; with number formats also
+    with limits on losses and memory."""
     rng = np.random.default_rng([22, seed])
     spaces: list[Space] = []
     while len(spaces) < count:
         problem = random_limited_problem(rng)
         problem = replace(problem, objectives=(Objective(ObjectiveKind.LATENCY),))
-        if twins and len(problem.units) > 1:
+        if formats:
+            problem = with_formats(rng, problem, most=2)
+            problem = with_memory(rng, with_twin(rng, problem) if twins else problem)
+        elif twins and len(problem.units) > 1:
             u, v = sorted(rng.choice(len(problem.units), 2, replace=False).tolist())
             problem = with_twins(problem, u, v)
         if not problem.has_phases and 0 < size_of(problem) <= MAX_DESIGNS:
@@ -57,10 +66,14 @@ def is_refuted(problem: Problem, makespan_ps: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("twins", [False, True])
+@pytest.mark.parametrize(
+    ("twins", "formats"), [(False, False), (True, False), (False, True), (True, True)]
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_optimum_is_shown_and_nothing_above_it(seed: int, *, twins: bool) -> None:
-    for space in random_spaces(seed, 3, twins=twins):
+def test_the_optimum_is_shown_and_nothing_above_it(
+    seed: int, *, twins: bool, formats: bool
+) -> None:
+    for space in random_spaces(seed, 3, twins=twins, formats=formats):
         best = space.best
         if best is None:
             assert is_refuted(space.problem, FAR)
@@ -75,10 +88,11 @@ def test_the_optimum_is_shown_and_nothing_above_it(seed: int, *, twins: bool) ->
                 prove_formulation(space.problem, fastest, wrong)
 
 
+@pytest.mark.parametrize("formats", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_each_design_point_has_its_makespan(seed: int) -> None:
+def test_each_design_point_has_its_makespan(seed: int, *, formats: bool) -> None:
     rng = np.random.default_rng([23, seed])
-    (space,) = random_spaces(100 + seed, 1)
+    (space,) = random_spaces(100 + seed, 1, formats=formats)
     feasible = np.flatnonzero(space.value.reshape(-1) != NOTHING)
     for cell in rng.permutation(feasible)[:20].tolist():
         makespan = int(space.value.reshape(-1)[cell])
@@ -88,12 +102,13 @@ def test_each_design_point_has_its_makespan(seed: int) -> None:
         assert is_refuted(alone, makespan)
 
 
+@pytest.mark.parametrize("formats", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_all_that_is_added_follows_from_the_whole_equations(seed: int) -> None:
+def test_all_that_is_added_follows_from_the_whole_equations(seed: int, *, formats: bool) -> None:
     """Eq. 1 to 11 at once, of one design point: Z3 shows each constraint of its refutation."""
     small = [
         space
-        for space in random_spaces(200 + seed, 12)
+        for space in random_spaces(200 + seed, 12, formats=formats)
         if space.best is not None and int(space.problem.repeats.sum()) <= 4
     ]
     assert small

@@ -16,6 +16,8 @@ from fitness.simulate import design_of
 from results.errors import ResultError
 from results.problem.execution import Periodic
 from results.problem.objectives import Objective, ObjectiveKind
+from tests.support.problems.formats import with_formats
+from tests.support.problems.memory import with_memory
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False
@@ -65,7 +67,7 @@ def check_schedule(problem, solution, *, waiting):
         assert row.start_ps >= row.ready_ps
         assert waiting or row.start_ps == row.ready_ps
     for one, other in itertools.combinations(rows, 2):
-        if one.unit == other.unit:
+        if problem.unit_of[one.unit] == problem.unit_of[other.unit]:
             assert one.end_ps <= other.start_ps or other.end_ps <= one.start_ps
     chosen = look_up(problem, solution.design)
     for row in rows:
@@ -178,6 +180,18 @@ def test_limits(seed):
     )
     assert len(best_rows(problem)[0]) < len(rows)
     check_settings(problem)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_number_formats(seed):
+    """Conversions take time and are no transitions; losses and memory are limited, too."""
+    rng = np.random.default_rng([31, seed])
+    shape = replace(CHAINS, groups=(1, 2), units=(1, 2), graphs=seed % 3 == 0)
+    problem = small_problem(600 + seed, shape, most=60)
+    problem = with_memory(rng, with_formats(rng, problem, most=2))
+    networks = tuple(replace(network, max_transitions=seed % 3) for network in problem.networks)
+    units = (replace(problem.units[0], max_segments=1 + seed % 2), *problem.units[1:])
+    check_settings(replace(problem, networks=networks, units=units))
 
 
 def test_nothing_meets_the_period():

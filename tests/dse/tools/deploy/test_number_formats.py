@@ -10,11 +10,12 @@ import onnx
 import onnxruntime
 import pytest
 
+from fitness.objectives import make_outcomes
+from fitness.reference.objectives import plain_outcome
+from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
-from results.deploy.triton_config import check_triton
 from results.deploy.trtexec_script import trtexec_script
-from results.errors import ResultError
 from results.export.result_folder import read_results
 from results.front.costs_file import costs_from_bytes
 from tests.dse.tools.deploy.test_strong_types import explored, small_network
@@ -102,18 +103,21 @@ def on_dla(folder, limit):
         units=np.array([place[f"dla0:{name}"] for name in ("fp16", "int8", "fp16")]),
     )
     member = replace(front.members[0], design=design)
-    front = replace(front, problem=replace(problem, units=units), members=(member,))
     origins = costs_from_bytes((folder / "costs.json").read_bytes(), problem)
+    problem = replace(problem, units=units, allowed=np.ones_like(problem.allowed))
+    front = replace(front, problem=problem, members=(member,))
     return Deployment(front, 0, load_platform("jetson-agx-orin"), origins)
 
 
-def test_a_dla_loads_so_many_engines_at_once(run):
-    """Three engines, though one segment of the search: nothing changes unit."""
-    check_triton(on_dla(run, 3))
-    with pytest.raises(ResultError, match=r"3 engines on dla0 at once \(small 3\), which takes 2"):
-        check_triton(on_dla(run, 2))
-    # The script of trtexec times them one by one.
-    assert "--useDLACore=0" in trtexec_script(on_dla(run, 2), (10, 7))
+def test_a_dla_loads_as_many_engines_as_the_search_counts_segments(run):
+    """Three, though nothing changes unit."""
+    for limit in (2, 3):
+        deployment = on_dla(run, limit)
+        problem, design = deployment.problem, deployment.member.design
+        assert len(deployment.segments(0)) == 3
+        assert make_outcomes(problem)(row_of(design)[None, :]).feasible.tolist() == [limit == 3]
+        broken = [entry.why for entry in plain_outcome(problem, design).broken]
+        assert broken == ["dla0 has 3 segments, at most 2 allowed"] * (limit == 2)
 
 
 def test_many_weights_get_a_larger_pool(run):
