@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from dse.baselines.repeat_matching import balanced as with_matched_repeats
 from dse.errors import WorkloadError
@@ -17,12 +17,18 @@ from dse.space.design_space import DesignSpace
 from dse.workload.options import (
     Options,
     ThroughputModel,
-    parse_max_jitter,
-    parse_max_loss,
-    parse_max_misses,
     parse_positive,
 )
 from dse.workload.parse_options import with_batches
+from dse.workload.per_network import (
+    DEADLINE,
+    DEADLINE_95,
+    MAX_JITTER,
+    MAX_LOSS,
+    MAX_MISSES,
+    MIN_RATE,
+    in_whole,
+)
 from dse.workload.scenarios import Scenario, apply_scenario
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -39,7 +45,6 @@ if TYPE_CHECKING:
 
 Networks = str | Path | Sequence[str | Path] | Workload
 Number = int | float | str | Fraction
-_Limit = TypeVar("_Limit")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -151,7 +156,7 @@ class Problem:
             if isinstance(networks, Workload)
             else workload_from([str(network) for network in networks])
         )
-        workload = with_batches(workload, _batches(batch))
+        workload = with_batches(workload, _texts(batch))
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
         options = Options(
             objectives=() if objectives is None else _names(objectives, "objectives"),
@@ -167,12 +172,14 @@ class Problem:
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
             memory_cap_mb=_exact(memory_cap_mb, "memory_cap_mb"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
-            deadlines_ms=_by_network(deadline_ms, "deadline_ms"),
-            deadlines_95_ms=_by_network(deadline_95_ms, "deadline_95_ms"),
-            max_jitters_ms=_limits(max_jitter_ms, parse_max_jitter),
-            max_misses=_limits(max_misses, parse_max_misses),
-            max_losses_percent=_limits(max_accuracy_loss_percent, parse_max_loss),
-            min_rates_hz=_by_network(min_rate_hz, "min_rate_hz"),
+            deadlines_ms=DEADLINE.parse_all(_texts(deadline_ms), "deadline_ms"),
+            deadlines_95_ms=DEADLINE_95.parse_all(_texts(deadline_95_ms), "deadline_95_ms"),
+            max_jitters_ms=MAX_JITTER.parse_all(_texts(max_jitter_ms), "max_jitter_ms"),
+            max_misses=in_whole(MAX_MISSES.parse_all(_texts(max_misses), "max_misses")),
+            max_losses_percent=MAX_LOSS.parse_all(
+                _texts(max_accuracy_loss_percent), "max_accuracy_loss_percent"
+            ),
+            min_rates_hz=MIN_RATE.parse_all(_texts(min_rate_hz), "min_rate_hz"),
             frames_per_second=_exact(frames_per_second, "frames_per_second"),
             pins=tuple(
                 (network, first, last, unit)
@@ -311,29 +318,8 @@ def _exact(value: Number | None, what: str) -> Fraction | None:
     return None if value is None else parse_positive(str(value), what)
 
 
-def _limits(
-    value: Number | Mapping[str, Any] | None, parse: Callable[[str], _Limit]
-) -> tuple[_Limit, ...]:
-    """What may be 0, for all networks or by network."""
-    if value is None:
-        return ()
-    if not isinstance(value, Mapping):
-        return (parse(str(value)),)
-    return tuple(parse(f"{name}={number}") for name, number in value.items())
-
-
-def _batches(value: int | Mapping[str, int] | None) -> list[str]:
+def _texts(value: Number | Mapping[str, Any] | None) -> list[str]:
+    """A number for all networks, or numbers by network, as on the command line."""
     if isinstance(value, Mapping):
-        return [f"{name}={images}" for name, images in value.items()]
+        return [f"{name}={number}" for name, number in value.items()]
     return [] if value is None else [str(value)]
-
-
-def _by_network(
-    value: Number | Mapping[str, Number] | None, what: str
-) -> tuple[tuple[str | None, Fraction], ...]:
-    """Network, or None for all, with its number."""
-    if value is None:
-        return ()
-    if not isinstance(value, Mapping):
-        return ((None, parse_positive(str(value), what)),)
-    return tuple((name, parse_positive(str(number), what)) for name, number in value.items())

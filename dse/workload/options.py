@@ -16,8 +16,6 @@ from results.problem.objectives import Objective, ObjectiveKind
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""
 
-MAX_LIMIT = 10**6
-"""Of what may be 0: a loss of accuracy in percent, jitter in ms."""
 MAX_RELEASES = 1000
 """Of a network with a rate in the period of all."""
 
@@ -144,82 +142,6 @@ def parse_positive(text: str, what: str) -> Fraction:
     if value is None or not MIN_NUMBER <= value <= MAX_NUMBER:
         raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
     return value
-
-
-def parse_deadline(text: str) -> tuple[str | None, Fraction]:
-    """``33.3`` or ``NETWORK=33.3``, milliseconds.
-
-    Raises:
-        WorkloadError: where the number is not positive.
-    """
-    return _parse_of_network(text, "--deadline")
-
-
-def parse_min_rate(text: str) -> tuple[str | None, Fraction]:
-    """``5`` or ``NETWORK=5``, inferences per second.
-
-    Raises:
-        WorkloadError: where the number is not positive.
-    """
-    return _parse_of_network(text, "--min-rate")
-
-
-def parse_deadline_95(text: str) -> tuple[str | None, Fraction]:
-    """``33.3`` or ``NETWORK=33.3``, milliseconds.
-
-    Raises:
-        WorkloadError: where the number is not positive.
-    """
-    return _parse_of_network(text, "--deadline-95")
-
-
-def parse_max_jitter(text: str) -> tuple[str | None, Fraction]:
-    """``5`` or ``NETWORK=5``, milliseconds; 0 too.
-
-    Raises:
-        WorkloadError: where the number is negative, or above 10^6.
-    """
-    return _parse_limit(text, "--max-jitter: [NETWORK=]MS")
-
-
-def parse_max_misses(text: str) -> tuple[str | None, int]:
-    """``2`` or ``NETWORK=2``, responses in a period; 0 too.
-
-    Raises:
-        WorkloadError: where it is no integer from 0 to 1000.
-    """
-    network, equals, count = text.rpartition("=")
-    if not re.fullmatch("[0-9]{1,4}", count) or int(count) > MAX_RELEASES:
-        raise WorkloadError(
-            f"--max-misses: [NETWORK=]N with an integer N from 0 to {MAX_RELEASES} is required, "
-            f"got {text!r}"
-        )
-    return (network if equals else None), int(count)
-
-
-def parse_max_loss(text: str) -> tuple[str | None, Fraction]:
-    """``1`` or ``NETWORK=0.5``, percent of the metric; 0 too.
-
-    Raises:
-        WorkloadError: where the number is negative, or above 10^6.
-    """
-    return _parse_limit(text, "--max-accuracy-loss: [NETWORK=]PERCENT")
-
-
-def _parse_limit(text: str, form: str) -> tuple[str | None, Fraction]:
-    """``NUMBER`` or ``NETWORK=NUMBER``, from 0 on."""
-    network, equals, number = text.rpartition("=")
-    value = parse_number(number)
-    if value is None or not 0 <= value <= MAX_LIMIT:
-        raise WorkloadError(f"{form} from 0 to 10^6 is required, got {text!r}")
-    return (network if equals else None), value
-
-
-def _parse_of_network(text: str, option: str) -> tuple[str | None, Fraction]:
-    """``NUMBER`` or ``NETWORK=NUMBER``."""
-    network, equals, value = text.rpartition("=")
-    what = f"{option} of {network}" if equals else option
-    return (network if equals else None), parse_positive(value, what)
 
 
 def parse_pin(text: str) -> tuple[str, int, int, str]:

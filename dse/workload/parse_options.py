@@ -10,15 +10,19 @@ from dse.errors import WorkloadError
 from dse.workload.options import (
     Options,
     ThroughputModel,
-    parse_deadline,
-    parse_deadline_95,
     parse_fixed,
-    parse_max_jitter,
-    parse_max_loss,
-    parse_max_misses,
-    parse_min_rate,
     parse_pin,
     parse_positive,
+)
+from dse.workload.per_network import (
+    BATCH,
+    DEADLINE,
+    DEADLINE_95,
+    MAX_JITTER,
+    MAX_LOSS,
+    MAX_MISSES,
+    MIN_RATE,
+    in_whole,
 )
 from dse.workload.workload import Workload, WorkloadNetwork
 from results.problem.execution import IdleTime
@@ -76,12 +80,12 @@ def make_options(
         energy_budget_mj=(
             None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")
         ),
-        deadlines_ms=tuple(parse_deadline(text) for text in deadline or ()),
-        deadlines_95_ms=tuple(parse_deadline_95(text) for text in deadline_95 or ()),
-        max_jitters_ms=tuple(parse_max_jitter(text) for text in max_jitter or ()),
-        max_misses=tuple(parse_max_misses(text) for text in max_misses or ()),
-        max_losses_percent=tuple(parse_max_loss(text) for text in max_accuracy_loss or ()),
-        min_rates_hz=tuple(parse_min_rate(text) for text in min_rate or ()),
+        deadlines_ms=DEADLINE.parse_all(deadline),
+        deadlines_95_ms=DEADLINE_95.parse_all(deadline_95),
+        max_jitters_ms=MAX_JITTER.parse_all(max_jitter),
+        max_misses=in_whole(MAX_MISSES.parse_all(max_misses)),
+        max_losses_percent=MAX_LOSS.parse_all(max_accuracy_loss),
+        min_rates_hz=MIN_RATE.parse_all(min_rate),
         frames_per_second=None if fps is None else parse_positive(fps, "--fps"),
         pins=tuple(parse_pin(text) for text in pin or ()),
         throughput_model=throughput_model,
@@ -142,7 +146,7 @@ def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
         WorkloadError: on any other form, or a network that is not there.
     """
     names = [network.name for network in workload.networks]
-    batches = parse_batches(texts or ())
+    batches = dict(in_whole(BATCH.parse_all(texts)))
     for name in batches:
         if name is not None and name not in names:
             raise WorkloadError(
@@ -156,21 +160,6 @@ def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
             for network in workload.networks
         ),
     )
-
-
-def parse_batches(texts: Sequence[str]) -> dict[str | None, int]:
-    """Network, or None for all, -> images.
-
-    Raises:
-        WorkloadError: on a text that is not of the form ``[NETWORK=]N``.
-    """
-    batches: dict[str | None, int] = {}
-    for text in texts:
-        name, equals, size = text.rpartition("=")
-        if not re.fullmatch(r"[0-9]{1,9}", size) or int(size) < 1:
-            raise WorkloadError(f"--batch: [NETWORK=]N with N from 1 is required, got {text!r}")
-        batches[name if equals else None] = int(size)
-    return batches
 
 
 def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,8 @@ from dse.cli.main import run
 from dse.engines.explore import default_evaluations
 from dse.errors import WorkloadError
 from dse.problem.build import build_problem
-from dse.workload.options import Options, ThroughputModel, parse_deadline
+from dse.workload.options import Options, ThroughputModel
+from dse.workload.per_network import DEADLINE
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
 from fitness.execution import schedule_of, scheduled
@@ -240,7 +241,7 @@ def test_a_workload_file_says_it_too() -> None:
         ({"objectives": ("throughput", "latency:alexnet")}, "the objective latency:alexnet"),
         ({"objectives": ("throughput", "inverse-latency")}, "the objective inverse-latency"),
         ({"objectives": ("throughput", "stretch")}, "the objective stretch"),
-        ({"deadlines_ms": (parse_deadline("5"),)}, "--deadline"),
+        ({"deadlines_ms": (DEADLINE.parse("5"),)}, "--deadline"),
         ({"frames_per_second": Fraction(30)}, r"a frame rate \(--fps\)"),
         ({"throughput_model": ThroughputModel.ANALYTIC}, "--throughput-model analytic"),
     ],

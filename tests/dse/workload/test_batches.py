@@ -127,8 +127,8 @@ def test_options_give_batches_and_one_network_wins() -> None:
     assert with_batches(given, None).networks == given.networks
     for text, named in (
         ("c=2", r"no network 'c' .*a, b"),
-        ("a=0", r"N from 1 is required, got 'a=0'"),
-        ("x", r"N from 1 is required"),
+        ("a=0", r"integer N from 1 to 10.9 is required, got 'a=0'"),
+        ("x", r"integer N from 1 to 10.9 is required"),
     ):
         with pytest.raises(WorkloadError, match=f"--batch: .*{named}"):
             with_batches(workload, [text])

@@ -24,7 +24,8 @@ from dse.search.optimizers.exhaustive import ExhaustiveEngine
 from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.surrogate.free_running_seeds import free_running_seeds
 from dse.space.design_space import DesignSpace
-from dse.workload.options import Options, parse_min_rate
+from dse.workload.options import Options
+from dse.workload.per_network import MIN_RATE
 from dse.workload.workload import workload_of
 from dse.workload.workload_file import read_workload
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
@@ -240,7 +241,7 @@ def test_what_cannot_be_met_ends_with_the_reason(tmp_path: Path, dse) -> None:
 
 
 def test_limits_that_are_met_one_by_one_are_listed() -> None:
-    problem = built(min_rates_hz=(parse_min_rate("5"), parse_min_rate("vgg16=6")))
+    problem = built(min_rates_hz=(MIN_RATE.parse("5"), MIN_RATE.parse("vgg16=6")))
     count = len(constraints_of(problem))
     found = SearchResult(
         rows=np.zeros((0, 1), dtype=np.int64),
@@ -273,7 +274,7 @@ networks:
     assert [n.min_rate_hz for n in workload.networks] == [Fraction(5, 2), 30, 30, None]
     rates = [n.min_rate_uhz for n in built(workload, free_running=False).networks]
     assert rates == [2_500_000, 30_000_000, 30_000_000, None]
-    asked = (parse_min_rate("10"), parse_min_rate("vgg16=1/3"), parse_min_rate("alexnet=100/7"))
+    asked = (MIN_RATE.parse("10"), MIN_RATE.parse("vgg16=1/3"), MIN_RATE.parse("alexnet=100/7"))
     rates = [n.min_rate_uhz for n in built(workload, min_rates_hz=asked).networks]
     assert rates == [10_000_000, 30_000_000, 30_000_000, 14_285_715]
 
@@ -281,7 +282,7 @@ networks:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"min_rates_hz": (parse_min_rate("5"),)}, "--min-rate: --free-running is required"),
+        ({"min_rates_hz": (MIN_RATE.parse("5"),)}, "--min-rate: --free-running is required"),
         ({"objectives": ("fairness", "power")}, "the objective fairness: --free-running is"),
     ],
 )
@@ -299,11 +300,11 @@ def test_a_workload_file_with_rates_in_a_common_frame_is_refused() -> None:
 
 def test_a_network_that_is_not_there_is_refused() -> None:
     with pytest.raises(WorkloadError, match="--min-rate: there is no network 'vgg19'"):
-        built(min_rates_hz=(parse_min_rate("vgg19=3"),))
+        built(min_rates_hz=(MIN_RATE.parse("vgg19=3"),))
 
 
 def test_the_nearer_a_rate_is_to_its_limit_the_smaller_the_violation() -> None:
-    problem = built(min_rates_hz=(parse_min_rate("5"),), power_cap_w=Fraction(10))
+    problem = built(min_rates_hz=(MIN_RATE.parse("5"),), power_cap_w=Fraction(10))
     limits = [entry.limit for entry in constraints_of(problem)]
     least = [entry.is_least for entry in constraints_of(problem)]
     figures = np.tile(np.array(limits, dtype=np.int64), (6, 1))
@@ -332,7 +333,7 @@ def test_the_first_rows_keep_least_rates(objective: str) -> None:
     problem = built(
         objectives=("throughput", objective),
         groups=6,
-        min_rates_hz=(parse_min_rate("5"),),
+        min_rates_hz=(MIN_RATE.parse("5"),),
         power_cap_w=Fraction(15),
     )
     space = DesignSpace(problem)

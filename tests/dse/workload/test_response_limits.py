@@ -75,7 +75,7 @@ def test_texts_of_the_command_line():
 @pytest.mark.parametrize(
     ("option", "text", "words"),
     [
-        ("deadline_95", "slow=0", "--deadline-95 of slow: a number from 10\\^-9"),
+        ("deadline_95", "slow=0", "--deadline-95: .NETWORK=.MS from 10\\^-9"),
         ("max_jitter", "-1", "--max-jitter: .NETWORK=.MS from 0 to 10\\^6 is required, got '-1'"),
         ("max_misses", "1.5", "--max-misses: .* integer N from 0 to 1000 is required, got '1.5'"),
         ("max_misses", "fast=1001", "from 0 to 1000"),

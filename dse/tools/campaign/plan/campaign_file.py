@@ -77,7 +77,7 @@ def _check(size: PlanSize) -> None:
     from dse.problem.execution import check_objectives, check_objectives_of_rates
     from dse.search.names import EngineName
     from dse.workload.options import parse_objective
-    from dse.workload.parse_options import parse_batches
+    from dse.workload.per_network import BATCH
 
     engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
@@ -114,7 +114,7 @@ def _check(size: PlanSize) -> None:
     for options, name in seen.items():
         try:
             options_of(options)
-            parse_batches(listed(options.batch))
+            BATCH.parse_all(listed(options.batch))
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
     for (text, workload, free_running, rates), name in objectives.items():

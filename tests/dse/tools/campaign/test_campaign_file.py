@@ -275,7 +275,7 @@ def test_every_input_counts(tmp_path):
         ({"frames_in_flight": [9]}, "frames_in_flight"),
         ({"min_rates_hz": [5]}, "min_rate_hz: free_running is required"),
         ({"min_rates_hz": [0]}, "min_rates_hz"),
-        ({"min_rates_hz": ["alexnet="]}, "--min-rate of alexnet: a number"),
+        ({"min_rates_hz": ["alexnet="]}, "--min-rate: [NETWORK=]HZ from 10^-9"),
         ({"objectives": ["throughput, fairness"]}, "fairness: free_running is required"),
     ],
 )

@@ -1,0 +1,79 @@
+"""Options with a number for one network or for all: ``[NETWORK=]NUMBER``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dse.errors import WorkloadError
+from dse.workload.options import MAX_NUMBER, MAX_RELEASES, MIN_NUMBER, parse_number
+
+ByNetwork = tuple[str | None, Fraction]
+"""A network, or None for all, and its number."""
+
+
+@dataclass(frozen=True)
+class PerNetwork:
+    """What one of these options takes."""
+
+    option: str
+    number: str
+    """What stands for it in messages."""
+    least: Fraction
+    most: Fraction
+    bounds: str
+    """The two as they are written."""
+    is_whole: bool = False
+
+    def parse(self, text: str, what: str | None = None) -> ByNetwork:
+        """``33.3`` or ``NETWORK=33.3``.
+
+        Args:
+            text: as it was given.
+            what: what was given, if not the option.
+
+        Raises:
+            WorkloadError: where it is no such number, or out of bounds.
+        """
+        network, equals, number = text.rpartition("=")
+        value = parse_number(number)
+        is_one = value is not None and (value.denominator == 1 or not self.is_whole)
+        if value is None or not is_one or not self.least <= value <= self.most:
+            integer = f" with an integer {self.number}" if self.is_whole else ""
+            raise WorkloadError(
+                f"{what or self.option}: [NETWORK=]{self.number}{integer} {self.bounds} is "
+                f"required, got {text!r}"
+            )
+        return (network if equals else None), value
+
+    def parse_all(
+        self, texts: Sequence[str] | None, what: str | None = None
+    ) -> tuple[ByNetwork, ...]:
+        """Each of the texts; none where there are None."""
+        return tuple(self.parse(text, what) for text in texts or ())
+
+
+def _positive(option: str, number: str) -> PerNetwork:
+    return PerNetwork(option, number, MIN_NUMBER, Fraction(MAX_NUMBER), "from 10^-9 to 10^9")
+
+
+def _limit(option: str, number: str) -> PerNetwork:
+    return PerNetwork(option, number, Fraction(0), Fraction(10**6), "from 0 to 10^6")
+
+
+DEADLINE = _positive("--deadline", "MS")
+DEADLINE_95 = _positive("--deadline-95", "MS")
+MIN_RATE = _positive("--min-rate", "HZ")
+MAX_JITTER = _limit("--max-jitter", "MS")
+MAX_LOSS = _limit("--max-accuracy-loss", "PERCENT")
+MAX_MISSES = PerNetwork(
+    *("--max-misses", "N", Fraction(0), Fraction(MAX_RELEASES), f"from 0 to {MAX_RELEASES}"),
+    is_whole=True,
+)
+BATCH = PerNetwork("--batch", "N", Fraction(1), Fraction(10**9), "from 1 to 10^9", is_whole=True)
+
+
+def in_whole(numbers: Sequence[ByNetwork]) -> tuple[tuple[str | None, int], ...]:
+    """Numbers without a fraction."""
+    return tuple((network, int(number)) for network, number in numbers)
