@@ -151,8 +151,11 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
     if work.bounds is not None and can.bounded == columns:
         return None
     is_open = can.front is not None and not work.is_within and not work.interrupted()
-    if is_open and can.unbounded is not None:
-        return f"the search was ended, and {can.unbounded}"
+    no_bounds = can.unbounded or "so were bounds over boxes, before they reached a percentage"
+    if is_open:
+        return f"the search was ended, and {no_bounds}"
+    if can.refused is not None and can.bounded == columns and not work.interrupted():
+        return f"{can.refused}; {no_bounds}"
     return can.refused
 
 

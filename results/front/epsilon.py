@@ -7,11 +7,16 @@ negative), -b is at most -m times 1 + e: no rate is larger by more than e.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import eq
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
 
 from common.arrays import IntArray
 from common.units import PPM
+from results.front.bounds import Corner
+
+INT64_MIN = -(2**63)
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
@@ -62,49 +67,111 @@ def _needed_ppm(member: Sequence[int], bound: Iterable[int]) -> int | None:
     return largest
 
 
-def open_corners(members: Sequence[Sequence[int]]) -> list[tuple[int | None, ...]]:
-    """What no member covers: a point is below none of the members' values in every objective if
-    and only if it is below all values of some corner; None is no limit."""
-    width = len(members[0])
-    corners: list[tuple[int | None, ...]] = [(None,) * width]
-    for row in sorted(set(map(tuple, members))):
-        cut = [c for c in corners if all(_below(v, limit) for v, limit in zip(row, c, strict=True))]
-        if not cut:
-            continue
-        gone = set(cut)
-        kept = [c for c in corners if c not in gone]
-        # No set: the hash of None is an address before Python 3.12, and searches for bounds begin
-        # with the corners in their order.
-        new = dict.fromkeys((*c[:j], row[j], *c[j + 1 :]) for c in cut for j in range(width))
+class _TooManyError(Exception):
+    """There are more corners than asked for."""
+
+
+class _Corners:
+    """The open corners of more and more members, by the ranks of their values: no limit is one
+    above the largest."""
+
+    def __init__(self, members: IntArray) -> None:
+        self._values = [np.unique(column) for column in members.T]
+        pairs = zip(self._values, members.T, strict=True)
+        self._ranks = np.stack([np.searchsorted(*pair) for pair in pairs], axis=1)
+        self._table = np.array([[len(values) for values in self._values]])
+
+    def add(self, member: int, most: int | None) -> None:
+        """Cuts the corners that a member is below.
+
+        Raises:
+            _TooManyError: where there would be more than ``most``; nothing has changed.
+        """
+        row, width = self._ranks[member], self._ranks.shape[1]
+        is_cut = (row < self._table).all(axis=1)
+        if not is_cut.any():
+            return
+        kept = self._table[~is_cut]
+        new = np.repeat(self._table[is_cut], width, axis=0)
+        at = np.arange(len(new))
+        new[at, at % width] = row[at % width]
+        new = new[np.sort(np.unique(new, axis=0, return_index=True)[1])]
         # A new corner has one value of the row and is above it in all others; one that stays is at
         # or below the row in some: only where they share that value can it hold the new one.
-        near = [d for d in kept if any(map(eq, row, d))]
-        corners = kept + [
-            c for c in new if not any(c != d and _inside(c, d) for d in (*new, *near))
+        others = np.concatenate((new, kept[(kept == row).any(axis=1)]))
+        holds = np.ones((len(new), len(others)), dtype=np.bool_)
+        for column in range(width):
+            holds &= new[:, None, column] <= others[None, :, column]
+        # Each holds itself.
+        table = np.concatenate((kept, new[holds.sum(axis=1) == 1]))
+        if most is not None and len(table) > most:
+            raise _TooManyError
+        self._table = table
+
+    def corners(self) -> list[Corner]:
+        """In an order that follows from that of the members."""
+        known = [[*values.tolist(), None] for values in self._values]
+        return [
+            tuple(column[rank] for column, rank in zip(known, row, strict=True))
+            for row in self._table.tolist()
         ]
-    return corners
 
 
-def region_reaches(
-    corners: Iterable[Sequence[int | None]], region: Sequence[Sequence[int | None]], ppm: int
-) -> bool:
+def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> list[Corner]:
+    """What no member covers: a point is below none of the members' values in every objective if
+    and only if it is below all values of some corner; None is no limit.
+
+    Args:
+        most: where there are more, at most a third as many: those of some members, which cover
+            less. They are far from each other: the next one is that which those before it reach
+            within the largest epsilon.
+    """
+    rows = np.array(sorted(set(map(tuple, members))), dtype=np.int64)
+    corners = _Corners(rows)
+    try:
+        for index in range(len(rows)):
+            corners.add(index, most)
+    except _TooManyError:
+        corners = _Corners(rows)
+        with suppress(_TooManyError):
+            for index in _far_from_each_other(rows):
+                corners.add(index, most // 3 if most is not None else None)
+    return corners.corners()
+
+
+def _far_from_each_other(rows: IntArray) -> Iterator[int]:
+    needed = np.full(len(rows), np.inf)
+    for _ in rows:
+        index = int(needed.argmax())
+        yield index
+        above = np.maximum(rows[index] - rows, 0).astype(float)
+        least = np.where(rows > 0, rows, np.maximum(-rows[index], 0)).astype(float)
+        each = np.divide(above, least, out=np.where(above > 0, np.inf, 0.0), where=least > 0)
+        needed = np.minimum(needed, each.max(axis=1))
+        needed[index] = -1.0
+
+
+def region_reaches(corners: Sequence[Corner], region: Sequence[Corner], ppm: int) -> bool:
     """Whether every point outside a region (at or below no corner of it in all objectives) is
     reached within ``ppm`` by a member.
 
     Args:
         corners: the open corners of the members.
     """
-    for corner in corners:
-        scaled = [None if v is None else least_within(v, ppm) - 1 for v in corner]
-        if not any(_inside(scaled, other) for other in region):
-            return False
-    return True
-
-
-def _below(value: int, limit: int | None) -> bool:
-    return limit is None or value < limit
-
-
-def _inside(inner: Sequence[int | None], outer: Sequence[int | None]) -> bool:
-    """Whether all that is below the one corner is below the other."""
-    return all(b is None or (a is not None and a <= b) for a, b in zip(inner, outer, strict=True))
+    if not corners:
+        return True
+    left = np.array(
+        [
+            [0 if v is None else max(least_within(v, ppm) - 1, INT64_MIN) for v in corner]
+            for corner in corners
+        ],
+        dtype=np.int64,
+    )
+    unlimited = np.array([[v is None for v in corner] for corner in corners])
+    for outer in region:
+        is_inside = np.ones(len(left), dtype=np.bool_)
+        for column, value in enumerate(outer):
+            if value is not None:
+                is_inside &= ~unlimited[:, column] & (left[:, column] <= value)
+        left, unlimited = left[~is_inside], unlimited[~is_inside]
+    return not len(left)

@@ -26,7 +26,6 @@ from results.text.space_description import describe_space
 MIN_BOXES, MAX_BOXES = 16, 64
 DEFAULT_GROUPS = 12_800
 """By default there are this many boxes over the number of groups, within these limits."""
-MAX_CORNERS = 3000
 MARGINS_PPM = (2, 20, 1000)
 """The search rounds, the check does not."""
 RAISED_CORNERS, RAISE_STEPS = 24, 14
@@ -52,7 +51,8 @@ def bound_front(
     seconds: float | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> BoundedFront | None:
-    """How far a front can be from the truth; None where nothing is known.
+    """How far a front can be from the truth; None where the search for bounds ended before every
+    corner had one.
 
     Args:
         columns: positions of the objectives that count.
@@ -67,8 +67,6 @@ def bound_front(
     names = tuple(objective_names(problem)[column] for column in columns)
     bounded_columns(problem, names)
     members = _members(front, columns)
-    if len(open_corners(members)) > MAX_CORNERS:
-        return None
     search = _best_start(problem, columns, members)
     search.run(
         max_boxes=max_boxes or default_boxes(problem),

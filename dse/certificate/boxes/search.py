@@ -29,6 +29,8 @@ STALLED, LAST_STALLED = 0.005, 0.001
 LINES_EACH = 24
 LEAST_EXECUTED = 0.97
 SEED_CORNERS = 8
+MAX_CORNERS = 3000
+"""Where a front leaves more corners open, bounds are found for those of some members."""
 
 
 @dataclass
@@ -86,7 +88,7 @@ class BoxSearch:
         groups_apart = [self.paths[n] for n in apart]
         self.classes = classes_of(problem, groups_apart) if _counts_contention(time) else ()
         self.apart = tuple(apart) if self.classes else ()
-        self._open = open_corners(members)
+        self._open = open_corners(members, MAX_CORNERS)
         values = np.array(
             [[np.inf if v is None else float(v) for v in corner] for corner in self._open]
         )

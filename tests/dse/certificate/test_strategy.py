@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
+from dse.certificate import strategy
 from dse.certificate.certify import Limits
 from dse.certificate.preconditions import Goal
 from dse.certificate.seed_front import seed_front
@@ -44,6 +45,15 @@ def test_only_the_fastest_is_proved_where_only_that_is_the_goal(front):
     assert proof.front.certificate.objectives == ("latency_ps",)
     assert proof.front.certificate.status is CertificateStatus.CERTIFIED
     assert proof.epsilon is None
+
+
+def test_without_an_epsilon_the_reason_is_given(front, monkeypatch):
+    monkeypatch.setattr(strategy, "bound_front", lambda *_, **__: None)
+    proof = prove_front(front, limits=Limits(nodes=300))
+    assert proof.front.bounds is None
+    assert proof.refused == (
+        "the search was ended, and so were bounds over boxes, before they reached a percentage"
+    )
 
 
 def test_few_nodes_leave_bounds_that_no_member_of_the_exact_front_exceeds(front):

@@ -56,6 +56,18 @@ def test_open_corners_are_what_no_member_covers() -> None:
                 assert covered != is_open, (members, point)
 
 
+def test_fewer_corners_leave_no_less_open() -> None:
+    rng = np.random.default_rng(2)
+    for width in (2, 3, 4):
+        for _ in range(20):
+            members = rng.integers(-6, 30, (30, width)).tolist()
+            corners = open_corners(members)
+            few = open_corners(members, len(corners) - 1)
+            assert len(few) <= max(1, (len(corners) - 1) // 3)
+            assert all(any(_inside(c, d) for d in few) for c in corners)
+            assert open_corners(members, len(corners)) == corners
+
+
 def test_open_corners_have_an_order() -> None:
     """The same in every process, so that the bounds that are found are."""
     corners = open_corners([(1, 6, 6, 6), (6, 1, 6, 6)])

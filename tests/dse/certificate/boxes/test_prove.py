@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dse.certificate.boxes import search
 from dse.certificate.boxes.prove import bound_front
 from dse.certificate.seed_front import seed_front
 from dse.certificate.verify.bounds import wrong_bounds
@@ -66,6 +67,17 @@ def judged(found: Enumerated | None, seed: int) -> str:
     members = np.array([member.objectives for member in front.members])
     assert is_within(members, found.feasible, bounded.claim.epsilon_ppm), seed
     return "proved"
+
+
+def test_claims_from_fewer_corners_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of fronts with thousands, in small."""
+    monkeypatch.setattr(search, "MAX_CORNERS", 9)
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        found = enumerated_formats(seed)
+        if found is not None and len(found.problem.objectives) > 2:
+            seen[judged(found, seed)] += 1
+    assert seen["proved"] > 5, seen
 
 
 @pytest.mark.parametrize("draw", DRAWS)
