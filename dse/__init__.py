@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dse.api.evaluation import evaluate as evaluate
     from dse.api.front import Front as Front
     from dse.api.front import load as load
+    from dse.api.limits import limits as limits
     from dse.api.member import Member as Member
     from dse.api.pipeline import certify as certify
     from dse.api.pipeline import explore as explore
@@ -43,6 +44,7 @@ _EXPORTS = {
     "evaluate": "dse.api.evaluation",
     "Front": "dse.api.front",
     "load": "dse.api.front",
+    "limits": "dse.api.limits",
     "Member": "dse.api.member",
     "certify": "dse.api.pipeline",
     "explore": "dse.api.pipeline",
@@ -84,6 +86,7 @@ __all__ = [
     "exact",
     "exhaustive",
     "explore",
+    "limits",
     "load",
     "platform",
     "random_search",

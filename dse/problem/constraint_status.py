@@ -14,7 +14,11 @@ from fitness.simulate import row_of
 from results.problem.problem import DesignPoint, Problem
 
 _NOT_ASKED = (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
-_SOURCES = {ConstraintKind.SEGMENTS: "on this chip", ConstraintKind.OVERLOAD: "or it is overloaded"}
+_SOURCES = {
+    ConstraintKind.SEGMENTS: "on this chip",
+    ConstraintKind.MEMORY: "(asked for, or of the board)",
+    ConstraintKind.OVERLOAD: "or it is overloaded",
+}
 
 _SCALES = {
     "ps": (PS_PER_MS, " ms"),

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+import dse
 from dse.cli.shared.options import MAX_SEED, AsJson, Folder
 from dse.problem.constraint_status import limit_and_value
-from dse.tools.analysis.limits import limit_prices
-from fitness.simulate import row_of
-from results.export.result_folder import read_results
 from results.problem.objectives import (
     format_number,
     objective_label,
@@ -47,9 +43,8 @@ def limits(
 
     A short search per limit: what it finds is there, the rest is not proved.
     """
-    front = read_results(folder)
-    rows = np.stack([row_of(member.design) for member in front.members])
-    result = limit_prices(front.problem, rows, seed=seed, jobs=os.cpu_count() or 1)
+    front = dse.load(folder)
+    result = dse.limits(front, seed=seed)
     if as_json:
         print(json.dumps(_document(front.problem, result), indent=2))
     else:

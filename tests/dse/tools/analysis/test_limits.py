@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from dse.api.front import Front
+from dse.api.limits import limits
 from dse.cli.search.limits import _cells
 from dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
 from dse.tools.analysis.limits import LimitPrice, limit_prices
@@ -105,6 +107,8 @@ def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     (price,) = [entry for entry in document["prices"] if entry["objective"] == "energy_fj"]
     assert (price["limit"], price["at"], price["relaxed_to"]) == ("transitions of alexnet", 0, 1)
     assert price["without"] <= price["then"] < price["now"]
+    again = [entry.now for entry in limits(Front.load(folder)).prices]
+    assert again == [entry["now"] for entry in document["prices"]]
 
 
 def test_what_was_nothing_has_no_share() -> None:
