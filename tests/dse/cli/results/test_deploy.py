@@ -1,16 +1,11 @@
 """``dse deploy``: every format from a result folder, what it refuses, and what it leaves alone."""
 
 import json
-import re
 import shlex
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 from dse.cli.main import run
@@ -21,45 +16,15 @@ from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from dse.tools.deploy.write_clocks import idle_cpu_notes
-from fitness.reference.account import plain_account
 from platforms.io.platform_file import load_platform
 from results.deploy.deployment import Deployment
 from results.deploy.network_files import network_files
-from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
-from results.deploy.nvpmodel_section import nearest_mode, nvpmodel_section, power_modes
+from results.deploy.nvpmodel_section import nvpmodel_section, power_modes
 from results.errors import ResultError
-from results.export.result_folder import read_costs, read_results, write_results
-from results.io.canonical_json import content_sha256
-from results.io.schema import check_against_schema
+from results.export.result_folder import read_results, write_results
 from tests.results.deploy.test_sysfs_script import Board
+from tests.support.deployments import deployment_of, manifest
 from tests.support.explored import explore
-
-
-def deployment_of(folder, index=0, platform=None):
-    front = read_results(folder)
-    chip = load_platform(platform or front.provenance.platform)
-    return Deployment(front, index, chip, read_costs(folder, front.problem))
-
-
-def split_member(folder):
-    """A member one of whose networks runs on two units."""
-    front = read_results(folder)
-    for index in range(len(front.members)):
-        deployment = deployment_of(folder, index)
-        if any(len(deployment.segments(n)) > 1 for n in range(2)):
-            return index
-    raise AssertionError("no member splits a network")
-
-
-def manifest(folder):
-    document = json.loads((folder / "deployment.json").read_bytes())
-    check_against_schema(document, "deployment")
-    rest = {key: value for key, value in document.items() if key != "content_sha256"}
-    assert document["content_sha256"] == content_sha256(rest)
-    assert sorted(file["name"] for file in document["files"]) == sorted(
-        path.name for path in folder.iterdir() if path.name != "deployment.json"
-    )
-    return document
 
 
 def test_json(dse, pair_folder, tmp_path):
@@ -80,225 +45,6 @@ def test_json(dse, pair_folder, tmp_path):
         ]
         assert covered == list(enumerate(mapping))
         assert all(group["layers"] for group in network["groups"])
-
-
-def test_onnx_parts_chain(dse, pair_folder, tmp_path):
-    index = split_member(pair_folder)
-    out = tmp_path / "out"
-    ran = dse("deploy", pair_folder, "--member", index, "--to", "onnx", "-o", out)
-    assert (ran.status, ran.err) == (0, "")
-    assert "equal to the last bit" in ran.out
-    assert "no trained values" in ran.out
-    document = manifest(out)
-    for network in document["networks"]:
-        assert network["equality"]["largest_difference"] == 0
-        for segment in network["segments"]:
-            model = onnx.load(str(out / segment["file"]))
-            names = [tensor["name"] for tensor in segment["inputs"] + segment["weights"]]
-            assert [value.name for value in model.graph.input] == names
-            layers = [
-                name
-                for group in network["groups"][segment["first_group"] : segment["last_group"] + 1]
-                for name in group["layers"]
-            ]
-            assert set(layers) <= {node.name for node in model.graph.node}
-        for number, segment in enumerate(network["segments"][1:], start=1):
-            assert all(tensor["computed_by"] in range(number) for tensor in segment["inputs"])
-
-
-def test_trtexec(dse, pair_folder, tmp_path):
-    index = split_member(pair_folder)
-    out = tmp_path / "out"
-    ran = dse("deploy", pair_folder, "--member", index, "--to", "trtexec", "-o", out, "--no-check")
-    assert ran.status == 0
-    document = manifest(out)
-    shellcheck = Path(sys.executable).parent / "shellcheck"
-    assert subprocess.run([shellcheck, out / "engines.sh"], timeout=60).returncode == 0
-    # A stand-in for trtexec writes down how it is called.
-    fake, log = tmp_path / "trtexec", tmp_path / "log"
-    fake.write_text(f'#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "$word"; done >>{log}\n')
-    fake.chmod(0o755)
-    environment = {"TRTEXEC": str(fake), "PATH": "/usr/bin:/bin"}
-    subprocess.run([out / "engines.sh", "build"], env=environment, check=True, timeout=60)
-    words = log.read_text().splitlines()
-    models = [word.removeprefix("--onnx=") for word in words if word.startswith("--onnx=")]
-    assert sorted(set(models)) == sorted(p.name for p in out.glob("*.onnx"))
-    split = next(n for n in document["networks"] if len(n["segments"]) > 1)
-    expected = ",".join(
-        f"{layer}:{'GPU' if group['unit'] == 'gpu' else 'DLA'}"
-        for group in split["groups"]
-        for layer in group["layers"]
-    )
-    assert f"--layerDeviceTypes={expected}" in words
-    assert words.count("--fp16") == len(models)
-    whole = onnx.load(str(out / f"{split['name']}.onnx"))
-    layers = {layer for group in split["groups"] for layer in group["layers"]}
-    assert layers <= {node.name for node in whole.graph.node}
-    for segment in split["segments"]:
-        start = words.index(f"--onnx={segment['file']}")
-        call = words[start : start + 4]
-        assert ("--useDLACore=0" in call) == (segment["unit"] == "dla0")
-        assert ("--allowGPUFallback" in call) == (segment["unit"] == "dla0")
-    log.unlink()
-    subprocess.run([out / "engines.sh", "run"], env=environment, check=True, timeout=60)
-    loaded = [w for w in log.read_text().splitlines() if w.startswith("--loadEngine=")]
-    assert len(loaded) == len(models)
-
-
-CONF = """# demo
-< PARAM TYPE=FILE NAME=CPU_ONLINE >
-CORE_1 /sys/devices/system/cpu/cpu1/online
-< PARAM TYPE=CLOCK NAME=CPU_DENVER_0 >
-FREQ_TABLE /sys/a
-MAX_FREQ /sys/b
-MIN_FREQ /sys/c
-< PARAM TYPE=CLOCK NAME=GPU >
-MAX_FREQ /sys/d
-<PARAM TYPE=CLOCK NAME=EMC >
-MAX_FREQ /sys/e
-< PARAM TYPE=CLOCK NAME=DLA_CORE >
-MAX_FREQ /sys/f
-< PARAM TYPE=CLOCK NAME=PVA_VPS >
-MAX_FREQ /sys/g
-< POWER_MODEL ID=3 NAME=SLOW >
-CPU_ONLINE CORE_1 0
-CPU_DENVER_0 MAX_FREQ 1200000
-GPU MAX_FREQ 670000000   # floored by the driver
-EMC MAX_FREQ 1331200000
-DLA_CORE MAX_FREQ 750000000
-PVA_VPS MAX_FREQ 550000000
-< POWER_MODEL ID=11 NAME=ALL >
-CPU_ONLINE CORE_1 1
-CPU_DENVER_0 MAX_FREQ -1
-GPU MAX_FREQ -1
-EMC MAX_FREQ 0
-DLA_CORE MAX_FREQ -1
-PVA_VPS MAX_FREQ -1
-< PM_CONFIG DEFAULT=3 >
-"""
-
-
-def test_nvpmodel(dse, pair_folder, tmp_path):
-    out = tmp_path / "out"
-    ran = dse("deploy", pair_folder, "--to", "nvpmodel", "-o", out)
-    assert (ran.status, ran.err) == (0, "")
-    assert "Nearest of the board's own modes: mode 0 (MAXN)" in ran.out
-    document = manifest(out)
-    assert [mode["id"] for mode in document["power_modes"]] == list(range(8))
-    text = (out / "nvpmodel.conf").read_text()
-    # Our own reader of the format takes the section.
-    (mode,) = parse_nvpmodel_conf(text, "section").modes
-    assert (mode.number, mode.name) == (8, "PARETOSOC_0")
-    khz = document["clocks_khz"]
-    assert ("GPU", "MAX_FREQ", str(khz["gpu"] * 1000)) in mode.lines
-    assert ("CPU_DENVER_3", "MIN_FREQ", str(khz["cpu"])) in mode.lines
-    assert ("EMC", "MAX_FREQ", str(khz["emc"] * 1000)) in mode.lines
-
-
-def test_nvpmodel_with_the_boards_own_file(dse, pair_folder, tmp_path):
-    conf = tmp_path / "board.conf"
-    conf.write_text(CONF)
-    out = tmp_path / "out"
-    ran = dse("deploy", pair_folder, "--to", "nvpmodel", "--conf", conf, "-o", out)
-    assert (ran.status, ran.err) == (0, "")
-    text = (out / "nvpmodel.conf").read_text()
-    whole = parse_nvpmodel_conf(CONF + text, "both")
-    mode = whole.modes[-1]
-    assert mode.number == 12
-    assert {name for name, _, _ in mode.lines} == {
-        *("CPU_ONLINE", "PVA_VPS", "CPU_DENVER_0", "GPU", "EMC", "DLA_CORE")
-    }
-    assert ("PVA_VPS", "MAX_FREQ", "-1") in mode.lines
-    assert [m["id"] for m in manifest(out)["power_modes"]] == [3, 11]
-    assert text.index("#   mode 3 ") < text.index("#   mode 11 (")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("GPU MAX_FREQ -1", "GPU MAX_FREQ x"), "mode 11: GPU MAX_FREQ: must be an integer"),
-        (("NAME=DLA_CORE", "NAME=DLA"), "has no PARAM DLA0_CORE or DLA_CORE or NAFLL_DLA"),
-        (("EMC MAX_FREQ 0", "EMC MAX_FREQ 5"), "no power mode without caps"),
-        (("GPU MAX_FREQ -1", "GPU MAX_FREQ"), "line 26: is neither a section nor a line of one"),
-        (("ID=11", "ID=x"), "line 23: ID: must be an integer"),
-        (("ID=11 ", ""), "line 23: must have ID="),
-    ],
-)
-def test_files_of_nvpmodel_that_cannot_be_used(change, message):
-    known = load_platform("jetson-agx-xavier").deployment.power_modes
-    with pytest.raises(ResultError, match=message):
-        power_modes_of(parse_nvpmodel_conf(CONF.replace(*change), "conf"), known, "conf")
-
-
-def test_modes_are_played_by_the_timeline(pair_folder, dse):
-    """MAXN is the problem's fastest clocks; every mode is what dse evaluate gives for them."""
-    deployment = deployment_of(pair_folder, 0)
-    (costs,) = mode_costs([deployment], power_modes(deployment))
-    problem = deployment.problem
-    fastest = {d.name: d.frequencies_khz[-1] for d in problem.domains}
-    on = {name for name, khz in deployment.clocks_khz.items() if khz is not None}
-    assert dict(costs[0].clocks_khz) == {n: fastest[n] if n in on else None for n in fastest}
-    by_name = {cost.mode.name: cost for cost in costs}
-    slow = dict(by_name["MODE_15W"].clocks_khz)
-    assert slow["gpu"] == 624750
-    assert slow["emc"] == 1331200
-    member = json.loads((pair_folder / "front.json").read_bytes())["members"][0]
-    mapping = pair_folder.parent / "mapping.json"
-    clocks = {name: khz / 1000 for name, khz in slow.items() if khz is not None}
-    mapping.write_text(json.dumps({"mapping": member["mapping"], "operating_points": clocks}))
-    ran = dse(
-        *("evaluate", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier", "--json"),
-        *("--units", "gpu,dla0", "--groups", "4", "--mapping", mapping),
-    )
-    found = json.loads(ran.out)
-    assert (found["makespan_ps"],) == by_name["MODE_15W"].times_ps
-    assert found["energy_fj"] == by_name["MODE_15W"].energy_fj
-    assert nearest_mode(costs).is_exact
-    assert "fewer processors" in by_name["MODE_10W"].remarks[0]
-
-
-def test_modes_of_networks_with_rates_are_compared_by_responses(tmp_path):
-    """Against the plain evaluator, at each mode's caps; what a mode overloads has no figures."""
-    (tmp_path / "rates.yaml").write_text(
-        "networks: [{network: squeezenet, rate_hz: 200}, {network: resnet50, rate_hz: 300}]"
-    )
-    folder = tmp_path / "run"
-    command = ["explore", str(tmp_path / "rates.yaml"), "-p", "jetson-agx-xavier", "--groups", "2"]
-    budget = ["--units", "gpu,dla0", "--max-evaluations", "100", "--no-certify", "-q"]
-    assert run([*command, *budget, "-o", str(folder)]) == 0
-    deployment = deployment_of(folder, 0)
-    (costs,) = mode_costs([deployment], power_modes(deployment))
-    problem, design = deployment.problem, deployment.member.design
-    overloaded = 0
-    for cost in costs:
-        points = [
-            design.operating_points[d] if khz is None else domain.frequencies_khz.index(khz)
-            for d, (domain, (_, khz)) in enumerate(
-                zip(problem.domains, cost.clocks_khz, strict=True)
-            )
-        ]
-        account = plain_account(problem, replace(design, operating_points=np.array(points)))
-        if account.rates.window_ps is None:
-            overloaded += 1
-            assert (cost.times_ps, cost.remarks) == (None, ("overloaded",))
-        else:
-            assert (cost.times_ps, cost.energy_fj) == (account.latencies_ps, account.energy_fj)
-    assert 0 < overloaded < len(costs)
-    (texts,) = deployment_texts([deployment])
-    assert re.search(
-        r"These clocks: squeezenet at most [0-9.]+ ms, .* mJ a period", texts["nvpmodel"]
-    )
-    assert "): overloaded" in texts["nvpmodel"]
-
-
-def test_members_are_played_together_as_alone(pair_folder):
-    deployments = [deployment_of(pair_folder, index) for index in (0, 1, 2)]
-    modes = power_modes(deployments[0])
-    together = mode_costs(deployments, modes)
-    assert together == [mode_costs([deployment], modes)[0] for deployment in deployments]
-    texts = deployment_texts(deployments)
-    assert len({text["nvpmodel"] for text in texts}) == 3
-    assert deployment_texts([]) == []
 
 
 def tx2_folder(tmp_path, *options):
@@ -387,31 +133,6 @@ def test_a_chip_that_a_format_cannot_serve(dse, tmp_path, target, message):
     assert message in ran.err
     assert "--to " in ran.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
-
-
-def test_a_model_that_changed_or_went_away(dse, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    from sdf.catalogue.catalogue import model_file
-
-    Path("mine.onnx").write_bytes(model_file("squeezenet").data)
-    command = ("explore", "mine.onnx", "-p", "jetson-agx-xavier", "--units", "gpu,dla0")
-    more = ("--groups", "3", "--max-evaluations", "50", "--no-certify", "-q", "-o", "run")
-    assert dse(*command, *more).status == 0
-    deploy = ("deploy", "run", "--to", "onnx", "-o", "out")
-    assert dse(*deploy).status == 0
-    Path("mine.onnx").rename("moved.onnx")
-    gone = dse(*deploy, "--force")
-    assert gone.status == 2
-    assert "there is no file 'mine.onnx'; --model mine=FILE" in gone.err
-    assert dse(*deploy, "--force", "--model", "mine=moved.onnx").status == 0
-    model = onnx.load("moved.onnx")
-    model.producer_name = "somebody else"
-    onnx.save(model, "mine.onnx")
-    changed = dse(*deploy, "--force")
-    assert changed.status == 2
-    assert "mine.onnx is not the model that was explored" in changed.err
-    assert len(changed.lines) == 1
-    manifest(Path("out"))
 
 
 def test_folders_that_are_not_replaced(dse, pair_folder, tmp_path):

@@ -1,0 +1,83 @@
+"""Proofs of ``report.html``: what is proved of members and fronts, and how the search went."""
+
+import dataclasses
+import re
+
+from results.front.certificate import CertificateStatus
+from results.front.front import (
+    BoundSummary,
+    CertificateSummary,
+    HypervolumePoint,
+)
+from results.problem.objectives import objective_names
+
+
+def claim(front, status=CertificateStatus.CERTIFIED):
+    epsilon = 0 if status is CertificateStatus.CERTIFIED else 100_000
+    return CertificateSummary(
+        status, ("latency_ps",), (0,), epsilon, "all units", 12, 34, ("z3 1.2",), 0.5
+    )
+
+
+def test_what_is_proved_is_marked(front, open_page, report):
+    proved = dataclasses.replace(front, certificate=claim(front))
+    with open_page(report(proved), hash="#a=0") as page:
+        assert page.locator(".proved").count() == 1
+        assert page.locator("article .badge").inner_text() == "proved"
+        assert "node by node; that nothing is left out: z3 1.2" in (
+            page.locator("#proof").inner_text()
+        )
+    alone = dataclasses.replace(front, certificate=dataclasses.replace(claim(front), solvers=()))
+    with open_page(report(alone)) as page:
+        assert "node by node" in page.locator("#proof").inner_text()
+        assert "solver" not in page.locator("#proof").inner_text()
+    open_gap = dataclasses.replace(front, certificate=claim(front, CertificateStatus.GAP))
+    with open_page(report(open_gap)) as page:
+        assert "was ended; dse certify goes further" in page.locator("#proof").inner_text()
+        assert "node by node" not in page.locator("#proof").inner_text()
+    names = tuple(objective_names(front.problem))
+    every = tuple(range(len(front.members)))
+    low, least = (min(m.objectives[k] for m in front.members) * 9 // 10 for k in range(2))
+    region = ((low, None), (None, least))
+    bounds = BoundSummary(names, every, 112_000, region, "all units", 3, 5, 0.5)
+    with open_page(report(dataclasses.replace(front, bounds=bounds))) as page:
+        assert page.locator(".proved-line.bounded").count() == 1
+        assert "by more than 11.20 %" in page.locator("#proof").inner_text()
+        assert "Inequalities" in page.locator("#proof").inner_text()
+    whole = dataclasses.replace(claim(front), objectives=names, members=every)
+    with open_page(report(dataclasses.replace(front, certificate=whole)), hash="#a=2") as page:
+        assert page.locator("article .badge").inner_text() == "proved"
+        assert "The front is complete" in page.locator("#proof").inner_text()
+    near = dataclasses.replace(whole, epsilon_ppm=12_345)
+    both = dataclasses.replace(front, certificate=claim(front), epsilon=near)
+    with open_page(report(both)) as page:
+        assert "by more than 1.24 %" in page.locator("#proof").inner_text()
+        assert page.locator(".proved").count() == 2
+    with open_page(report(front)) as page:
+        assert page.locator(".proved").count() == 0
+        assert "not proved" in page.locator("#proof").inner_text()
+
+
+def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
+    """Though its last growth was early."""
+    points = (HypervolumePoint(100, 0.5), HypervolumePoint(200, 1.0))
+    source = dataclasses.replace(front.provenance, evaluations=2000, convergence=points)
+    with open_page(report(dataclasses.replace(front, provenance=source))) as page:
+        chart = page.locator("#convergence svg")
+        line = chart.locator("path.growth").evaluate("path => path.getBBox().width")
+        assert line > 0.75 * chart.evaluate("svg => svg.getBBox().width")
+
+
+def test_steps_of_a_proof_only_fall(front, open_page, report):
+    """Bounds that lie beyond the plot are on its edge, in their order."""
+    names = tuple(objective_names(front.problem))
+    every = tuple(range(len(front.members)))
+    whole = dataclasses.replace(claim(front), objectives=names, members=every, epsilon_ppm=400_000)
+    with open_page(report(dataclasses.replace(front, epsilon=whole))) as page:
+        steps = page.locator(".proved-line").get_attribute("d")
+        edge = float(page.locator("#plot line.axis").nth(1).get_attribute("x1"))
+    across = [float(x) for x in re.findall(r"[MH]([0-9.]+)", steps)]
+    down = [float(y) for y in re.findall(r"V([0-9.]+)", steps)]
+    assert across.count(edge) > 2, "some bounds are beyond the edge"
+    assert across == sorted(across)
+    assert down == sorted(down)
