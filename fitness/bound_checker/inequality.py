@@ -181,7 +181,7 @@ class Structure:
         if not all(rows):
             return None
         if not self._is_chain[n]:
-            # What else feeds a group may be on its unit: segments cannot be counted.
+            # Groups beside the path may join its stretches on a unit: segments cannot be counted.
             entry = [0] * len(entry)
         limit = self._problem.networks[n].max_transitions
         transitions = self._transition_ps[n]

@@ -48,8 +48,9 @@ _HEAD_START_NS = 1_000_000
 """From the word of command to the start: all units see it in time."""
 _PAUSE_S = 0.0002
 """Between two looks of the coordinator at the board."""
+_NS_PER_S = 10**9
 _PATIENCE_S = 600
-"""After so long without an answer something is wrong."""
+"""After so long without an answer, when all releases are due, something is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,8 @@ class HostMachine:
             requests[u] = Execute(UnitPart(instances, dispatch, plan.in_flight))
         self._clear(count)
         self._start(requests)
-        self._answers(busy)
+        due_ns = max((i.arrival_ns or 0 for i in plan.instances), default=0)
+        self._answers(busy, _PATIENCE_S + due_ns / _NS_PER_S)
         self._board[STOP] = 1
         logs = dict(zip(others, self._answers(others), strict=True))
         zero = self._board[GO]
@@ -280,19 +282,19 @@ class HostMachine:
         except OSError:
             self._ended(u)
 
-    def _answers(self, units: Any) -> list[Any]:
+    def _answers(self, units: Any, patience_s: float = _PATIENCE_S) -> list[Any]:
         results = []
         for u in units:
-            answer = self._receive(u)
+            answer = self._receive(u, patience_s)
             if not answer[0]:
                 self._failed(answer)
             results.append(answer[1])
         return results
 
-    def _receive(self, u: int) -> Any:
+    def _receive(self, u: int, patience_s: float = _PATIENCE_S) -> Any:
         try:
-            if not self._connections[u].poll(_PATIENCE_S):
-                raise ResultError(f"{self.units[u].name}: no answer in {_PATIENCE_S} s")
+            if not self._connections[u].poll(patience_s):
+                raise ResultError(f"{self.units[u].name}: no answer in {patience_s:.0f} s")
             return self._connections[u].recv()
         except (EOFError, OSError):
             self._ended(u)

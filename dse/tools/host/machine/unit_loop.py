@@ -83,21 +83,23 @@ def run_unit(
         check_board(board)
     while now() < board[GO]:
         check_board(board)
-    waiting = list(part.instances)
+    queues: dict[int, list[tuple[int, Instance]]] = {}
+    for index, instance in sorted(part.instances, key=lambda entry: entry[0]):
+        queues.setdefault(instance.network, []).append((index, instance))
     begin, worked = now(), working()
-    while waiting:
+    for planned in part.instances:
         if part.dispatch is Dispatch.PLANNED:
-            index, instance = waiting.pop(0)
+            index, instance = planned
             ready = ready_time(instance, board)
             while ready is None or ready > now():
                 check_board(board)
                 ready = ready_time(instance, board)
         else:
-            place = _first_ready(waiting, board, now())
-            while place is None:
+            found = _first_ready(queues, part.slots, board, now())
+            while found is None:
                 check_board(board)
-                place = _first_ready(waiting, board, now())
-            index, instance = waiting.pop(place)
+                found = _first_ready(queues, part.slots, board, now())
+            index, instance = queues[found[0]].pop(found[1])
         start = now()
         board[start_place(index)] = start
         board[lost_place(index)] = start - begin - (working() - worked)
@@ -126,17 +128,24 @@ def ready_time(instance: Instance, board: Board) -> int | None:
     return max(ready, release + instance.arrival_ns)
 
 
-def _first_ready(waiting: list[tuple[int, Instance]], board: Board, now: int) -> int | None:
+def _first_ready(
+    queues: dict[int, list[tuple[int, Instance]]], slots: int, board: Board, now: int
+) -> tuple[int, int] | None:
+    """A network and the place in its queue. Only the first ``slots`` frames of each that wait can
+    be ready: so a look takes as long for a thousand frames as for ten."""
     best: tuple[int, int, int] | None = None
     chosen = None
-    for place, (index, instance) in enumerate(waiting):
-        ready = ready_time(instance, board)
-        # Indices are in the order (frame, network, repeat, group).
-        if ready is None or ready > now:
-            continue
-        own = instance.priority, ready, index
-        if best is None or own < best:
-            best, chosen = own, place
+    for network, queue in queues.items():
+        for place, (index, instance) in enumerate(queue):
+            if instance.frame >= queue[0][1].frame + slots:
+                break
+            ready = ready_time(instance, board)
+            # Indices are in the order (frame, network, repeat, group).
+            if ready is None or ready > now:
+                continue
+            own = instance.priority, ready, index
+            if best is None or own < best:
+                best, chosen = own, (network, place)
     return chosen
 
 

@@ -217,3 +217,30 @@ def make_units_of_here():
     from dse.tools.host.machine.host_units import free_cores
 
     return HostUnit((free_cores()[0],))
+
+
+def test_a_look_for_what_is_ready_takes_no_longer_for_many_frames():
+    """Two networks, one of which waits until the last: each look sees a frame of both."""
+
+    class Board(list):
+        looks = 0
+
+        def __getitem__(self, place):
+            self.looks += 1
+            return super().__getitem__(place)
+
+    def looks(frames):
+        instances = []
+        for frame in range(1, frames + 1):
+            after = (len(instances) - 2,) if frame > 1 else ()
+            instances.append(Instance(frame, 0, 1, 0, 0, after, (), 0))
+            instances.append(Instance(frame, 1, 1, 1, 0, (), (), 10**5))
+        board = Board([0] * end_place(len(instances)))
+        board[GO] = 1
+        clock, ran = iter(range(1, 10**7)), []
+        part = UnitPart(tuple(enumerate(instances)), Dispatch.FIFO, 1)
+        run_unit(part, board, lambda g, s: ran.append(g), lambda: next(clock), lambda: 0)
+        assert ran == [0] * frames + [1] * frames
+        return board.looks
+
+    assert looks(400) < 1.2 * looks(10)
