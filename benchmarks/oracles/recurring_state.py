@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from fitness.reference.long_run import Account, LongRunSimulation
+from fitness.reference.streams import Account, LongRunSimulation
 from results.problem.execution import FreeRunning, Pipeline
 from results.problem.problem import DesignPoint, Problem
 

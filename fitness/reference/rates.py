@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.reference.long_run import Account, Form, LongRunSimulation
+from fitness.reference.streams import Account, Form, LongRunSimulation
 from fitness.reference.timeline import Execution, PlainTimeline
 from results.problem.arithmetic import MAX_PERIODS
 from results.problem.problem import DesignPoint, Problem

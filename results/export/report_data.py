@@ -8,23 +8,19 @@ many as a browser takes, of the named members and of others along the front.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-from results.front.bounds import least_points
+from results.export.report_proofs import proofs_of
 from results.front.cost_origins import CostOrigins
-from results.front.epsilon import least_within, percent
-from results.front.front import BoundSummary, CertificateSummary, Front, Member
+from results.front.front import Front, Member
 from results.front.front_document import front_sha256
 from results.front.named_members import mark_members
 from results.front.schedule import Schedule, ScheduledGroup
-from results.io.canonical_json import Json
+from results.io.canonical_json import Json, finite_or_none
 from results.problem.objectives import (
-    bound_value,
     larger_is_better,
     objective_label,
-    objective_names,
     objective_value,
     unit_heading,
 )
@@ -38,8 +34,6 @@ from results.text.power_bandwidth_trace import activity
 from results.text.space_description import describe_execution
 from results.text.unit_names import names_of_kinds
 
-BOUND_DECIMALS = 6
-"""Of least values; the page writes them with as many."""
 ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""
 MAX_EXECUTIONS = 500_000
@@ -107,7 +101,7 @@ def report_data(
             for deployment in deployments
         ],
         "deployment_paragraphs": list(paragraphs),
-        "proofs": _proofs(front),
+        "proofs": proofs_of(front),
         "provenance": _provenance(front),
     }
 
@@ -194,7 +188,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
     return {
         "overloaded": member.is_overloaded,
         "objectives": [
-            None if member.is_overloaded else _finite(objective_value(objective, value))
+            None if member.is_overloaded else finite_or_none(objective_value(objective, value))
             for objective, value in zip(problem.objectives, member.objectives, strict=True)
         ],
         "makespan_ps": member.makespan_ps,
@@ -253,86 +247,6 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
         "relative_ppm": list(member_relative_ppm(problem, member)),
         "shown_ps": run.shown_ps,
         "words": describe_shown_part(run),
-    }
-
-
-def _finite(value: float) -> float | None:
-    """None for what JSON cannot say: the rate of a pipeline that takes no time."""
-    return value if math.isfinite(value) else None
-
-
-def _proofs(front: Front) -> list[Json]:
-    """All that is proved."""
-    claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
-    proofs: list[Json] = [_proof(front, claim) for claim in claims]
-    return proofs if front.bounds is None else [*proofs, _bounds(front, front.bounds)]
-
-
-def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
-    """What bounds over boxes prove, as :func:`_proof` has it."""
-    names = objective_names(front.problem)
-    places = [names.index(name) for name in claim.objectives]
-    points = least_points(claim.region) or [
-        tuple(
-            least_within(front.members[index].objectives[place], claim.epsilon_ppm)
-            for place in places
-        )
-        for index in claim.members
-    ]
-    return {
-        "status": "bounded",
-        "objectives": [*places],
-        "whole": len(places) == len(names),
-        "complete": False,
-        "members": list(claim.members),
-        "within": percent(claim.epsilon_ppm),
-        "bounds": [
-            [
-                _finite(bound_value(front.problem.objectives[place], value, BOUND_DECIMALS))
-                for place, value in zip(places, point, strict=True)
-            ]
-            for point in points
-        ],
-        "space": claim.space,
-        "boxes": claim.boxes,
-        "inequalities": claim.inequalities,
-        "seconds": claim.seconds,
-    }
-
-
-def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
-    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
-    least values that a design point can have which this member reaches within the epsilon; any
-    design point lies beyond the bounds of some member."""
-    names = objective_names(front.problem)
-    places = [names.index(name) for name in claim.objectives]
-    return {
-        "status": claim.status.value,
-        "objectives": [*places],
-        "whole": len(places) == len(names),
-        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
-        "members": list(claim.members),
-        "within": percent(claim.epsilon_ppm),
-        "bounds": None
-        if claim.epsilon_ppm is None
-        else [
-            [
-                _finite(
-                    objective_value(
-                        front.problem.objectives[place],
-                        least_within(front.members[index].objectives[place], claim.epsilon_ppm),
-                    )
-                )
-                for place in places
-            ]
-            for index in claim.members
-        ],
-        "space": claim.space,
-        "lemmas": claim.lemmas,
-        "nodes": claim.nodes,
-        "solvers": list(claim.solvers),
-        "formulation": None if claim.formulation is None else claim.formulation.statement,
-        "seconds": claim.seconds,
     }
 
 

@@ -94,3 +94,8 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ResultError(f"numbers must be finite, got {shortened(text)}")
     return number
+
+
+def finite_or_none(value: float) -> float | None:
+    """The value; None for what JSON cannot say, as the rate of a pipeline that takes no time."""
+    return value if math.isfinite(value) else None

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sdf.errors import GraphError
-from sdf.onnx.branches import captured_names, chosen_branch
+from sdf.onnx.branches import chosen_branch
 from sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
 from sdf.onnx.dimensions import Dimensions
-from sdf.onnx.file import normal_domain, opset_versions
-from sdf.onnx.nodes import (
-    FLOAT,
-    MAX_TENSOR_ELEMENTS,
-    Node,
-    Shape,
-    Tensor,
-    Value,
-    dtype_of,
-)
+from sdf.onnx.file import opset_versions
+from sdf.onnx.node_order import Namer, in_order, needed
+from sdf.onnx.nodes import FLOAT, MAX_TENSOR_ELEMENTS, Node, Shape, Tensor, Value, dtype_of
 from sdf.onnx.operators.op_kinds import CONTROL_FLOW
 from sdf.onnx.operators.shapes import DATA_DEPENDENT, knows, output_types
 
@@ -59,15 +50,15 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     outputs = [value.name for value in graph.output]
     if not outputs:
         raise GraphError("the graph has no output; the file may be cut off")
-    namer = _Namer(opset_versions(model))
-    nodes, dead = _needed(_in_order(namer.nodes(graph.node)), outputs)
+    namer = Namer(opset_versions(model))
+    nodes, dead = needed(in_order(namer.nodes(graph.node)), outputs)
     read = {name for node in nodes for name in node.inputs}.union(outputs)
     state = _State(graph, Dimensions(dimensions, graph.input), read, namer)
     state.read_initializers(nodes)
     for node in nodes:
         state.visit(node)
     # What only the branches read that are not taken.
-    layers, idle = _needed(state.layers, outputs)
+    layers, idle = needed(state.layers, outputs)
     walk = Walk(state.tensors, layers, [], outputs, state.constants)
     walk.unused_dimensions = state.dimensions.unused
     for name in outputs:
@@ -83,81 +74,10 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     return walk
 
 
-class _Namer:
-    """Makes nodes with unique names."""
-
-    def __init__(self, versions: dict[str, int]) -> None:
-        self._versions = versions
-        self._taken: set[str] = set()
-        self._copies: Counter[str] = Counter()
-
-    def nodes(self, protos: Iterable[Any]) -> list[Node]:
-        """The nodes of a graph; what the graphs inside a node read counts as its input."""
-        return [self._node(index, proto) for index, proto in enumerate(protos)]
-
-    def _node(self, index: int, proto: Any) -> Node:
-        outputs = tuple(proto.output)
-        base = proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}")
-        name = base
-        while name in self._taken:
-            self._copies[base] += 1
-            name = f"{base}#{self._copies[base] + 1}"
-        self._taken.add(name)
-        domain = normal_domain(proto.domain)
-        inputs = (*proto.input, *captured_names(proto))
-        version = self._versions.get(domain, 1)
-        return Node(name, proto.op_type, domain, version, inputs, outputs, proto)
-
-
-def _in_order(nodes: list[Node]) -> list[Node]:
-    """The nodes so that producers come first; the given order is kept where it is one.
-
-    Raises:
-        GraphError: on a tensor with two producers, or a circle.
-    """
-    producer: dict[str, int] = {}
-    for index, node in enumerate(nodes):
-        for name in filter(None, node.outputs):
-            if name in producer:
-                raise GraphError(f"tensor {name!r} is computed by two nodes")
-            producer[name] = index
-    if all(
-        producer.get(name, -1) < index for index, node in enumerate(nodes) for name in node.inputs
-    ):
-        return nodes
-    import networkx as nx
-
-    order: nx.DiGraph[int] = nx.DiGraph()
-    order.add_nodes_from(range(len(nodes)))
-    order.add_edges_from(
-        (producer[name], index)
-        for index, node in enumerate(nodes)
-        for name in node.inputs
-        if name in producer
-    )
-    try:
-        return [nodes[index] for index in nx.lexicographical_topological_sort(order)]
-    except nx.NetworkXUnfeasible:
-        circle = nx.find_cycle(order)
-        names = " -> ".join(nodes[source].name for source, _ in circle)
-        raise GraphError(f"nodes wait for each other in a circle: {names}") from None
-
-
-def _needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
-    """The nodes that an output needs, and how many others there are."""
-    wanted = set(outputs)
-    kept = []
-    for node in reversed(nodes):
-        if wanted.intersection(filter(None, node.outputs)):
-            wanted.update(node.inputs)
-            kept.append(node)
-    return kept[::-1], len(nodes) - len(kept)
-
-
 class _State:
     """Tensors known so far, and what there is to warn of."""
 
-    def __init__(self, graph: Any, dimensions: Dimensions, read: set[str], namer: _Namer) -> None:
+    def __init__(self, graph: Any, dimensions: Dimensions, read: set[str], namer: Namer) -> None:
         self.graph = graph
         self.dimensions = dimensions
         self._read = read
@@ -263,7 +183,7 @@ class _State:
             self._read_initializer(tensor)
         self.graph.initializer.extend(branch.initializer)
         self._declared.update((value.name, value) for value in branch.value_info)
-        nodes, _ = _needed(_in_order(self._namer.nodes(branch.node)), list(node.outputs))
+        nodes, _ = needed(in_order(self._namer.nodes(branch.node)), list(node.outputs))
         self._read.update(name for inner in nodes for name in inner.inputs)
         for inner in nodes:
             self.visit(inner)

@@ -20,8 +20,9 @@ from benchmarks.problems.random_problem import (
 from fitness.constraints import constraints_of
 from fitness.execution import schedule_of
 from fitness.objectives import make_outcomes
-from fitness.reference.long_run import LongRunSimulation, PlainLongRun, simulate_long_run
+from fitness.reference.long_run import PlainLongRun, simulate_long_run
 from fitness.reference.objectives import plain_outcome
+from fitness.reference.streams import LongRunSimulation
 from fitness.simulate import row_of
 from fitness.simulate_long_run import (
     MANY_ROWS,

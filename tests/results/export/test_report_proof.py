@@ -4,11 +4,7 @@ import dataclasses
 import re
 
 from results.front.certificate import CertificateStatus
-from results.front.front import (
-    BoundSummary,
-    CertificateSummary,
-    HypervolumePoint,
-)
+from results.front.front import BoundSummary, CertificateSummary, HypervolumePoint
 from results.problem.objectives import objective_names
 
 

@@ -1,0 +1,87 @@
+"""What ``report.html`` shows of proofs, as JSON content."""
+
+from __future__ import annotations
+
+from results.front.bounds import least_points
+from results.front.epsilon import least_within, percent
+from results.front.front import BoundSummary, CertificateSummary, Front
+from results.io.canonical_json import Json, finite_or_none
+from results.problem.objectives import bound_value, objective_names, objective_value
+
+BOUND_DECIMALS = 6
+"""Of least values; the page writes them with as many."""
+
+
+def proofs_of(front: Front) -> list[Json]:
+    """All that is proved."""
+    claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
+    proofs: list[Json] = [_proof(front, claim) for claim in claims]
+    return proofs if front.bounds is None else [*proofs, _bounds(front, front.bounds)]
+
+
+def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
+    """What bounds over boxes prove, as :func:`_proof` has it."""
+    names = objective_names(front.problem)
+    places = [names.index(name) for name in claim.objectives]
+    points = least_points(claim.region) or [
+        tuple(
+            least_within(front.members[index].objectives[place], claim.epsilon_ppm)
+            for place in places
+        )
+        for index in claim.members
+    ]
+    return {
+        "status": "bounded",
+        "objectives": [*places],
+        "whole": len(places) == len(names),
+        "complete": False,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "bounds": [
+            [
+                finite_or_none(bound_value(front.problem.objectives[place], value, BOUND_DECIMALS))
+                for place, value in zip(places, point, strict=True)
+            ]
+            for point in points
+        ],
+        "space": claim.space,
+        "boxes": claim.boxes,
+        "inequalities": claim.inequalities,
+        "seconds": claim.seconds,
+    }
+
+
+def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
+    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
+    least values that a design point can have which this member reaches within the epsilon; any
+    design point lies beyond the bounds of some member."""
+    names = objective_names(front.problem)
+    places = [names.index(name) for name in claim.objectives]
+    return {
+        "status": claim.status.value,
+        "objectives": [*places],
+        "whole": len(places) == len(names),
+        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "bounds": None
+        if claim.epsilon_ppm is None
+        else [
+            [
+                finite_or_none(
+                    objective_value(
+                        front.problem.objectives[place],
+                        least_within(front.members[index].objectives[place], claim.epsilon_ppm),
+                    )
+                )
+                for place in places
+            ]
+            for index in claim.members
+        ],
+        "space": claim.space,
+        "lemmas": claim.lemmas,
+        "nodes": claim.nodes,
+        "solvers": list(claim.solvers),
+        "formulation": None if claim.formulation is None else claim.formulation.statement,
+        "seconds": claim.seconds,
+    }
