@@ -94,8 +94,9 @@ class ChainLanes(Tables):
     """[domains]"""
     streams: bool
     """Whether networks run freely."""
-    has_formats: bool
-    """Whether units have several number formats: then a unit is the first of its entries."""
+    has_formats: int
+    """Whether units have several number formats: then a unit is the first of its entries. No bool,
+    which would be compiled in: machine code is the same for both."""
 
 
 def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -> ChainLanes:
@@ -120,7 +121,7 @@ def make_chain_lanes(plan: Plan, *, in_flight: int = 1, streams: bool = False) -
         unit_used=_zeros(plan.units),
         domain_on=_zeros(plan.domains),
         streams=streams,
-        has_formats=plan.unit_count < plan.units,
+        has_formats=int(plan.unit_count < plan.units),
     )
 
 

@@ -70,6 +70,28 @@ assert before and not late, late
     assert done.returncode == 0, done.stderr
 
 
+def test_number_formats_need_no_machine_code_of_their_own():
+    code = """
+import numpy as np
+from benchmarks.problems.random_problem import RandomShape, random_problem
+from fitness.simulate import Kernel, make_evaluator
+from fitness.simulator.chains.chains import simulate_chains
+from tests.support.problems.formats import with_formats
+
+rng = np.random.default_rng(1)
+plain = random_problem(rng, RandomShape(networks=(3, 3), graphs=False, waiting=False))
+mixed = with_formats(rng, plain)
+assert mixed.has_formats and len(set(mixed.unit_of)) < len(mixed.units)
+for problem in (plain, mixed):
+    first = [np.flatnonzero(may)[0] for may in problem.allowed]
+    row = np.array([first + [0] * len(problem.domains)])
+    make_evaluator(problem, kernel=Kernel.MANY_CHAINS)(row)
+assert len(simulate_chains.signatures) == 1, simulate_chains.signatures
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch, explored_exactly):
     order = []
 
