@@ -19,6 +19,7 @@ from dse.tools.deploy.texts import deployment_texts, fitting_targets
 from fitness.execution import schedule_of, scheduled
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
+from results.costs.cost_origins import CostOrigins
 from results.deploy.deployment import Deployment
 from results.errors import ResultError
 from results.export.result_folder import (
@@ -32,7 +33,6 @@ from results.export.result_folder import (
 )
 from results.front.bounds import BoundProof
 from results.front.certificate import CertificateStatus, ProofArtifacts
-from results.front.cost_origins import CostOrigins
 from results.front.front import Front as NumericFront
 from results.front.front_document import scheduled_to_document
 from results.front.named_members import (

@@ -36,7 +36,7 @@ from fitness.profiles.loss_table import LossTable, load_losses
 from fitness.profiles.profile_file import Profile, load_profile
 from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
-from results.front.cost_origins import CostOrigins
+from results.costs.cost_origins import CostOrigins
 from results.problem.execution import IdleTime
 from results.problem.problem import Problem as NumericProblem
 

@@ -26,7 +26,7 @@ from fitness.costs.number_formats import UnitFormat, choose_formats, unit_format
 from fitness.profiles.loss_table import LossTable
 from fitness.profiles.profile_file import Profile
 from platforms.platform import Platform
-from results.front.cost_origins import NetworkSource
+from results.costs.cost_origins import NetworkSource
 from results.front.front import InputFile
 from results.problem.problem import Problem
 from sdf.grouping.groups import GroupedNetwork

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.problem.build import BuiltProblem
-from results.front.cost_origins import CostOrigins, GroupOrigins, NetworkOrigins, UnitOrigin
+from results.costs.cost_origins import CostOrigins, GroupOrigins, NetworkOrigins, UnitOrigin
 
 
 def cost_origins(built: BuiltProblem) -> CostOrigins:

@@ -16,8 +16,8 @@ from dse.errors import WorkloadError
 from dse.inputs.documents import read_input
 from dse.problem.domains import ladder_point
 from dse.space.design_space import DesignSpace
+from results.costs.cost_origins import CostOrigins
 from results.errors import ResultError
-from results.front.cost_origins import CostOrigins
 from results.front.front import Member
 from results.front.front_document import member_to_document
 from results.io.canonical_json import Json, parse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.arrays import IntArray
-from results.front.cost_origins import CostOrigin
+from results.costs.cost_origins import CostOrigin
 
 __all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
 

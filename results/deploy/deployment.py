@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from platforms.platform import Platform
+from results.costs.cost_origins import CostOrigins
 from results.errors import ResultError
-from results.front.cost_origins import CostOrigins
 from results.front.front import Front, Member
 from results.front.named_members import mark_members
 from results.problem.problem import Problem

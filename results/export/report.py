@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from results.costs.cost_origins import CostOrigins
 from results.export.html import fill, html_page, read_asset
 from results.export.report_data import ScheduleOf, report_data
-from results.front.cost_origins import CostOrigins
 from results.front.front import Front
 
 PARTS = (

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
+from results.costs.cost_origins import CostOrigins
 from results.export.report_proofs import proofs_of
-from results.front.cost_origins import CostOrigins
 from results.front.front import Front, Member
 from results.front.front_document import front_sha256
 from results.front.named_members import mark_members

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from common.files import read_file
+from results.costs.cost_origins import CostOrigins
+from results.costs.costs_file import costs_bytes, costs_from_document
 from results.errors import ResultError
 from results.front.bounds import BoundProof
 from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.certificate import ProofArtifacts
 from results.front.certificate_file import certificate_from_bytes, proof_files
-from results.front.cost_origins import CostOrigins
-from results.front.costs_file import costs_bytes, costs_from_document
 from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_to_document
 from results.front.front_reader import front_from_document

@@ -1,5 +1,5 @@
-"""The Pareto front: members with their schedules, dominance and hypervolume, certificate,
-provenance of costs, and the documents of front.json, certificate.json and costs.json.
+"""The Pareto front: members with their schedules, dominance and hypervolume, certificate, and the
+documents of front.json and certificate.json.
 """
 
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts

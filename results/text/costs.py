@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from common.arrays import IntArray
 from common.units import KBPS_PER_GBPS, PS_PER_MS
-from results.front.cost_origins import CostOrigin, CostOrigins, UnitOrigin
+from results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from results.problem.objectives import format_number
 from results.problem.problem import Problem, ProblemUnit
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dse.space.evaluate import Evaluated
     from dse.space.mapping_file import UserMapping
     from dse.workload.options import Options
-    from results.front.cost_origins import CostOrigins
+    from results.costs.cost_origins import CostOrigins
     from results.problem.problem import Problem
 
 INFEASIBLE = 3

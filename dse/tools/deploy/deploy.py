@@ -11,11 +11,11 @@ from dse.tools.deploy.job import Job, Options
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.texts import reason_against
 from platforms.platform import Platform
+from results.costs.cost_origins import CostOrigins
 from results.deploy.deployment import Deployment, check_platform
 from results.deploy.deployment_document import deployment_to_document
 from results.deploy.deployment_folder import check_deployment_folder, write_deployment
 from results.errors import ResultError
-from results.front.cost_origins import CostOrigins
 from results.front.front import Front
 from results.front.named_members import by_speed
 from results.io.canonical_json import Json

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dse.errors import WorkloadError
+from results.costs.cost_origins import NetworkOrigins
 from results.errors import ResultError
-from results.front.cost_origins import NetworkOrigins
 from sdf.catalogue.catalogue import ModelFile, model_file
 from sdf.errors import GraphError
 from sdf.onnx.batch import model_of_batch

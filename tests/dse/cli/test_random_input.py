@@ -18,9 +18,9 @@ from dse.workload.options import Options
 from dse.workload.parse_options import make_options, with_dimensions
 from dse.workload.workload import workload_of
 from platforms.io.platform_file import load_platform
+from results.costs.costs_file import costs_from_bytes, costs_to_document
 from results.errors import ResultError
 from results.export.result_folder import read_results
-from results.front.costs_file import costs_from_bytes, costs_to_document
 
 
 @pytest.fixture(scope="module")

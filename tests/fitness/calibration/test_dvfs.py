@@ -30,7 +30,7 @@ from fitness.profiles.profile_document import document_bytes, merged
 from fitness.profiles.profile_file import read_profile
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
-from results.front.cost_origins import CostOrigin
+from results.costs.cost_origins import CostOrigin
 from results.io.canonical_json import canonical_bytes
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network

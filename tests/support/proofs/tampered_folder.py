@@ -34,11 +34,11 @@ from fitness.lemma_checker.tree import TreeFault
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
+from results.costs.cost_origins import CostOrigins
 from results.errors import ResultError
 from results.export.result_folder import write_results
 from results.front.certificate import LemmaTable
 from results.front.certificate_file import certificate_from_document
-from results.front.cost_origins import CostOrigins
 from results.front.dominance import non_dominated
 from results.front.front import Front, Member
 from results.front.front_document import member_to_document

@@ -35,8 +35,8 @@ from fitness.profiles.loss_table import load_losses
 from fitness.profiles.profile_file import load_profile
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
+from results.costs.costs_file import costs_bytes
 from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
-from results.front.costs_file import costs_bytes
 from results.front.front_document import front_to_document
 from results.io.canonical_json import canonical_bytes, sha256_of
 from results.problem.objectives import objective_names

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dse.tools.campaign.store.run_record import RunRecord
 from dse.tools.campaign.store.store import Store
+from results.costs.cost_origins import CostOrigins
+from results.costs.costs_file import costs_from_bytes
 from results.errors import ResultError
 from results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
-from results.front.cost_origins import CostOrigins
-from results.front.costs_file import costs_from_bytes
 from results.front.front import Front
 from results.front.front_reader import front_from_document
 from results.io.canonical_json import parse

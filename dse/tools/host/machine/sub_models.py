@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dse.tools.deploy.find_models import check_models, searched_model
 from dse.tools.deploy.random_weights import give_random_weights, numpy_type
+from results.costs.cost_origins import CostOrigins, NetworkOrigins
 from results.errors import ResultError
-from results.front.cost_origins import CostOrigins, NetworkOrigins
 from results.problem.problem import Problem
 from sdf.catalogue.catalogue import ModelFile
 from sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part

@@ -27,7 +27,7 @@ from dse.tools.host.measure.execution_times import (
 )
 from fitness.simulate import row_of, simulate
 from fitness.simulate_long_run import make_long_run_evaluator
-from results.front.cost_origins import CostOrigins
+from results.costs.cost_origins import CostOrigins
 from results.problem.execution import LongRun, Pipeline
 from results.problem.problem import DesignPoint, Problem
 

@@ -12,16 +12,16 @@ from dse.problem.cost_provenance import cost_origins
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
 from platforms.io.platform_file import load_platform
-from results.errors import ResultError
-from results.export.result_folder import read_costs, read_results
-from results.front.cost_origins import CostOrigin
-from results.front.costs_file import (
+from results.costs.cost_origins import CostOrigin
+from results.costs.costs_file import (
     check_origins,
     costs_bytes,
     costs_from_bytes,
     costs_from_document,
     costs_to_document,
 )
+from results.errors import ResultError
+from results.export.result_folder import read_costs, read_results
 from results.io.canonical_json import content_sha256
 
 

@@ -14,10 +14,10 @@ from fitness.objectives import make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform
+from results.costs.costs_file import costs_from_bytes
 from results.deploy.deployment import Deployment
 from results.deploy.trtexec_script import trtexec_script
 from results.export.result_folder import read_results
-from results.front.costs_file import costs_from_bytes
 from tests.dse.tools.deploy.test_strong_types import explored, small_network
 
 MIXED = ("gpu:int8", "gpu:fp16", "dla0:fp16")

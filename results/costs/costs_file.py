@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.errors import ResultError
-from results.front.cost_origins import (
+from results.costs.cost_origins import (
     CostOrigin,
     CostOrigins,
     GroupOrigins,
@@ -14,6 +13,7 @@ from results.front.cost_origins import (
     NetworkSource,
     UnitOrigin,
 )
+from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
 from results.problem.problem import Problem
