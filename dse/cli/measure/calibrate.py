@@ -15,7 +15,8 @@ from rich.table import Table
 from common.files import replace_file
 from dse.cli.measure.import_options import Replace, Source, source_text
 from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import AsJson, Dimensions, PlatformName, Precision, check_number
+from dse.cli.shared.options import AsJson, Dimensions, PlatformName, check_number
+from dse.cli.shared.space_options import Precision
 from dse.inputs.output import check_output_file
 from dse.tools.calibration import Forms, calibrate_table, cross_validate
 from dse.workload.parse_options import parse_dimensions

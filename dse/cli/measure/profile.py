@@ -12,17 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from common.files import replace_file
-from dse.cli.shared.options import (
-    MAX_SEED,
-    MAX_SIZE,
-    Batches,
-    Branches,
-    Dimensions,
-    EachLayer,
-    Force,
-    GroupCount,
-    NetworkNames,
-)
+from dse.cli.shared.options import MAX_SEED, MAX_SIZE, Batches, Dimensions, Force, NetworkNames
+from dse.cli.shared.space_options import Branches, EachLayer, GroupCount
 from dse.errors import WorkloadError
 from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from dse.tools.host.measure.memory_rates import changes, range_of

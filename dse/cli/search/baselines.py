@@ -17,19 +17,18 @@ from dse.baselines.evaluate_all import compared_objective
 from dse.certificate.summary import describe_claim
 from dse.cli.search.certify import MaxNodes
 from dse.cli.shared.build import problem_from_texts
+from dse.cli.shared.goal_options import EnergyBudget, GoalOptions
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_SEED,
     AsJson,
-    EnergyBudget,
-    GoalOptions,
     InputOptions,
     NetworkNames,
     PlatformName,
     ScenarioOptions,
-    SpaceOptions,
     TimeLimit,
 )
+from dse.cli.shared.space_options import SpaceOptions
 from dse.errors import WorkloadError
 from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, two_accelerators
 from dse.workload.parse_options import make_options

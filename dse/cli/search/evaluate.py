@@ -11,15 +11,10 @@ from rich.console import Console
 
 from common.files import replace_file
 from dse.cli.shared.build import problem_from_texts
+from dse.cli.shared.goal_options import GoalOptions
 from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import (
-    AsJson,
-    Force,
-    GoalOptions,
-    InputOptions,
-    MemberName,
-    SpaceOptions,
-)
+from dse.cli.shared.options import AsJson, Force, InputOptions, MemberName
+from dse.cli.shared.space_options import SpaceOptions
 from dse.errors import WorkloadError
 from dse.inputs.output import check_output_file
 from dse.problem.cost_provenance import cost_origins

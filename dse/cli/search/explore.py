@@ -16,13 +16,13 @@ from dse.api.pipeline import Explored, SearchSettings, explore_to_folder
 from dse.certificate.summary import describe_claims
 from dse.cli.search.certify import Jobs, MaxNodes, proof_line
 from dse.cli.shared.build import problem_from_texts
+from dse.cli.shared.goal_options import GoalOptions
 from dse.cli.shared.live import check_live, live_view
 from dse.cli.shared.option_groups import with_option_groups
 from dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
     Force,
-    GoalOptions,
     InputOptions,
     Live,
     ModeName,
@@ -31,10 +31,10 @@ from dse.cli.shared.options import (
     PlatformName,
     PredictorOption,
     ScenarioOptions,
-    SpaceOptions,
     TimeLimit,
 )
 from dse.cli.shared.progress import ProgressLine
+from dse.cli.shared.space_options import SpaceOptions
 from dse.engines.explore import default_evaluations
 from dse.engines.optimizer_registry import ENGINES
 from dse.engines.optimizers import Named, Optimizer

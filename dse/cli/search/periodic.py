@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 
 from dse.api.periodic import PeriodicFront
-from dse.cli.shared.options import GoalOptions, InputOptions, PeriodicOptions
+from dse.cli.shared.goal_options import GoalOptions
+from dse.cli.shared.options import InputOptions, PeriodicOptions
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.explore import explore_periodic
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES

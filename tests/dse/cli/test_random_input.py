@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.cli.shared.options import GoalOptions, SpaceOptions
+from dse.cli.shared.goal_options import GoalOptions
+from dse.cli.shared.space_options import SpaceOptions
 from dse.errors import WorkloadError
 from dse.problem.build import build_problem
 from dse.problem.cost_provenance import cost_origins
