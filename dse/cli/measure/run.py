@@ -69,7 +69,7 @@ def run(
             min=0.1,
             max=86_400,
             callback=check_number,
-            help="Run frames for so long, without an end; with rates, so many periods.",
+            help="Run frames for so long, without an end; with rates, periods for so long.",
         ),
     ] = None,
     swap: Annotated[
