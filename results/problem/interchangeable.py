@@ -15,7 +15,7 @@ def interchangeable_before(problem: Problem) -> tuple[int, ...]:
     If two units change places in a design point, its schedule does the same and all objectives
     stay: their costs, clocks, contention and limits are equal, the same groups may be on them, and
     transitions and hand-overs take as long. The order of units decides nothing in a simulation
-    (docs/model.md).
+    (docs/concepts/model.md).
     """
     before = []
     for v, unit in enumerate(problem.units):

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -94,6 +95,50 @@ def test_losses_alone_are_proved_by_lines_that_close_them() -> None:
     """Where the least sum of a line is 0, it says nothing of corners that it does not close."""
     seen = Counter(judged(enumerated_losses(seed), seed) for seed in range(40))
     assert seen["proved"] > 20, seen
+
+
+def grown(weights: Multipliers, factor: int) -> Multipliers:
+    """All of them times a factor: the same inequality."""
+
+    def times(row: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(value * factor for value in row)
+
+    return Multipliers(
+        units=tuple(map(times, weights.units)),
+        chains=times(weights.chains),
+        energy=weights.energy * factor,
+        segments=times(weights.segments),
+        figures=times(weights.figures),
+    )
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_large_multipliers_say_the_same(draw: Callable[[int], Enumerated | None]) -> None:
+    """Nothing leaves the integers that the check computes with."""
+    empty = full = proofs = 0
+    seeds = count(3000)
+    while proofs < 4:
+        seed = next(seeds)
+        found = draw(seed)
+        front = None if found is None else front_of(found, np.random.default_rng(seed))
+        if found is None or front is None:
+            continue
+        bounded = bound_front(front, range(len(found.problem.objectives)), max_boxes=3)
+        if bounded is None:
+            continue
+        proof, proofs = bounded.proof, proofs + 1
+        corners = [*proof.region[:4]]
+        corners += [
+            tuple(v if v is None else v + abs(v) // 20 for v in corner) for corner in corners
+        ]
+        answers = [CheckedBounds(found.problem, proof).is_empty(corner) for corner in corners]
+        empty, full = empty + answers.count(True), full + answers.count(False)
+        for bits in (20, 32, 45, 60):
+            large = tuple(grown(weights, 1 << bits) for weights in proof.multipliers)
+            checked = CheckedBounds(found.problem, replace(proof, multipliers=large))
+            assert [checked.is_empty(corner) for corner in corners] == answers, (seed, bits)
+    assert empty > 3
+    assert full > 3
 
 
 def changed(rng: np.random.Generator, proof: BoundProof) -> BoundProof:
