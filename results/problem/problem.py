@@ -136,7 +136,8 @@ class ProblemNetwork:
     group_names: tuple[str, ...]
     repeats: int = 1
     waits_for: tuple[int, ...] = ()
-    """Indices of networks whose last repeat of the same frame must have ended."""
+    """Indices of networks whose last repeat of the same frame must have ended; with rates see
+    :meth:`Problem.awaited`."""
     arrival_ps: int = 0
     """Offset from the release of the frame."""
     max_transitions: int | None = None
