@@ -96,8 +96,8 @@ function frontPlot(page) {
     svg.append(axes(x, y, box), regions, staircase());
     const [, valueOf] = colours[view.colour];
     const values = data.members.map(valueOf).filter((value) => value !== null);
-    const low = Math.min(...values), span = Math.max(...values) - low || 1;
-    const colour = (m) => (valueOf(m) === null ? "var(--line)" : viridis((valueOf(m) - low) / span));
+    const share = shares(values);
+    const colour = (m) => (valueOf(m) === null ? "var(--line)" : viridis(share(valueOf(m))));
     const shrink = data.members.length > 150 ? 0.72 : 1;
     drawBaselines(svg);
     // Marked members last: on top, where a click on them is meant for them.
@@ -287,7 +287,7 @@ function frontPlot(page) {
     const forms = [...rank].slice(0, FORMS.length).map(([kind, k]) => el("span", {},
       draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: FORMS[k], class: "mark", fill: "none" })), kind));
     const ramp = el("span", { class: "ramp" }, `${title}: `, el("span", {}, number(Math.min(...values))),
-      el("i", { style: `background:${VIRIDIS_RAMP}` }), el("span", {}, number(Math.max(...values))));
+      el("i", { style: `background:${VIRIDIS_RAMP}` }), el("span", {}, number(Math.max(...values)) + (shares(values).logarithmic ? " (logarithmic)" : "")));
     const broken = data.baselines.some((point) => point.breaks.length) ? " (* breaks a limit)" : "";
     const crosses = data.baselines.length ? [el("span", {}, draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
       draw("path", { d: BASELINE_FORM, class: "baseline" })), `other methods${broken}`)] : [];

@@ -21,10 +21,10 @@ function parallelPlot(page) {
     const path = (m) => axes.map(({ at, x }, k) => `${k ? "L" : "M"}${x.toFixed(1)} ${at(m.objectives[k]).toFixed(1)}`).join("");
     lines = data.members.map((m) => (m.objectives.includes(null) ? null : path(m)));
     const first = data.members.map((m) => m.objectives[0]);
-    const low = Math.min(...first), span = Math.max(...first) - low || 1;
+    const share = shares(first);
     lines.forEach((d, i) => {
       if (d === null) return;
-      svg.append(withTip(draw("path", { d, class: "line", stroke: viridis((first[i] - low) / span), "data-line": i,
+      svg.append(withTip(draw("path", { d, class: "line", stroke: viridis(share(first[i])), "data-line": i,
         onclick: (event) => page.choose(i, event.shiftKey) }), () => memberTip(data, i)));
     });
     axes.forEach(({ at, x, objective }, k) => {

@@ -12,7 +12,8 @@ function scale(values, from, to, { zero = false, margin = 0.06 } = {}) {
   const spare = (b - a || Math.abs(b) || 1) * margin;
   if (!zero) a -= spare;
   b += spare;
-  const at = (value) => from + ((f(value) - a) / (b - a)) * (to - from);
+  const at = (value) => from + ((f(value) - a) / (b - a || 1)) * (to - from);
+  at.logarithmic = logarithmic;
   at.low = logarithmic ? 10 ** a : a;
   at.high = logarithmic ? 10 ** b : b;
   [at.from, at.to] = [from, to];
@@ -53,4 +54,5 @@ function viridis(share) {
   const mixed = [0, 1, 2].map((i) => Math.round(part(VIRIDIS[k], i) + (place - k) * (part(VIRIDIS[k + 1], i) - part(VIRIDIS[k], i))));
   return `rgb(${mixed.join(",")})`;
 }
+const shares = (values) => scale(values, 0, 1, { margin: 0 });
 const VIRIDIS_RAMP = `linear-gradient(90deg, ${VIRIDIS.join(", ")})`;

@@ -75,6 +75,16 @@ def test_pictures_and_pages_choose_logarithmic_axes_alike():
     assert re.search(r"^const LOG_RATIO = (\d+);", script, re.M)[1] == str(LOG_RATIO)
 
 
+def test_colours_are_logarithmic_where_axes_are(front, open_page, report):
+    script = files("results.export.assets").joinpath("scales.js").read_text("utf-8")
+    placed = "[shares([1, 10, 100])(10), shares([1, 2, 3])(2), shares([4, 4])(4)]"
+    with open_page(report(front)) as page:
+        assert page.evaluate(f"() => {{ {script}; return {placed} }}") == [0.5, 0.5, 0]
+        fills = page.locator(MARKS).evaluate_all("all => all.map(m => m.getAttribute('fill'))")
+        assert len(set(fills)) > 1
+        assert all(fill.startswith("rgb(") and "NaN" not in fill for fill in fills)
+
+
 def test_convergence_uses_its_height(front, open_page, report):
     points = tuple(
         dataclasses.replace(point, hypervolume=0.9 + 0.1 * k / 9)
