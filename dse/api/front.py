@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from common.files import replace_file
+from dse.api.front_views import front_views, member_views
 from dse.api.member import Member
 from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
 from dse.inputs.output import check_output_file
-from dse.problem.constraint_status import limit_states
 from dse.tools.deploy.find_platform import searched_platform
-from dse.tools.deploy.texts import deployment_texts, fitting_targets
+from dse.tools.deploy.texts import deployment_texts
 from fitness.execution import schedule_of, scheduled
 from platforms.errors import PlatformError
 from platforms.io.platform_file import load_platform
@@ -42,13 +42,8 @@ from results.front.named_members import (
     mark_members,
     member_title,
 )
-from results.io.plural import pluralize
 from results.problem.problem import Problem as NumericProblem
-from results.text.front import DEFAULT_ROWS, front_table
 from results.text.front_rows import table_rows
-from results.text.member import member_lines
-from results.text.member_diff import describe_difference
-from results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -285,69 +280,11 @@ class Front(Sequence[Member]):
 
     def views(self, *, width: int, all_rows: bool = False) -> list[RenderableType]:
         """The table and the claims, for a terminal."""
-        front, source = self.numeric, self.numeric.provenance
-        names = ", ".join(network.name for network in self.problem.networks)
-        return [
-            front_table(front, width=width, max_rows=None if all_rows else DEFAULT_ROWS),
-            f"{names} on {source.platform}: {pluralize(len(self), 'member')}, "
-            f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
-            f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
-            *self._limits(),
-            *self.claims,
-        ]
-
-    def _limits(self) -> list[str]:
-        """Every limit, with what the named members leave of it."""
-        marks = mark_members(self.numeric)
-        designs = [self.numeric.members[index].design for index in marks]
-        lines = []
-        for states in zip(*limit_states(self.problem, designs), strict=True):
-            named = zip(marks.values(), states, strict=True)
-            rest = "; ".join(f"{' and '.join(names)} {state.margin}" for names, state in named)
-            lines.append(f"Limit: {states[0].limit}: {rest}")
-        return lines
+        return front_views(self, width=width, all_rows=all_rows)
 
     def member_views(self, which: int | str, *, all_rows: bool = False) -> list[RenderableType]:
         """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
-        from rich.text import Text
-
-        front, problem = self.numeric, self.problem
-        member = self[which]
-        lines = [
-            f"number format: {front.provenance.precision.upper()}",
-            *member_lines(problem, member.numeric),
-        ]
-        (states,) = limit_states(problem, [member.numeric.design])
-        lines += [f"limit: {state.describe()}" for state in states]
-        fastest = choose_member(front, FASTEST)
-        if member.index != fastest:
-            words = describe_difference(problem, front.members[fastest], member.numeric)
-            lines.append(f"against the fastest, member {fastest}: {words}")
-        lines += self._deployable(member.index)
-        most = None if all_rows else SCHEDULE_ROWS
-        views: list[RenderableType] = [
-            Text(member_title(front, member.index).capitalize(), style="bold"),
-            *(Text(line) for line in lines),
-            "",
-            schedule_table(problem, member.scheduled.schedule, most=most, rest="--all"),
-        ]
-        if front.certificate is not None and member.index in front.certificate.members:
-            views += dict.fromkeys((self.claims[0], self.claims[-1]))
-        return views
-
-    def _deployable(self, index: int) -> list[str]:
-        """What :func:`dse.deploy` can write for a member, and why not the rest; nothing where the
-        board has no name."""
-        try:
-            chip = searched_platform(self.numeric)
-        except (PlatformError, ResultError):
-            return []
-        reasons = fitting_targets(Deployment(self.numeric, index, chip, self.costs))
-        able = ", ".join(name for name, reason in reasons.items() if reason is None)
-        return [
-            f"can be deployed to: {able or 'nothing'}",
-            *(f"not to {name}: {reason}" for name, reason in reasons.items() if reason),
-        ]
+        return member_views(self, which, all_rows=all_rows)
 
     def to_pandas(self) -> DataFrame:
         """A row per member: objectives with their units, names, groups per unit, clocks.

@@ -1,0 +1,93 @@
+"""Fronts and members for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dse.problem.constraint_status import limit_states
+from dse.tools.deploy.find_platform import searched_platform
+from dse.tools.deploy.texts import fitting_targets
+from platforms.errors import PlatformError
+from results.deploy.deployment import Deployment
+from results.errors import ResultError
+from results.front.named_members import FASTEST, choose_member, mark_members, member_title
+from results.io.plural import pluralize
+from results.text.front import DEFAULT_ROWS, front_table
+from results.text.member import member_lines
+from results.text.member_diff import describe_difference
+from results.text.schedule import SCHEDULE_ROWS, schedule_table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dse.api.front import Front
+
+
+def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableType]:
+    """The table and the claims, for a terminal."""
+    numeric, source = front.numeric, front.numeric.provenance
+    names = ", ".join(network.name for network in front.problem.networks)
+    return [
+        front_table(numeric, width=width, max_rows=None if all_rows else DEFAULT_ROWS),
+        f"{names} on {source.platform}: {pluralize(len(front), 'member')}, "
+        f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
+        f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
+        *_limits(front),
+        *front.claims,
+    ]
+
+
+def _limits(front: Front) -> list[str]:
+    """Every limit, with what the named members leave of it."""
+    marks = mark_members(front.numeric)
+    designs = [front.numeric.members[index].design for index in marks]
+    lines = []
+    for states in zip(*limit_states(front.problem, designs), strict=True):
+        named = zip(marks.values(), states, strict=True)
+        rest = "; ".join(f"{' and '.join(names)} {state.margin}" for names, state in named)
+        lines.append(f"Limit: {states[0].limit}: {rest}")
+    return lines
+
+
+def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[RenderableType]:
+    """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
+    from rich.text import Text
+
+    numeric, problem = front.numeric, front.problem
+    member = front[which]
+    lines = [
+        f"number format: {numeric.provenance.precision.upper()}",
+        *member_lines(problem, member.numeric),
+    ]
+    (states,) = limit_states(problem, [member.numeric.design])
+    lines += [f"limit: {state.describe()}" for state in states]
+    fastest = choose_member(numeric, FASTEST)
+    if member.index != fastest:
+        words = describe_difference(problem, numeric.members[fastest], member.numeric)
+        lines.append(f"against the fastest, member {fastest}: {words}")
+    lines += _deployable(front, member.index)
+    most = None if all_rows else SCHEDULE_ROWS
+    views: list[RenderableType] = [
+        Text(member_title(numeric, member.index).capitalize(), style="bold"),
+        *(Text(line) for line in lines),
+        "",
+        schedule_table(problem, member.scheduled.schedule, most=most, rest="--all"),
+    ]
+    if numeric.certificate is not None and member.index in numeric.certificate.members:
+        views += dict.fromkeys((front.claims[0], front.claims[-1]))
+    return views
+
+
+def _deployable(front: Front, index: int) -> list[str]:
+    """What :func:`dse.deploy` can write for a member, and why not the rest; nothing where the
+    board has no name."""
+    try:
+        chip = searched_platform(front.numeric)
+    except (PlatformError, ResultError):
+        return []
+    reasons = fitting_targets(Deployment(front.numeric, index, chip, front.costs))
+    able = ", ".join(name for name, reason in reasons.items() if reason is None)
+    return [
+        f"can be deployed to: {able or 'nothing'}",
+        *(f"not to {name}: {reason}" for name, reason in reasons.items() if reason),
+    ]
