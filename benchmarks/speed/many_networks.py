@@ -1,0 +1,159 @@
+"""Our NSGA-II beside pymoo's loop with our operators, by the number of networks, at equal time.
+
+The first 1 to 16 of the sixteen networks of ``benchmarks.ten_networks`` on all units of Xavier at
+all clocks. Every search gets as many seconds of one core, initial population included, compilation
+not; the two engines take turns, so that a busy machine slows both. The share is that of the
+hypervolume of the union of all fronts found with as many networks, up to 1.1 x its nadir.
+
+Usage: ``python -m benchmarks.speed.many_networks [--json | --markdown] [--networks N ...]
+[--seeds 5] [--seconds 2] [--figure FILE]``.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.search import LOOP, OURS, hypervolume_share
+from benchmarks.ten_networks import Case
+from common.arrays import IntArray
+from dse.search.archive import Archive
+from dse.search.base import Engine
+from dse.search.driver import Budget, search
+from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
+from dse.space.design_space import DesignSpace
+from fitness.constraints import constraints_of
+from fitness.objectives import OutcomeFunction, make_outcomes
+from results.front.dominance import non_dominated
+from results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+
+COUNTS = (1, 2, 4, 8, 16)
+ENGINES: dict[str, Callable[..., Engine]] = {OURS: Nsga2Engine, LOOP: pymoo_loop}
+COLUMNS = (
+    Column("networks", "networks", ","),
+    Column("groups", "groups", ","),
+    Column("engine", "engine"),
+    Column("evaluations", "evaluations", ",.0f"),
+    Column("median_percent", "share, median", ".2f"),
+    Column("least_percent", "least", ".2f"),
+    Column("most_percent", "most", ".2f"),
+    Column("ahead", "seeds ours is ahead", "d"),
+)
+
+
+def search_for(
+    engine: Engine, space: DesignSpace, evaluate: OutcomeFunction, seconds: float
+) -> tuple[IntArray, int]:
+    """The front [members, objectives] after so many seconds of one core, and the evaluations: the
+    generation that passes the limit does not count, unless it is the first."""
+    problem = space.problem
+    archive = Archive(space.width, len(problem.objectives), len(constraints_of(problem)))
+    began = time.process_time()
+    while True:
+        rows = engine.ask()
+        outcomes = evaluate(rows)
+        engine.tell(rows, outcomes)
+        late = archive.added > 0 and time.process_time() - began > seconds
+        if late or len(rows) == 0:
+            return archive.objectives, archive.added
+        archive.add(rows, outcomes)
+
+
+def measure(networks: int, seeds: int, seconds: float) -> list[dict[str, Value]]:
+    """A row for each engine."""
+    space = DesignSpace(Case("all clocks", networks).make())
+    evaluate = make_outcomes(space.problem, jobs=1)
+    fronts: dict[str, list[IntArray]] = {name: [] for name in ENGINES}
+    evaluations: dict[str, list[int]] = {name: [] for name in ENGINES}
+    # Machine code is loaded, and what belongs to the problem alone computed, before it counts.
+    for make in ENGINES.values():
+        search(make(space, seed=seeds), evaluate, Budget(1000))
+    for seed in range(seeds):
+        for name, make in ENGINES.items():
+            front, count = search_for(make(space, seed=seed), space, evaluate, seconds)
+            fronts[name].append(front)
+            evaluations[name].append(count)
+    union = np.concatenate([front for found in fronts.values() for front in found])
+    best = union[non_dominated(union)]
+    shares = {
+        name: [hypervolume_share(front, best) for front in found] for name, found in fronts.items()
+    }
+    ahead = sum(a > b for a, b in zip(shares[OURS], shares[LOOP], strict=True))
+    return [
+        {
+            "networks": networks,
+            "groups": space.groups,
+            "engine": name,
+            "evaluations": statistics.median(evaluations[name]),
+            "median_percent": statistics.median(found),
+            "least_percent": min(found),
+            "most_percent": max(found),
+            "ahead": ahead,
+        }
+        for name, found in shares.items()
+    ]
+
+
+def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
+    """Shares against networks: medians, and bars from the least to the most."""
+    from matplotlib.figure import Figure
+
+    with picture_settings():
+        figure = Figure(figsize=(COLUMN_INCHES, 2.4), layout="constrained")
+        axes = figure.add_subplot()
+        axes.grid(True)
+        for name, colour, marker in zip(ENGINES, COLOURS, "os", strict=False):
+            chosen = [row for row in rows if row["engine"] == name]
+            least, middle, most = (
+                np.array([float(row[f"{key}_percent"] or 0.0) for row in chosen])
+                for key in ("least", "median", "most")
+            )
+            places = np.arange(len(chosen)) + (0.06 if name == LOOP else -0.06)
+            axes.errorbar(
+                places,
+                middle,
+                yerr=(middle - least, most - middle),
+                fmt=marker + "-",
+                capsize=2,
+                color=colour,
+                label=name,
+            )
+            axes.set_xticks(range(len(chosen)), [str(row["networks"]) for row in chosen])
+        axes.set(xlabel="networks", ylabel="share of the hypervolume [%]")
+        figure.legend(loc="outside upper center", ncols=2)
+        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measures all numbers of networks and prints a table."""
+    options = parser("benchmarks.speed.many_networks", "Two engines by the number of networks.")
+    options.add_argument("--markdown", action="store_true", help="print a table in Markdown")
+    options.add_argument("--networks", type=int, nargs="+", default=COUNTS, help="how many")
+    options.add_argument("--seeds", type=int, default=5, help="searches each [default: 5]")
+    options.add_argument("--seconds", type=float, default=2.0, help="of one core, for each")
+    options.add_argument("--figure", type=Path, help="draw shares against networks")
+    chosen = options.parse_args(arguments)
+    rows: list[dict[str, Value]] = []
+    for count in chosen.networks:
+        rows += measure(count, chosen.seeds, chosen.seconds)
+        print(f"{count} networks", file=sys.stderr)
+    show(
+        f"Share of the hypervolume after {chosen.seconds:g} s of one core, {chosen.seeds} seeds",
+        COLUMNS,
+        rows,
+        as_json=chosen.json,
+        as_markdown=chosen.markdown,
+    )
+    if chosen.figure is not None:
+        draw(rows, chosen.figure)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
