@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -216,6 +217,10 @@ def test_from_a_file_to_the_results(dse: Callable[..., Any], tmp_path: Path) -> 
     shown = dse("show", folder, "--member", "0").out
     assert "images per second: classify 120.0, detect 30.00" in shown
     table = " ".join(dse("show", folder).out.split())
+    each = re.search(r"energy per image: (\S+) mJ", shown)
+    assert each is not None
+    assert "per image" in table
+    assert f" {each[1]} " in table
     assert "A release of classify is a batch of 8 images." in table
     assert "of detect is a batch" not in table
     report = report_data(read_results(folder), schedule_of)
