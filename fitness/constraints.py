@@ -35,7 +35,7 @@ class Constraint:
     Of a rate, which must be at least something, figure and limit are negative.
 
     ``index``: of the network whose transitions, accuracy, latency, responses or rate are limited,
-    or of the unit whose segments are.
+    of the unit whose segments are, or of the memory pool; of memory without one all pools together.
     """
 
     kind: ConstraintKind
@@ -87,6 +87,11 @@ def constraints_of(problem: Problem) -> tuple[Constraint, ...]:
     ]
     if problem.memory_cap_bytes is not None:
         limits.append(Constraint(ConstraintKind.MEMORY, "memory", problem.memory_cap_bytes, "B"))
+    limits += [
+        Constraint(ConstraintKind.MEMORY, f"memory of {pool.name}", pool.cap_bytes, "B", p)
+        for p, pool in enumerate(problem.memory_pools)
+        if pool.cap_bytes is not None
+    ]
     what = "response" if problem.has_rates else "latency"
     limits += [
         Constraint(

@@ -22,7 +22,7 @@ Every objective is minimised and has the name and unit of its spec
 * relative-response: the longest response of a network over the time from release to release, ppm,
   rounded down;
 * memory: bytes of the activations of all networks, and of the constants of all groups on their
-  units;
+  units, in all pools together;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm;
 * accuracy-loss: what the number formats of all groups, or of those of one network, cost together,
   in millionths of the metric.
@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from common.arrays import BoolArray, IntArray
 from common.units import PPM, UHZ_PS
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.execution import EnergyAccount, rules_of
+from fitness.memory import MemoryTables, memory_tables_of
 from fitness.simulate import Evaluation, Evaluator, make_evaluator
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
@@ -75,12 +77,18 @@ class Evaluated:
     account: EnergyAccount
     one_frame: Evaluation | None
     """None where none is needed."""
+    memory: MemoryTables
 
     @property
     def frame(self) -> Evaluation:
         """One frame alone."""
         assert self.one_frame is not None, "needs_frame"
         return self.one_frame
+
+    @cached_property
+    def memory_bytes(self) -> IntArray:
+        """[n, pools]: what each holds."""
+        return memory_bytes(self.problem, self.memory, self.rows)
 
     @property
     def stream_period_ps(self) -> IntArray:
@@ -102,11 +110,12 @@ def make_outcomes(
     constraints = constraints_of(problem)
     limits = np.array([entry.limit for entry in constraints], dtype=np.int64)
     count_segments = make_segment_counter(problem)
+    memory = memory_tables_of(problem)
 
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if simulate is None else simulate(rows)
-        found = Evaluated(problem, rows, account(rows, frame), frame)
+        found = Evaluated(problem, rows, account(rows, frame), frame, memory)
         columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
         counts = None
         if any(entry.kind in _COUNTED for entry in constraints):
@@ -149,7 +158,8 @@ def _constraint_value(
         case ConstraintKind.LOSS:
             return loss_ppm(found.problem, found.rows, index)
         case ConstraintKind.MEMORY:
-            return memory_bytes(found.problem, found.rows)
+            held = found.memory_bytes
+            return held.sum(axis=1) if index is None else held[:, index]
         case ConstraintKind.DEADLINE:
             return found.frame.latency_ps[:, index]
         case ConstraintKind.RESPONSE_95:
@@ -267,7 +277,7 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.ACCURACY_LOSS: lambda found, objective: loss_ppm(
         found.problem, found.rows, objective.network
     ),
-    ObjectiveKind.MEMORY: lambda found, _: memory_bytes(found.problem, found.rows),
+    ObjectiveKind.MEMORY: lambda found, _: found.memory_bytes.sum(axis=1),
 }
 """[n]: the integer of each kind of objective."""
 
@@ -281,13 +291,19 @@ def loss_ppm(problem: Problem, rows: IntArray, network: int | None = None) -> In
     return loss
 
 
-def memory_bytes(problem: Problem, rows: IntArray) -> IntArray:
-    """[n]: shared memory that activations and the constants of all groups take."""
-    tables = [unit.weight_bytes for unit in problem.units if unit.weight_bytes is not None]
-    assert len(tables) == len(problem.units), "check_problem"
+def memory_bytes(problem: Problem, tables: MemoryTables, rows: IntArray) -> IntArray:
+    """[n, pools]: what activations and the constants of all groups take in each."""
+    assert len(tables.weights), "check_problem"
     groups = np.arange(problem.group_count)
-    weights: IntArray = np.stack(tables)[rows[:, groups], groups].sum(axis=1)
-    return weights + sum(network.activation_bytes for network in problem.networks)
+    units = rows[:, groups]
+    found = np.stack([table[groups, units].sum(axis=1) for table in tables.weights], axis=1)
+    first = [network.first_group for network in problem.networks]
+    for table, p in zip(tables.held, tables.pool_of_place, strict=True):
+        # Of one pool it is the same wherever the groups are.
+        rows_of = units if (table != table[:, :1]).any() else units[:1]
+        held = np.maximum.reduceat(table[groups, rows_of], first, axis=1)
+        found[:, p] += held.sum(axis=1)
+    return found
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:

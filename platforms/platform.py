@@ -10,11 +10,15 @@ from platforms.deployment import Deployment
 from platforms.measurement import NetworkProfile, NetworkTime
 from platforms.source import Source, Status
 
+SHARED_POOL = "shared"
+"""The memory of units that name no pool, beside others."""
+
 __all__ = [
     "ClockLaw",
     "Contention",
     "Domain",
     "Memory",
+    "MemoryPool",
     "OperatingPoint",
     "PeArray",
     "Peak",
@@ -163,6 +167,10 @@ class Unit:
     max_segments: int | None
     """Maximum number of segments that it holds (a DLA core: 16 loadables)."""
     support_source: Source
+    memory_pool: str | None = None
+    """Where weights and activations of its groups are; None: in the memory that units share."""
+    loads_whole_networks: bool = False
+    """A network with a group here has all its weights here."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +196,15 @@ class Memory:
     source: Source
     capacity_bytes: int | None = None
     """None where boards differ."""
+
+
+@dataclass(frozen=True)
+class MemoryPool:
+    """A memory beside the shared one, of one or several units."""
+
+    name: str
+    capacity_bytes: int
+    source: Source
 
 
 @dataclass(frozen=True)
@@ -229,6 +246,7 @@ class Platform:
     """Of the resolved JSON document, canonical form."""
     deployment: Deployment | None = None
     pe_array: PeArray | None = None
+    memory_pools: tuple[MemoryPool, ...] = ()
 
     @cached_property
     def domain_by_name(self) -> dict[str, Domain]:

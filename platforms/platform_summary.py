@@ -89,6 +89,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             "max_segments": unit.max_segments,
             **_source(unit.support_source),
         },
+        **({"loads_whole_networks": True} if unit.loads_whole_networks else {}),
     }
 
 
@@ -116,6 +117,21 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             "power": _source(memory.power.source),
             **_source(memory.source),
         },
+        **(
+            {
+                "memory_pools": [
+                    {
+                        "name": pool.name,
+                        "capacity_bytes": pool.capacity_bytes,
+                        "units": [u.name for u in platform.units if u.memory_pool == pool.name],
+                        **_source(pool.source),
+                    }
+                    for pool in platform.memory_pools
+                ]
+            }
+            if platform.memory_pools
+            else {}
+        ),
         "transitions": [
             {
                 "unit": transition.unit,
@@ -236,6 +252,10 @@ def platform_lines(platform: Platform) -> list[str]:
         f"{_counted(len(platform.profiles), 'network')} by group",
         f"Entries  {_by_status(every)}; of voltage and power: {_by_status(energy)}",
     ]
+    for pool in platform.memory_pools:
+        units = ", ".join(u.name for u in platform.units if u.memory_pool == pool.name)
+        size = f"{pool.capacity_bytes / (1 << 20):g} MiB"
+        lines.insert(-4, f"Pool    {pool.name}, {size}: {units} ({pool.source.status.value})")
     if platform.pe_array is not None:
         array = platform.pe_array
         lines.insert(

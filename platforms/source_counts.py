@@ -26,6 +26,7 @@ def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
             ),
             *(transition.source for transition in platform.transitions),
             platform.memory.source,
+            *(pool.source for pool in platform.memory_pools),
             *(() if array is None else (array.source,)),
         ),
         "power": (

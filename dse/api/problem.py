@@ -26,6 +26,7 @@ from dse.workload.per_network import (
     MAX_JITTER,
     MAX_LOSS,
     MAX_MISSES,
+    MEMORY_CAP,
     MIN_RATE,
     in_whole,
 )
@@ -78,7 +79,7 @@ class Problem:
         fixed: Mapping[str, str | int | float] | None = None,
         precision: str | Sequence[str] | None = None,
         power_cap_w: Number | None = None,
-        memory_cap_mb: Number | None = None,
+        memory_cap_mb: Number | Mapping[str, Number] | None = None,
         energy_budget_mj: Number | None = None,
         deadline_ms: Number | Mapping[str, Number] | None = None,
         deadline_95_ms: Number | Mapping[str, Number] | None = None,
@@ -120,7 +121,8 @@ class Problem:
             precision: number format, or several that groups choose among; the platform's default
                 if None.
             power_cap_w: mean power, at most.
-            memory_cap_mb: memory that weights and activations take, at most.
+            memory_cap_mb: memory that weights and activations take, at most; or memory pool -> the
+                same.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
             deadline_95_ms: 95th percentile of responses, at most, likewise; as the next two, of
@@ -170,7 +172,7 @@ class Problem:
             if isinstance(precision, str | None)
             else ",".join(_names(precision, "precision")),
             power_cap_w=_exact(power_cap_w, "power_cap_w"),
-            memory_cap_mb=_exact(memory_cap_mb, "memory_cap_mb"),
+            memory_caps_mb=MEMORY_CAP.parse_all(_texts(memory_cap_mb), "memory_cap_mb"),
             energy_budget_mj=_exact(energy_budget_mj, "energy_budget_mj"),
             deadlines_ms=DEADLINE.parse_all(_texts(deadline_ms), "deadline_ms"),
             deadlines_95_ms=DEADLINE_95.parse_all(_texts(deadline_95_ms), "deadline_95_ms"),
@@ -319,7 +321,7 @@ def _exact(value: Number | None, what: str) -> Fraction | None:
 
 
 def _texts(value: Number | Mapping[str, Any] | None) -> list[str]:
-    """A number for all networks, or numbers by network, as on the command line."""
+    """A number for all, or numbers by network or memory pool, as on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={number}" for name, number in value.items()]
     return [] if value is None else [str(value)]

@@ -16,7 +16,8 @@ class OneFormat:
     """The problem with one entry per unit, and what its rows are in the whole problem.
 
     A group that cannot run in ``number_format`` on a unit runs there in the first other format in
-    which it can, as engines fall back to a wider one.
+    which it can, as engines fall back to a wider one. Where such a unit loads whole networks,
+    this problem has each group there in that format, the whole problem all in the used one.
     """
 
     problem: Problem

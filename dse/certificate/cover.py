@@ -10,7 +10,8 @@ the loss of accuracy or memory is limited, a sum over the choices of all groups 
 Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
 ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
 a segment of unit u begins with group g; ``m_d_i``, domain d is outside the i-th set of points that
-lemmas name; and registers of sequential counters (Sinz 2005).
+lemmas name; registers of sequential counters (Sinz 2005); and integers of
+:mod:`dse.certificate.sum_rules`.
 """
 
 from __future__ import annotations
@@ -24,10 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dse.certificate.sum_rules import sum_rules
 from results.errors import ResultError
 from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.additive import additive_figures, additive_limit
-from results.problem.objectives import ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
 
 
@@ -62,7 +62,7 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
             f"; groups {network.groups.start} to {network.groups.stop - 1}: {_plain(network.name)}"
             for network in problem.networks
         ),
-        f"(set-logic {'QF_LIA' if (sums := _sum_rules(problem)) else 'QF_UF'})",
+        f"(set-logic {'QF_LIA' if (sums := sum_rules(problem)) else 'QF_UF'})",
     ]
     units = [np.flatnonzero(row).tolist() for row in problem.allowed]
     points = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
@@ -169,32 +169,6 @@ def _segment_rules(
                 before = [f"x_{g - 1}_{v}"] if g not in first and v in units[g - 1] else []
                 clauses.append(_clause((f"(not x_{g}_{v})", *before, f"s_{g}_{u}")))
         _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
-
-
-def _sum_rules(problem: Problem) -> list[str]:
-    """What groups add to a limited figure on their units is no more than the limit leaves them."""
-    rules = []
-    for figure in additive_figures(problem):
-        limit = additive_limit(problem, figure)
-        if limit is None:
-            continue
-        groups = range(problem.group_count)
-        tables = [unit.loss_ppm for unit in problem.units]
-        if figure.kind is ObjectiveKind.MEMORY:
-            tables = [unit.weight_bytes for unit in problem.units]
-            limit -= sum(network.activation_bytes for network in problem.networks)
-        elif figure.network is not None:
-            groups = problem.networks[figure.network].groups
-        terms = [
-            f"(ite x_{g}_{u} {table[g]} 0)"
-            for g in groups
-            for u, table in enumerate(tables)
-            if table is not None and table[g] and problem.allowed[g, u]
-        ]
-        # ``+`` takes at least two arguments; SMT-LIB has no negative numerals.
-        most = str(limit) if limit >= 0 else f"(- {-limit})"
-        rules.append(f"(assert (<= (+ {' '.join((*terms, '0', '0'))}) {most}))")
-    return rules
 
 
 def _at_most(

@@ -96,8 +96,7 @@ class Worker:
         self.tree: SearchTree = make_search_tree(
             problem,
             plan,
-            objectives=len(rules.objective),
-            rates=len(rules.rate_mw),
+            rules,
             members=BUFFER_MEMBERS,
             log=BUFFER_LOG,
         )

@@ -16,6 +16,7 @@ from dse.space.warm_start import starting_rows
 from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.objectives import OutcomeFunction, Outcomes, alone_times_by_unit, make_outcomes
 from fitness.simulate import design_of
+from results.io.canonical_json import INT64_MAX
 from results.io.plural import pluralize
 from results.problem.arithmetic import MAX_PERIODS
 from results.problem.execution import OneFrame, Periodic
@@ -42,7 +43,7 @@ PROBES = {
     ConstraintKind.MEMORY: ObjectiveKind.MEMORY,
     ConstraintKind.OVERLOAD: ObjectiveKind.RELATIVE_RESPONSE,
 }
-"""The objective that has the figure of a limit."""
+"""The objective that has the figure of a limit; of a memory pool, :func:`figure_of_pool`."""
 
 _NETWORK_FIELDS = {
     ConstraintKind.TRANSITIONS: "max_transitions",
@@ -91,7 +92,7 @@ def explain_infeasible(
             lightest = _least_loaded(probed, seed, jobs)
             alone = [] if lightest is None else [_recurs_ps(probed, lightest)]
         else:
-            alone = _least_alone(probed, seed, jobs)
+            alone = _least_alone(probed, constraint, seed, jobs)
         least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
@@ -166,8 +167,8 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
     for limit in limits:
         relaxed = with_limit(problem, constraint, limit)
         if kind in PROBES:
-            relaxed = replace(relaxed, objectives=(Objective(PROBES[kind], constraint.index),))
-        rows = short_search(relaxed, seed, jobs).rows
+            relaxed = with_figure(relaxed, constraint)
+        rows = short_search(relaxed, seed, jobs, figure_of_pool(relaxed, constraint)).rows
         if len(rows):
             return int(make_outcomes(problem)(rows).constraint_values[:, column].min())
     return None
@@ -184,6 +185,13 @@ def can_be_relaxed(problem: Problem, constraint: Constraint) -> bool:
 def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
     """The problem with one limit that :func:`can_be_relaxed` changed, or without it."""
     kind = constraint.kind
+    if _is_of_pool(constraint):
+        pools = list(problem.memory_pools)
+        assert constraint.index is not None, "a limit of a pool"
+        pools[constraint.index] = replace(
+            pools[constraint.index], cap_bytes=INT64_MAX if limit is None else limit
+        )
+        return replace(problem, memory_pools=tuple(pools))
     if kind in _PROBLEM_FIELDS:
         changed: dict[str, Any] = {_PROBLEM_FIELDS[kind]: limit}
         return replace(problem, **changed)
@@ -243,9 +251,13 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
     execution = problem.execution
     if isinstance(execution, Periodic) and constraint.kind not in _OVER_THE_PERIOD:
         execution = OneFrame()
+    problem = replace(
+        problem, memory_pools=tuple(replace(pool, cap_bytes=None) for pool in problem.memory_pools)
+    )
+    if _is_of_pool(constraint):
+        problem = with_limit(problem, constraint, None)
     return replace(
-        problem,
-        objectives=(Objective(PROBES[constraint.kind], constraint.index),),
+        with_figure(problem, constraint),
         execution=execution,
         power_cap_mw=None,
         energy_budget_fj=None,
@@ -266,9 +278,41 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
     )
 
 
-def _least_alone(problem: Problem, seed: int, jobs: int) -> list[int]:
+def with_figure(
+    problem: Problem, constraint: Constraint, beside: tuple[Objective, ...] = ()
+) -> Problem:
+    """The problem with other objectives and, as the last one that it does not have yet, the figure
+    of a limit; outcomes of a pool are those of :func:`figure_of_pool`."""
+    if _is_of_pool(constraint):
+        return replace(problem, objectives=(*beside, Objective(ObjectiveKind.MEMORY)))
+    figure = Objective(PROBES[constraint.kind], constraint.index)
+    return replace(problem, objectives=tuple(dict.fromkeys((*beside, figure))))
+
+
+def _is_of_pool(constraint: Constraint) -> bool:
+    return constraint.kind is ConstraintKind.MEMORY and constraint.index is not None
+
+
+def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction | None:
+    """Outcomes whose last objective, ``memory``, is that of a limited pool alone; None where the
+    limit is on something else."""
+    if not _is_of_pool(constraint):
+        return None
+    evaluate = make_outcomes(problem)
+    column = [entry.name for entry in constraints_of(problem)].index(constraint.name)
+
+    def outcomes(rows: IntArray) -> Outcomes:
+        found = evaluate(rows)
+        pool = found.constraint_values[:, [column]]
+        return replace(found, objectives=np.concatenate((found.objectives[:, :-1], pool), axis=1))
+
+    return outcomes
+
+
+def _least_alone(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> list[int]:
     """The smallest value found of the only objective; nothing where no point is feasible."""
-    values: IntArray = short_search(problem, seed, jobs).objectives[:, 0]
+    evaluate = figure_of_pool(problem, constraint)
+    values: IntArray = short_search(problem, seed, jobs, evaluate).objectives[:, 0]
     return [int(np.min(values))] if len(values) else []
 
 

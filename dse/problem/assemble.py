@@ -81,14 +81,13 @@ def assemble(
             "needs the timeline"
         )
     frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
-    # Phases of one model have their weights in common, which these sums have twice.
-    has_phases = any(network.continues is not None for network in workload.networks)
     held = memory_tables(
         options,
         units,
         networks,
+        platform,
         frames=frames,
-        board_bytes=None if has_phases else platform.memory.capacity_bytes,
+        has_phases=any(network.continues is not None for network in workload.networks),
     )
     demands = [
         np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
@@ -109,6 +108,8 @@ def assemble(
             is_first=all(other.unit is not entry.unit for other in units[:u]),
             loss_ppm=None if losses is None else losses[u],
             weight_bytes=None if held is None else held.weights[u],
+            memory_pool=0 if held is None else held.pool_of[u],
+            loads_whole_networks=held is not None and entry.unit.loads_whole_networks,
         )
         for u, entry in enumerate(units)
     )
@@ -123,7 +124,8 @@ def assemble(
                 names,
                 options,
                 most_loss.get(entry.name),
-                0 if held is None else held.activations[n],
+                (0,) if held is None else held.activations[n],
+                in_pools=held is not None and bool(held.pools),
             )
             for n, entry in enumerate(workload.networks)
         ),
@@ -143,6 +145,7 @@ def assemble(
         power_cap_mw=_scaled(options.power_cap_w, 1000),
         energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
         memory_cap_bytes=None if held is None else held.cap,
+        memory_pools=() if held is None else held.pools,
         edge_tokens=_edge_tokens(networks),
         searches_priorities=options.search_priorities,
     )
@@ -217,7 +220,9 @@ def _network(
     names: Sequence[str],
     options: Options,
     loss_percent: Fraction | None,
-    activation_bytes: int,
+    activation_bytes: tuple[int, ...],
+    *,
+    in_pools: bool,
 ) -> ProblemNetwork:
     limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
     return ProblemNetwork(
@@ -237,7 +242,8 @@ def _network(
         ),
         priority=entry.priority,
         max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
-        activation_bytes=activation_bytes,
+        activation_bytes=max(activation_bytes),
+        group_activation_bytes=activation_bytes if in_pools else None,
         paced=entry.rate_hz is not None,
         batch=entry.batch,
         batch_wait_ps=ceil(entry.batch_wait_ms * PS_PER_MS),
@@ -272,6 +278,8 @@ def _unit(
     is_first: bool,
     loss_ppm: IntArray | None,
     weight_bytes: IntArray | None,
+    memory_pool: int,
+    loads_whole_networks: bool,
 ) -> ProblemUnit:
     unit = entry.unit
     idle_mw = unit_idle_mw(platform, unit)
@@ -299,6 +307,8 @@ def _unit(
         number_format=entry.number_format if entry.is_choice else None,
         loss_ppm=loss_ppm,
         weight_bytes=weight_bytes,
+        memory_pool=memory_pool,
+        loads_whole_networks=loads_whole_networks,
     )
 
 

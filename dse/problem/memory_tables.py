@@ -10,53 +10,71 @@ import numpy as np
 
 from common.arrays import IntArray
 from common.units import BYTES_PER_MB
+from dse.errors import WorkloadError
 from dse.workload.options import Options
 from fitness.costs.number_formats import UnitFormat
+from platforms.platform import SHARED_POOL, Platform
 from results.problem.objectives import ObjectiveKind
-from sdf.grouping.activations import peak_activation_elements
+from results.problem.problem import MemoryPool
+from sdf.grouping.activations import held_activation_elements
+from sdf.grouping.cuts import layers_of
 from sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryTables:
-    """Bytes in the memory that the chip's units share."""
+    """Bytes in the memories of the chip's units."""
 
     weights: tuple[IntArray, ...]
     """[groups of all networks] of each unit in each format."""
-    activations: tuple[int, ...]
-    """Of each network, all frames in flight."""
+    activations: tuple[tuple[int, ...], ...]
+    """Of each network while each of its groups runs, all frames in flight."""
     cap: int | None
-    """At most so much."""
+    """At most so much in all pools together."""
+    pools: tuple[MemoryPool, ...]
+    """None where all units have one."""
+    pool_of: tuple[int, ...]
+    """Of each unit in each format: the pool."""
 
 
 def memory_tables(
     options: Options,
     choices: Sequence[UnitFormat],
     groups: Sequence[GroupedNetwork],
+    platform: Platform,
     *,
     frames: int,
-    board_bytes: int | None,
+    has_phases: bool,
 ) -> MemoryTables | None:
     """The bytes of networks on units; None where nothing asks for them and all fits anyway.
 
     Constants take what they have in the format of the group's unit (those of a byte or less what
-    they are stored in), nothing on a unit with a memory of its own. Activations are counted in the
-    widest format that may be chosen.
+    they are stored in), nothing on a unit whose own memory is no pool. Activations are counted in
+    the widest format that may be chosen.
 
     Args:
         choices: units with formats.
         groups: one per network of the workload.
+        platform: its capacities are limits where a mapping could need more.
         frames: in flight.
-        board_bytes: memory of the board; None: not known. It is a limit where a mapping could need
-            more.
+        has_phases: networks have weights in common, which these sums have twice; capacities limit
+            nothing.
+
+    Raises:
+        WorkloadError: on a limit of a pool that none of the units has.
     """
+    used = {choice.unit.memory_pool for choice in choices}
+    named = [pool for pool in platform.memory_pools if pool.name in used]
+    names = [SHARED_POOL, *(pool.name for pool in named)]
+    pool_of = tuple(names.index(choice.unit.memory_pool or SHARED_POOL) for choice in choices)
+    caps = _caps(options, names)
     widths = [_bytes_per_element(choice) for choice in choices]
     layers = [group.layers for network in groups for group in network.groups]
     weights = tuple(
         np.array(
             [
                 sum(layer.parameter_bytes(width) for layer in own)
-                if choice.unit.bandwidth_share
+                if choice.unit.bandwidth_share or choice.unit.memory_pool
                 else 0
                 for own in layers
             ],
@@ -65,16 +83,62 @@ def memory_tables(
         for choice, width in zip(choices, widths, strict=True)
     )
     activations = tuple(
-        frames * peak_activation_elements(network.graph) * max(widths) for network in groups
+        tuple(frames * max(widths) * elements for elements in _held_elements(network))
+        for network in groups
     )
-    limits = [] if options.memory_cap_mb is None else [int(options.memory_cap_mb * BYTES_PER_MB)]
-    if board_bytes is not None:
-        most = int(np.max(weights, axis=0).sum()) + sum(activations)
-        limits += [board_bytes] if most > board_bytes else []
-    names = {text.partition(":")[0] for text in options.objectives}
-    if not limits and ObjectiveKind.MEMORY.value not in names:
+    capacities = [platform.memory.capacity_bytes, *(pool.capacity_bytes for pool in named)]
+    for p, (name, capacity) in enumerate(zip(names, capacities, strict=True)):
+        here = [c for c, pool in enumerate(pool_of) if pool == p]
+        most = _most_bytes(choices, weights, activations, here)
+        if capacity is not None and not has_phases and most > capacity:
+            key = name if named else None
+            caps[key] = min(capacity, caps.get(key, capacity))
+    objectives = {text.partition(":")[0] for text in options.objectives}
+    if not caps and ObjectiveKind.MEMORY.value not in objectives:
         return None
-    return MemoryTables(weights, activations, max(1, min(limits)) if limits else None)
+    pools = tuple(MemoryPool(name, caps.get(name)) for name in names) if named else ()
+    return MemoryTables(weights, activations, caps.get(None), pools, pool_of)
+
+
+def _caps(options: Options, names: Sequence[str]) -> dict[str | None, int]:
+    """Bytes by pool, None for all together; the strictest of several."""
+    caps: dict[str | None, int] = {}
+    for name, megabytes in options.memory_caps_mb:
+        if name is not None and (name not in names or len(names) == 1):
+            known = ", ".join(names) if len(names) > 1 else "the units share one memory"
+            raise WorkloadError(
+                f"--memory-cap: no unit of this problem has the memory pool {name!r} ({known})"
+            )
+        limit = max(1, int(megabytes * BYTES_PER_MB))
+        caps[name] = min(limit, caps.get(name, limit))
+    return caps
+
+
+def _held_elements(network: GroupedNetwork) -> list[int]:
+    """Of each group: the most activations that are held while one of its layers runs."""
+    held = dict(
+        zip(
+            (layer.name for layer in layers_of(network.graph)),
+            held_activation_elements(network.graph),
+            strict=True,
+        )
+    )
+    return [max(held[layer.name] for layer in group.layers) for group in network.groups]
+
+
+def _most_bytes(
+    choices: Sequence[UnitFormat],
+    weights: Sequence[IntArray],
+    activations: Sequence[Sequence[int]],
+    here: Sequence[int],
+) -> int:
+    """No mapping holds more in a pool with these choices."""
+    if not here:
+        return 0
+    whole = [c for c in here if choices[c].unit.loads_whole_networks]
+    others = [weights[c] for c in here if c not in whole]
+    total = sum(int(weights[c].sum()) for c in whole) + sum(map(max, activations))
+    return total + (int(np.max(others, axis=0).sum()) if others else 0)
 
 
 def _bytes_per_element(choice: UnitFormat) -> int:

@@ -62,7 +62,7 @@ class Tools:
         precision: str | None = None,
         losses: str | None = None,
         max_accuracy_loss_percent: float | None = None,
-        memory_cap_mb: float | None = None,
+        memory_cap_mb: float | dict[str, float] | None = None,
         batch: int | None = None,
         max_evaluations: int = 20_000,
         prove_s: float = 0,
@@ -71,6 +71,7 @@ class Tools:
 
         ``output`` is a new folder; ``precision`` a number format, or several with commas between,
         among which groups choose; ``losses`` a table (CSV) of the accuracy that they cost;
+        ``memory_cap_mb`` of all memory, or by pool;
         ``batch`` images computed at once; ``prove_s`` seconds for a proof, at most 60.
         """
         problem = self._problem(

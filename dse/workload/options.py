@@ -42,6 +42,7 @@ class Options:
     between, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds;
     ``deadlines_95_ms``, ``max_jitters_ms``, ``max_misses``: likewise, of responses of networks with
     rates.
+    ``memory_caps_mb``: memory pool, or None for all together -> megabytes.
     ``max_losses_percent``: network, or None for all -> most loss of accuracy. ``min_rates_hz``:
     network, or None for all -> least inferences per second, of networks that run freely. ``pins``:
     network -> (first, last, unit).
@@ -56,7 +57,7 @@ class Options:
     fixed: tuple[tuple[str, str], ...] = ()
     precision: str | None = None
     power_cap_w: Fraction | None = None
-    memory_cap_mb: Fraction | None = None
+    memory_caps_mb: tuple[tuple[str | None, Fraction], ...] = ()
     energy_budget_mj: Fraction | None = None
     deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
     deadlines_95_ms: tuple[tuple[str | None, Fraction], ...] = ()

@@ -21,6 +21,7 @@ from dse.workload.per_network import (
     MAX_JITTER,
     MAX_LOSS,
     MAX_MISSES,
+    MEMORY_CAP,
     MIN_RATE,
     in_whole,
 )
@@ -48,7 +49,7 @@ def make_options(
     max_misses: Sequence[str] | None = None,
     min_rate: Sequence[str] | None = None,
     max_accuracy_loss: Sequence[str] | None = None,
-    memory_cap: str | None = None,
+    memory_cap: Sequence[str] | None = None,
     throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
     pipeline_time: IdleTime = IdleTime.PERIOD,
     free_running: bool = False,
@@ -75,7 +76,7 @@ def make_options(
         units=names,
         fixed=_fixed_once(fix or ()),
         precision=precision,
-        memory_cap_mb=None if memory_cap is None else parse_positive(memory_cap, "--memory-cap"),
+        memory_caps_mb=MEMORY_CAP.parse_all(memory_cap),
         power_cap_w=None if power_cap is None else parse_positive(power_cap, "--power-cap"),
         energy_budget_mj=(
             None if energy_budget is None else parse_positive(energy_budget, "--energy-budget")

@@ -1,9 +1,9 @@
-"""Options with a number for one network or for all: ``[NETWORK=]NUMBER``."""
+"""Options with a number for one network, or memory pool, or for all: ``[NETWORK=]NUMBER``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dse.errors import WorkloadError
@@ -25,6 +25,8 @@ class PerNetwork:
     bounds: str
     """The two as they are written."""
     is_whole: bool = False
+    of: str = "NETWORK"
+    """Whose number it is."""
 
     def parse(self, text: str, what: str | None = None) -> ByNetwork:
         """``33.3`` or ``NETWORK=33.3``.
@@ -42,7 +44,7 @@ class PerNetwork:
         if value is None or not is_one or not self.least <= value <= self.most:
             integer = f" with an integer {self.number}" if self.is_whole else ""
             raise WorkloadError(
-                f"{what or self.option}: [NETWORK=]{self.number}{integer} {self.bounds} is "
+                f"{what or self.option}: [{self.of}=]{self.number}{integer} {self.bounds} is "
                 f"required, got {text!r}"
             )
         return (network if equals else None), value
@@ -67,6 +69,7 @@ DEADLINE_95 = _positive("--deadline-95", "MS")
 MIN_RATE = _positive("--min-rate", "HZ")
 MAX_JITTER = _limit("--max-jitter", "MS")
 MAX_LOSS = _limit("--max-accuracy-loss", "PERCENT")
+MEMORY_CAP = replace(_positive("--memory-cap", "MB"), of="POOL")
 MAX_MISSES = PerNetwork(
     *("--max-misses", "N", Fraction(0), Fraction(MAX_RELEASES), f"from 0 to {MAX_RELEASES}"),
     is_whole=True,

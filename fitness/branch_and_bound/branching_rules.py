@@ -65,13 +65,18 @@ class BranchingRules(Tables):
     least_loss: IntArray
     """[groups]: the smallest of them over the units that a group may be on."""
     weight_bytes: IntArray
-    """[groups x units]: memory that a group's constants take; 0 where it is not counted."""
+    """[figures, groups x units]: memory that a group's constants take; figure 0 of all pools
+    together, the others of each pool that has a name; no figures where memory is not counted."""
     least_weight_bytes: IntArray
-    """[groups]: the smallest of them over the units that a group may be on."""
-    activation_bytes: int
-    """Of all networks."""
-    memory_cap_bytes: int
-    """Or ``UNLIMITED``."""
+    """[figures, groups]: the smallest of them over the units that a group may be on."""
+    held_bytes: IntArray
+    """[places, groups x units]: what a network holds at least, see :mod:`fitness.memory`."""
+    least_held_bytes: IntArray
+    """[networks, places]: what it holds there wherever its groups are."""
+    place_figure: IntArray
+    """[places]: the figure of its pool, or -1."""
+    memory_cap_bytes: IntArray
+    """[figures]: or ``UNLIMITED``."""
     deadline: IntArray
     """[networks]: maximum latency in ps, or ``UNLIMITED``."""
     ladder: IntArray

@@ -21,6 +21,7 @@ from fitness.branch_and_bound.branching_rules import (
     UNLIMITED,
     BranchingRules,
 )
+from fitness.memory import memory_tables_of
 from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
@@ -73,7 +74,7 @@ def make_branching_rules(
         for network in networks
     ]
     losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
-    weights, least_weights = _sums(problem, [unit.weight_bytes for unit in problem.units])
+    memory = _memory(problem)
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
@@ -101,10 +102,7 @@ def make_branching_rules(
         loss_limit=_ints([_limit(network.max_loss_ppm) for network in networks]),
         loss=losses,
         least_loss=least_loss,
-        weight_bytes=weights,
-        least_weight_bytes=least_weights,
-        activation_bytes=sum(network.activation_bytes for network in networks),
-        memory_cap_bytes=_limit(problem.memory_cap_bytes),
+        **memory,
         deadline=_ints([_limit(network.deadline_ps) for network in networks]),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
         objective=_ints(kinds),
@@ -125,8 +123,32 @@ def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray
     [groups], the smallest over the units that a group may be on."""
     none = np.zeros(problem.group_count, dtype=np.int64)
     rows = np.stack([none if table is None else table for table in tables], axis=1)
-    least = np.where(problem.allowed, rows, np.iinfo(np.int64).max).min(axis=1)
-    return rows.reshape(-1), least.astype(np.int64)
+    return rows.reshape(-1), _least(problem, rows)
+
+
+def _least(problem: Problem, tables: IntArray) -> IntArray:
+    """[..., groups] of [..., groups, units]: the smallest over the units that a group may be on."""
+    least: IntArray = np.where(problem.allowed, tables, np.iinfo(np.int64).max).min(axis=-1)
+    return least.astype(np.int64)
+
+
+def _memory(problem: Problem) -> dict[str, IntArray]:
+    """The fields of memory: a figure for all pools together, and one for each that has a name."""
+    tables, named = memory_tables_of(problem), bool(problem.memory_pools)
+    weights, cells = tables.weights, problem.group_count * len(problem.units)
+    every = weights.sum(axis=0, keepdims=True)[: len(weights)]
+    figures = np.concatenate((every, weights)) if named else every
+    caps = [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
+    least_held = _least(problem, tables.held)
+    first = [network.first_group for network in problem.networks]
+    return {
+        "weight_bytes": figures.reshape(len(figures), cells),
+        "least_weight_bytes": _least(problem, figures),
+        "held_bytes": tables.held.reshape(len(tables.held), cells),
+        "least_held_bytes": np.maximum.reduceat(least_held, first, axis=1).T,
+        "place_figure": np.where(named, tables.pool_of_place + 1, -1),
+        "memory_cap_bytes": _ints([_limit(cap) for cap in caps[: len(figures)]]),
+    }
 
 
 def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:

@@ -60,14 +60,15 @@ def _assign(plan, rules, tree, g, u):
     tree.units[g] = u
     n = rules.network[g]
     tree.loss[n] += rules.loss[g * plan.units + u] - rules.least_loss[g]
-    tree.memory[0] += rules.weight_bytes[g * plan.units + u] - rules.least_weight_bytes[g]
+    _hold(plan, rules, tree, g)
     _count_assigned(plan, rules, tree, g, np.int64(1))
     if rules.limit[n] >= 0 and tree.transitions[n] > rules.limit[n]:
         return False
     if rules.loss_limit[n] >= 0 and tree.loss[n] > rules.loss_limit[n]:
         return False
-    if rules.memory_cap_bytes >= 0 and tree.memory[0] > rules.memory_cap_bytes:
-        return False
+    for f in range(rules.memory_cap_bytes.shape[0]):
+        if rules.memory_cap_bytes[f] >= 0 and tree.memory[f] > rules.memory_cap_bytes[f]:
+            return False
     for v in range(plan.units):
         if rules.segments[v] >= 0 and tree.segments[v] > rules.segments[v]:
             return False
@@ -106,9 +107,40 @@ def _unassign(plan, rules, tree, g):
     _count_assigned(plan, rules, tree, g, np.int64(-1))
     lost = rules.loss[g * plan.units + tree.units[g]] - rules.least_loss[g]
     tree.loss[rules.network[g]] -= lost
-    held = rules.weight_bytes[g * plan.units + tree.units[g]]
-    tree.memory[0] -= held - rules.least_weight_bytes[g]
+    _release(plan, rules, tree, g)
     tree.units[g] = -1
+
+
+@jit
+def _hold(plan, rules, tree, g):
+    """Adds the memory of a group that is assigned: its weights, and by how much it raises what its
+    network holds."""
+    n, at = rules.network[g], g * plan.units + tree.units[g]
+    for f in range(tree.memory.shape[0]):
+        tree.memory[f] += rules.weight_bytes[f, at] - rules.least_weight_bytes[f, g]
+    for p in range(rules.place_figure.shape[0]):
+        more = max(np.int64(0), rules.held_bytes[p, at] - tree.held[n, p])
+        tree.raised[g, p] = more
+        _raise(rules, tree, n, p, more)
+
+
+@jit
+def _release(plan, rules, tree, g):
+    """Undoes :func:`_hold`; the last assigned groups in any order."""
+    n, at = rules.network[g], g * plan.units + tree.units[g]
+    for f in range(tree.memory.shape[0]):
+        tree.memory[f] -= rules.weight_bytes[f, at] - rules.least_weight_bytes[f, g]
+    for p in range(rules.place_figure.shape[0]):
+        _raise(rules, tree, n, p, -tree.raised[g, p])
+
+
+@jit
+def _raise(rules, tree, n, p, more):
+    """Adds to what network n holds at place p."""
+    tree.held[n, p] += more
+    tree.memory[0] += more
+    if rules.place_figure[p] >= 0:
+        tree.memory[rules.place_figure[p]] += more
 
 
 @jit
@@ -375,12 +407,18 @@ def begin_subtree(plan, rules, tree, units, points):
     for u in range(plan.units):
         tree.segments[u] = 0
         tree.named_on[u] = 0
-    tree.memory[0] = rules.activation_bytes
+    for f in range(tree.memory.shape[0]):
+        tree.memory[f] = 0
+    for n in range(plan.networks):
+        for p in range(rules.place_figure.shape[0]):
+            tree.held[n, p] = 0
+            _raise(rules, tree, n, p, rules.least_held_bytes[n, p])
     for g in range(plan.groups):
         tree.units[g] = -1
         tree.forced[g] = 0
         tree.loss[rules.network[g]] += rules.least_loss[g]
-        tree.memory[0] += rules.least_weight_bytes[g]
+        for f in range(tree.memory.shape[0]):
+            tree.memory[f] += rules.least_weight_bytes[f, g]
     for g in range(plan.groups):
         if units[g] >= 0:
             _assign(plan, rules, tree, g, units[g])

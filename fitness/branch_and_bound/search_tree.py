@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from common.arrays import IntArray
+from fitness.branch_and_bound.branching_rules import BranchingRules
 from fitness.simulator.layout import Plan
 from fitness.simulator.state import JOB_STATE, RUN, UNIT
 from fitness.simulator.tables import RecordArray, Tables, record, records
@@ -50,7 +51,11 @@ class SearchTree(Tables):
     loss: IntArray
     """[networks]: accuracy that its groups cost at least, in ppm."""
     memory: IntArray
-    """[1]: bytes that are taken at least."""
+    """[figures]: bytes that are taken at least, as in ``BranchingRules.weight_bytes``."""
+    held: IntArray
+    """[networks, places]: bytes that each network holds at least."""
+    raised: IntArray
+    """[groups, places]: what an assigned group added to them."""
     named_on: IntArray
     """[units]: assigned groups, in all number formats at a unit's first entry."""
     kind: IntArray
@@ -131,11 +136,11 @@ class SearchTree(Tables):
 
 
 def make_search_tree(
-    problem: Problem, plan: Plan, *, objectives: int, rates: int, members: int, log: int
+    problem: Problem, plan: Plan, rules: BranchingRules, *, members: int, log: int
 ) -> SearchTree:
-    """An empty search, with room for this many members and nodes in the log; ``rates``: as many as
-    the search space has."""
+    """An empty search, with room for this many members and nodes in the log."""
     groups, domains = plan.groups, plan.domains
+    objectives, rates = len(rules.objective), len(rules.rate_mw)
     # A set of points can be halved until one is left: at most once for every point.
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
@@ -147,7 +152,9 @@ def make_search_tree(
         transitions=_zeros(plan.networks),
         segments=_zeros(plan.units),
         loss=_zeros(plan.networks),
-        memory=_zeros(1),
+        memory=_zeros(len(rules.memory_cap_bytes)),
+        held=_zeros(*rules.least_held_bytes.shape),
+        raised=_zeros(groups, len(rules.place_figure)),
         named_on=_zeros(plan.units),
         kind=_zeros(levels),
         subject=_zeros(levels),

@@ -58,10 +58,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from common.arrays import IntArray
 from common.units import UHZ_PS
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import LemmaCosts, LemmaCostTables, Points
+from fitness.lemma_checker.memory import least_memory_bytes, least_of
 from fitness.lemma_checker.power import LeastPower, LemmaPower, power_must_break
 from fitness.lemma_checker.simulate import (
     Instance,
@@ -268,7 +268,7 @@ class LemmaChecker:
                 sum(least_loss_ppm(self._problem, g, units[g]) for g in network.groups)
                 for network in self._problem.networks
             ),
-            memory_bytes=least_memory_bytes(self._problem, units),
+            memory_bytes=least_memory_bytes(self._problem, units, range(len(self._problem.units))),
             span_ps=self._spans(state, units, costs, network_end) if self._needs_spans else (),
             power=power,
             trade=trade,
@@ -322,21 +322,7 @@ class LemmaChecker:
 def least_loss_ppm(problem: Problem, group: int, unit: int) -> int:
     """Accuracy that a group costs on a unit; with ``NOT_NAMED`` the smallest over those that it may
     be on; 0 where that is not known."""
-    return _least_of(problem, [entry.loss_ppm for entry in problem.units], group, unit)
-
-
-def least_memory_bytes(problem: Problem, units: Sequence[int]) -> int:
-    """Memory that all groups and networks take at least, given the units of some groups."""
-    tables = [entry.weight_bytes for entry in problem.units]
-    weights = sum(_least_of(problem, tables, g, unit) for g, unit in enumerate(units))
-    return weights + sum(network.activation_bytes for network in problem.networks)
-
-
-def _least_of(problem: Problem, tables: Sequence[IntArray | None], group: int, unit: int) -> int:
-    values = [0 if table is None else int(table[group]) for table in tables]
-    if unit != NOT_NAMED:
-        return values[unit]
-    return min(value for u, value in enumerate(values) if problem.allowed[group, u])
+    return least_of(problem, [entry.loss_ppm for entry in problem.units], group, unit)
 
 
 def _inputs_first(instances: tuple[Instance, ...]) -> list[int]:

@@ -34,9 +34,10 @@ from math import factorial, prod
 
 import numpy as np
 
-from fitness.lemma_checker.check import LemmaChecker, is_closed, least_loss_ppm, least_memory_bytes
+from fitness.lemma_checker.check import LemmaChecker, is_closed, least_loss_ppm
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.costs import Points
+from fitness.lemma_checker.memory import memory_is_kept
 from fitness.lemma_checker.simulate import State
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT
@@ -275,8 +276,7 @@ class LemmaWalk:
         most_ppm = network.max_loss_ppm
         if most_ppm is not None and self._least_loss(placed, n) > most_ppm:
             return None
-        cap = self._problem.memory_cap_bytes
-        if cap is not None and least_memory_bytes(self._problem, placed) > cap:
+        if not memory_is_kept(self._problem, placed):
             return None
         begun = self._segments(placed)
         for u, one in enumerate(self._problem.units):

@@ -170,15 +170,23 @@ def _accuracy_loss(account: PlainAccount, objective: Objective) -> int:
     )
 
 
-def _memory_bytes(problem: Problem, design: DesignPoint) -> int:
-    """What all groups and all networks take."""
-    total = 0
+def _memory_bytes(problem: Problem, design: DesignPoint) -> list[int]:
+    """What each pool holds."""
+    total = [0] * max(1, len(problem.memory_pools))
     for network in problem.networks:
-        total += network.activation_bytes
-        for g in network.groups:
-            table = problem.units[int(design.units[g])].weight_bytes
+        activations: dict[int, int] = {}
+        loaded = set()
+        for g, held in zip(network.groups, network.held_bytes, strict=True):
+            u = int(design.units[g])
+            unit = problem.units[u]
+            activations[unit.memory_pool] = max(held, activations.get(unit.memory_pool, 0))
+            loaded |= {(u, h) for h in (network.groups if unit.loads_whole_networks else [g])}
+        for pool, held in activations.items():
+            total[pool] += held
+        for u, g in loaded:
+            table = problem.units[u].weight_bytes
             assert table is not None, "check_problem"
-            total += int(table[g])
+            total[problem.units[u].memory_pool] += int(table[g])
     return total
 
 
@@ -219,7 +227,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ),
     ObjectiveKind.MISSES: _of_responses(_late, sum),
     ObjectiveKind.ACCURACY_LOSS: _accuracy_loss,
-    ObjectiveKind.MEMORY: lambda account, _: _memory_bytes(account.problem, account.design),
+    ObjectiveKind.MEMORY: lambda account, _: sum(_memory_bytes(account.problem, account.design)),
 }
 """The integer of each kind of objective."""
 
@@ -352,7 +360,17 @@ def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
         if network.max_loss_ppm is not None and loss > network.max_loss_ppm:
             why = f"{network.name} loses {loss} ppm, at most {network.max_loss_ppm} allowed"
             broken.append(Broken(f"accuracy loss of {network.name}", why))
-    cap = problem.memory_cap_bytes
-    if cap is not None and (memory := _memory_bytes(problem, design)) > cap:
-        broken.append(Broken("memory", f"memory is {memory} bytes, at most {cap} allowed"))
-    return broken
+    return broken + _broken_caps(problem, design)
+
+
+def _broken_caps(problem: Problem, design: DesignPoint) -> list[Broken]:
+    caps = [("memory", problem.memory_cap_bytes)]
+    caps += [(f"memory of {pool.name}", pool.cap_bytes) for pool in problem.memory_pools]
+    if all(cap is None for _, cap in caps):
+        return []
+    held = _memory_bytes(problem, design)
+    return [
+        Broken(name, f"{name} is {taken} bytes, at most {cap} allowed")
+        for (name, cap), taken in zip(caps, [sum(held), *held], strict=bool(problem.memory_pools))
+        if cap is not None and taken > cap
+    ]

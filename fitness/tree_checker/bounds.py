@@ -209,7 +209,7 @@ def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
                 if n < 0 or n == m:
                     work.vector[j] += least_loss(facts, work, m)
         elif kind == MEMORY:
-            work.vector[j] = least_memory(facts, work)
+            work.vector[j] = least_memory(facts, work, 0)
         else:
             energy = idle * time + dynamic
             if kind == TOKEN_ENERGY:

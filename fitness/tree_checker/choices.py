@@ -150,8 +150,10 @@ def _place(facts, work, depth, g, u):
                     work.follows[h] = depth + 1
     if facts.max_loss_ppm[n] >= 0 and least_loss(facts, work, n) > facts.max_loss_ppm[n]:
         return False
-    if facts.memory_cap_bytes >= 0 and least_memory(facts, work) > facts.memory_cap_bytes:
-        return False
+    for f in range(facts.memory_cap_bytes.shape[0]):
+        cap = facts.memory_cap_bytes[f]
+        if cap >= 0 and least_memory(facts, work, f) > cap:
+            return False
     for v in range(facts.units):
         if facts.max_segments[v] >= 0 and _segments(facts, work, v) > facts.max_segments[v]:
             return False
@@ -178,12 +180,30 @@ def least_loss(facts, work, n):
 
 
 @jit
-def least_memory(facts, work):
-    """Memory that all networks take at least, in bytes."""
-    memory = np.int64(facts.activation_bytes)
-    for g in range(facts.weight_bytes.shape[0]):
+def least_memory(facts, work, f):
+    """Bytes that all networks take at least: in all pools for f = 0, else in pool f - 1."""
+    memory = np.int64(0)
+    for g in range(facts.groups):
         where = work.units[g] if work.units[g] >= 0 else facts.units
-        memory += facts.weight_bytes[g, where]
+        memory += facts.weight_bytes[f, g, where]
+    for n in range(facts.networks):
+        for p in range(max(1, facts.memory_cap_bytes.shape[0] - 1)):
+            if f == 0 or p == f - 1:
+                most = np.int64(0)
+                for g in range(facts.first_group[n], facts.end_group[n]):
+                    u = work.units[g]
+                    pool = facts.pool[u] if u >= 0 else facts.only_pool[g]
+                    if pool == p:
+                        most = max(most, facts.activation_bytes[g])
+                memory += most
+        for u in range(facts.units):
+            if facts.loads_whole[u] and (f == 0 or facts.pool[u] == f - 1):
+                used = False
+                for g in range(facts.first_group[n], facts.end_group[n]):
+                    where = work.units[g] if work.units[g] >= 0 else facts.only_unit[g]
+                    used |= where == u
+                if used:
+                    memory += facts.network_bytes[n, u]
     return memory
 
 

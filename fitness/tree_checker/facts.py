@@ -102,10 +102,22 @@ class Facts(Tables):
     loss_ppm: IntArray
     """[groups, units + 1]: the last column is the smallest over the units that a group may have."""
     weight_bytes: IntArray
-    """[groups, units + 1]: likewise."""
-    activation_bytes: int
-    memory_cap_bytes: int
-    """Or ``NONE``."""
+    """[all pools, each pool; groups, units + 1]: likewise of each, without those of units that load
+    whole networks."""
+    activation_bytes: IntArray
+    """[groups]"""
+    only_pool: IntArray
+    """[groups]: the pool of all units that it may have, or ``NONE``."""
+    pool: IntArray
+    """[units]"""
+    loads_whole: IntArray
+    """[units]"""
+    only_unit: IntArray
+    """[groups]: the only unit that it may have, or ``NONE``."""
+    network_bytes: IntArray
+    """[networks, units]: weights of all groups of a network."""
+    memory_cap_bytes: IntArray
+    """[all pools, each pool]: or ``NONE``."""
     deadline_ps: IntArray
     arrival_ps: IntArray
     """[networks]"""
@@ -228,9 +240,24 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         max_segments=_limits(unit.max_segments for unit in units),
         max_loss_ppm=_limits(network.max_loss_ppm for network in networks),
         loss_ppm=_with_least(problem, [unit.loss_ppm for unit in units]),
-        weight_bytes=_with_least(problem, [unit.weight_bytes for unit in units]),
-        activation_bytes=sum(network.activation_bytes for network in networks),
-        memory_cap_bytes=int(_limits([problem.memory_cap_bytes])[0]),
+        weight_bytes=_weights(problem),
+        activation_bytes=_int64([held for network in networks for held in network.held_bytes]),
+        only_pool=_only(problem, [unit.memory_pool for unit in units]),
+        pool=_int64([unit.memory_pool for unit in units]),
+        loads_whole=_int64([unit.loads_whole_networks for unit in units]),
+        only_unit=_only(problem, range(len(units))),
+        network_bytes=_int64(
+            [
+                [
+                    _known(problem, u.weight_bytes)[n.groups.start : n.groups.stop].sum()
+                    for u in units
+                ]
+                for n in networks
+            ]
+        ),
+        memory_cap_bytes=_limits(
+            [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
+        ),
         deadline_ps=_limits(network.deadline_ps for network in networks),
         arrival_ps=_int64([network.arrival_ps for network in networks]),
         repeats=_int64([network.repeats for network in networks]),
@@ -318,6 +345,33 @@ def _with_least(problem: Problem, tables: Sequence[IntArray | None]) -> IntArray
         row = [0 if table is None else int(table[g]) for table in tables]
         rows.append([*row, min(value for value, may in zip(row, allowed, strict=True) if may)])
     return _int64(rows)
+
+
+def _known(problem: Problem, table: IntArray | None) -> IntArray:
+    """[groups]: 0 where it is not known."""
+    return np.zeros(problem.group_count, dtype=np.int64) if table is None else table
+
+
+def _weights(problem: Problem) -> IntArray:
+    """[all pools, each pool; groups, units + 1]"""
+    tables = [None if u.loads_whole_networks else u.weight_bytes for u in problem.units]
+    of_pools = [
+        [table if problem.units[u].memory_pool == p else None for u, table in enumerate(tables)]
+        for p in range(len(problem.memory_pools))
+    ]
+    return np.stack([_with_least(problem, given) for given in (tables, *of_pools)])
+
+
+def _only(problem: Problem, values: Sequence[int]) -> IntArray:
+    """[groups]: the value that all units of a group have, or ``NONE``."""
+    return _int64(
+        [
+            only.pop()
+            if len(only := {values[u] for u in np.flatnonzero(row).tolist()}) == 1
+            else NONE
+            for row in problem.allowed
+        ]
+    )
 
 
 def _slowest_ps(problem: Problem) -> int:

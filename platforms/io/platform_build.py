@@ -19,10 +19,12 @@ from platforms.io.measurement_file import (
 )
 from platforms.io.power_model import power_mw, voltages_mv
 from platforms.platform import (
+    SHARED_POOL,
     ClockLaw,
     Contention,
     Domain,
     Memory,
+    MemoryPool,
     OperatingPoint,
     Peak,
     PeArray,
@@ -54,6 +56,11 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
         for index, entry in enumerate(document["units"])
     )
     _require_distinct([unit.name for unit in units], "units", "name")
+    pools = tuple(
+        _memory_pool(entry, f"memory_pools[{index}]")
+        for index, entry in enumerate(document.get("memory_pools", ()))
+    )
+    _check_pools(pools, units)
     unit_by_name = {unit.name: unit for unit in units}
     _check_precision(document["default_precision"], units)
     transitions = tuple(
@@ -82,6 +89,7 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
         sha256=sha256,
         deployment=read_deployment(document.get("deployment"), domain_by_name, unit_by_name),
         pe_array=_pe_array(document.get("pe_array"), unit_by_name),
+        memory_pools=pools,
     )
 
 
@@ -196,6 +204,32 @@ def _memory(entry: Mapping[str, Any], domains: Mapping[str, Domain]) -> Memory:
     )
 
 
+def _memory_pool(entry: Mapping[str, Any], where: str) -> MemoryPool:
+    if entry["name"] == SHARED_POOL:
+        raise PlatformError(
+            f"{where}.name must not be {SHARED_POOL!r}, the memory of all units that name no pool"
+        )
+    return MemoryPool(
+        name=entry["name"],
+        capacity_bytes=integer_of(entry["capacity_mib"], 1 << 20, f"{where}.capacity_mib", "bytes"),
+        source=read_source(entry),
+    )
+
+
+def _check_pools(pools: Sequence[MemoryPool], units: Sequence[Unit]) -> None:
+    names = [pool.name for pool in pools]
+    _require_distinct(names, "memory_pools", "name")
+    for index, unit in enumerate(units):
+        if unit.memory_pool is not None and unit.memory_pool not in names:
+            raise PlatformError(
+                f"units[{index}].memory_pool must name one of memory_pools "
+                f"({', '.join(names) or 'there are none'}), got {unit.memory_pool!r}"
+            )
+    for index, name in enumerate(names):
+        if all(unit.memory_pool != name for unit in units):
+            raise PlatformError(f"memory_pools[{index}] must be that of a unit, got {name!r}")
+
+
 def _unit(
     entry: Mapping[str, Any], domains: Mapping[str, Domain], memory: Memory, where: str
 ) -> Unit:
@@ -253,6 +287,8 @@ def _unit(
         ),
         max_segments=support["max_segments"],
         support_source=read_source(support),
+        memory_pool=entry.get("memory_pool"),
+        loads_whole_networks=entry.get("loads_whole_networks", False),
     )
 
 

@@ -23,6 +23,7 @@ MAX_BASES = 20
 MERGED_BY = {
     "domains": "name",
     "units": "name",
+    "memory_pools": "name",
     "transitions": "unit",
     "peaks": "precision",
     "power": "domain",

@@ -19,6 +19,15 @@ MAX_BATCH = 1000
 """Images that a network computes at once."""
 
 
+@dataclass(frozen=True)
+class MemoryPool:
+    """A memory that units have in common."""
+
+    name: str
+    cap_bytes: int | None = None
+    """At most so much may be held there; None: no limit."""
+
+
 @dataclass(frozen=True, eq=False)
 class ContentionTable:
     """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
@@ -113,8 +122,14 @@ class ProblemUnit:
     """[groups]: accuracy that a group costs its network in this number format, in millionths of
     the metric. None: not known."""
     weight_bytes: IntArray | None = None
-    """[groups]: shared memory that the constants of a group take in this number format; 0 on a unit
-    with a memory of its own. None: not counted."""
+    """[groups]: memory that the constants of a group take in this number format; 0 on a unit whose
+    memory is not described. None: not counted."""
+    memory_pool: int = 0
+    """Where they are, with the activations of groups on the unit: index of the problem's
+    ``memory_pools``; 0 where it has none."""
+    loads_whole_networks: bool = False
+    """A network with a group here has the constants of all its groups here, in this number format.
+    """
 
     @property
     def unit_name(self) -> str:
@@ -149,7 +164,10 @@ class ProblemNetwork:
     max_loss_ppm: int | None = None
     """Most accuracy that its groups may cost it together, in millionths of the metric."""
     activation_bytes: int = 0
-    """Shared memory that its activations take, wherever its groups are."""
+    """Memory that its activations take, all groups in one pool."""
+    group_activation_bytes: tuple[int, ...] | None = None
+    """Of each of its groups: what activations take while it runs; the largest is
+    ``activation_bytes``. None: that for every group."""
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
@@ -171,6 +189,12 @@ class ProblemNetwork:
         """Its groups, as indices over all networks."""
         return range(self.first_group, self.first_group + len(self.group_names))
 
+    @property
+    def held_bytes(self) -> tuple[int, ...]:
+        """``group_activation_bytes``, ``activation_bytes`` for each group where there are none."""
+        given = self.group_activation_bytes
+        return (self.activation_bytes,) * len(self.group_names) if given is None else given
+
 
 _ONE_FRAME = OneFrame()
 
@@ -188,6 +212,7 @@ class Problem:
     ``execution``: how frames follow each other, and over which time energy is counted.
     ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
     they are not known.
+    ``memory_cap_bytes``: limits what all ``memory_pools`` hold together; none: all units have one.
     ``searches_priorities``: the search chooses priorities below ``PRIORITY_LEVELS``.
     """
 
@@ -204,6 +229,7 @@ class Problem:
     power_cap_mw: int | None = None
     energy_budget_fj: int | None = None
     memory_cap_bytes: int | None = None
+    memory_pools: tuple[MemoryPool, ...] = ()
     edge_tokens: IntArray | None = None
     handovers: tuple[tuple[int, int], ...] = ()
     handover_ps: IntArray | None = None

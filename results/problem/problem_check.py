@@ -91,6 +91,18 @@ def _check_networks(problem: Problem) -> None:
             f"{path}.activation_bytes",
             f"must be from 0 to {MAX_MEMORY_BYTES}, got {network.activation_bytes}",
         )
+        held = network.held_bytes
+        require(
+            len(held) == len(network.group_names) and min(held) >= 0,
+            f"{path}.group_activation_bytes",
+            f"must be {len(network.group_names)} numbers >= 0, got {list(held)}",
+        )
+        require(
+            max(held) == network.activation_bytes,
+            f"{path}.activation_bytes",
+            f"must be the largest of group_activation_bytes, {max(held)}, "
+            f"got {network.activation_bytes}",
+        )
         require(
             0 <= network.priority <= MAX_PRIORITY,
             f"{path}.priority",
@@ -335,8 +347,17 @@ def _check_objectives(problem: Problem) -> None:
     if problem.memory_cap_bytes is not None:
         cap = problem.memory_cap_bytes
         require(cap >= 0, "$.memory_cap_bytes", f"must be null or >= 0, got {cap}")
+    if problem.memory_pools:
+        check_names("$.memory_pools", [pool.name for pool in problem.memory_pools])
+    for p, pool in enumerate(problem.memory_pools):
+        require(
+            pool.cap_bytes is None or pool.cap_bytes >= 0,
+            f"$.memory_pools[{p}].cap_bytes",
+            f"must be null or >= 0, got {pool.cap_bytes}",
+        )
+    caps = [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
     is_objective = any(o.kind is ObjectiveKind.MEMORY for o in problem.objectives)
-    if problem.memory_cap_bytes is not None or is_objective:
+    if caps.count(None) < len(caps) or is_objective:
         for u, unit in enumerate(problem.units):
             require(
                 unit.weight_bytes is not None,

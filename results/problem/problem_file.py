@@ -77,6 +77,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             if problem.memory_cap_bytes is None
             else {"memory_cap_bytes": problem.memory_cap_bytes}
         ),
+        **(
+            {"memory_pools": [vars(pool) for pool in problem.memory_pools]}
+            if problem.memory_pools
+            else {}
+        ),
         "board_mw": problem.board_mw,
         **({"searches_priorities": True} if problem.searches_priorities else {}),
         "memory_domain": (
@@ -99,6 +104,11 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                     {"activation_bytes": network.activation_bytes}
                     if network.activation_bytes
                     else {}
+                ),
+                **(
+                    {}
+                    if network.group_activation_bytes is None
+                    else {"group_activation_bytes": list(network.group_activation_bytes)}
                 ),
                 **({"paced": True} if network.paced else {}),
                 **({"batch": network.batch} if network.batch > 1 else {}),
@@ -143,6 +153,12 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                     if unit.weight_bytes is None
                     else {"weight_bytes": unit.weight_bytes.tolist()}
                 ),
+                **(
+                    {"memory_pool": problem.memory_pools[unit.memory_pool].name}
+                    if problem.memory_pools
+                    else {}
+                ),
+                **({"loads_whole_networks": True} if unit.loads_whole_networks else {}),
             }
             for unit in problem.units
         ],

@@ -25,6 +25,7 @@ from results.problem.objectives import Objective, ObjectiveKind, objective_name
 from results.problem.problem import (
     ChannelCosts,
     ContentionTable,
+    MemoryPool,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -55,8 +56,9 @@ def problem_from_document(document: Json) -> Problem:
     content: Any = document
     networks = _indices("$.networks", content["networks"])
     domains = _indices("$.domains", content["domains"])
+    pools = _indices("$.memory_pools", content.get("memory_pools", []))
     units = tuple(
-        _unit_from_document(unit, domains, f"$.units[{u}]")
+        _unit_from_document(unit, domains, pools, f"$.units[{u}]")
         for u, unit in enumerate(content["units"])
     )
     memory = content["memory_domain"]
@@ -79,6 +81,11 @@ def problem_from_document(document: Json) -> Problem:
                 priority=network.get("priority", 0),
                 max_loss_ppm=network.get("max_loss_ppm"),
                 activation_bytes=network.get("activation_bytes", 0),
+                group_activation_bytes=(
+                    tuple(network["group_activation_bytes"])
+                    if "group_activation_bytes" in network
+                    else None
+                ),
                 paced=network.get("paced", False),
                 batch=network.get("batch", 1),
                 batch_wait_ps=network.get("batch_wait_ps", 0),
@@ -112,6 +119,7 @@ def problem_from_document(document: Json) -> Problem:
         power_cap_mw=content["power_cap_mw"],
         energy_budget_fj=content["energy_budget_fj"],
         memory_cap_bytes=content.get("memory_cap_bytes"),
+        memory_pools=tuple(MemoryPool(**pool) for pool in content.get("memory_pools", [])),
         edge_tokens=_tokens(edges),
         handovers=tuple((entry["source"], entry["target"]) for entry in handovers),
         handover_ps=_integers(
@@ -162,7 +170,9 @@ _UNIT_TABLES = (
 )
 
 
-def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> ProblemUnit:
+def _unit_from_document(
+    unit: Any, domains: dict[str, int], pools: dict[str, int], path: str
+) -> ProblemUnit:
     contention, channels = unit["contention"], unit["channels"]
     tables = {
         name: _integers(unit[name], f"{path}.{name}") for name in _UNIT_TABLES if name in unit
@@ -181,6 +191,12 @@ def _unit_from_document(unit: Any, domains: dict[str, int], path: str) -> Proble
         max_segments=unit["max_segments"],
         unit=unit.get("unit"),
         number_format=unit.get("number_format"),
+        memory_pool=(
+            _look_up(pools, unit["memory_pool"], f"{path}.memory_pool")
+            if "memory_pool" in unit
+            else 0
+        ),
+        loads_whole_networks=unit.get("loads_whole_networks", False),
         channels=None
         if channels is None
         else ChannelCosts(

@@ -84,6 +84,11 @@ def check_formats(problem: Problem) -> None:
         if unit.weight_bytes is not None:
             check_array(unit.weight_bytes, (problem.group_count,), f"{path}.weight_bytes")
             check_range(unit.weight_bytes, 0, MAX_WEIGHT_BYTES, f"{path}.weight_bytes")
+        require(
+            0 <= unit.memory_pool < max(1, len(problem.memory_pools)),
+            f"{path}.memory_pool",
+            f"must be one of the problem's memory_pools, got {unit.memory_pool}",
+        )
         if unit.loss_ppm is not None:
             check_array(unit.loss_ppm, (problem.group_count,), f"{path}.loss_ppm")
             check_range(unit.loss_ppm, 0, MAX_LOSS_PPM, f"{path}.loss_ppm")
@@ -117,6 +122,16 @@ def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> N
         are_equal(unit.contention, first.contention),
         f"{path}.contention",
         f"must be that of {first.name!r}",
+    )
+    require(
+        unit.memory_pool == first.memory_pool,
+        f"{path}.memory_pool",
+        f"must be that of {first.name!r}",
+    )
+    require(
+        unit.loads_whole_networks == first.loads_whole_networks,
+        f"{path}.loads_whole_networks",
+        f"must be as for {first.name!r}",
     )
     require(not unit.idle_mw.any(), f"{path}.idle_mw", f"must be 0: {first.name!r} has it")
     require(

@@ -172,6 +172,12 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         _of(b.energy_budget_fj, FJ_PER_MJ, "mJ"),
     )
     note("memory cap", *(_of(p.memory_cap_bytes, BYTES_PER_MB, "MB") for p in (a, b)))
+    for name in dict.fromkeys(pool.name for problem in (a, b) for pool in problem.memory_pools):
+        caps = [
+            [pool.cap_bytes for pool in problem.memory_pools if pool.name == name] or [None]
+            for problem in (a, b)
+        ]
+        note(f"memory cap of {name}", *(_of(cap[0], BYTES_PER_MB, "MB") for cap in caps))
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
     for name in sorted(shared):
         one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))

@@ -46,6 +46,11 @@ def describe_space(problem: Problem) -> str:
         parts.append(f"energy at most {_decimal(problem.energy_budget_fj, 12)} mJ")
     if problem.memory_cap_bytes is not None:
         parts.append(f"memory at most {_decimal(problem.memory_cap_bytes, 6)} MB")
+    parts += [
+        f"memory of {pool.name} at most {_decimal(pool.cap_bytes, 6)} MB"
+        for pool in problem.memory_pools
+        if pool.cap_bytes is not None
+    ]
     return "; ".join(parts)
 
 

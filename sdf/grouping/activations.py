@@ -12,7 +12,12 @@ the layer before them, or in place."""
 
 
 def peak_activation_elements(graph: SdfGraph) -> int:
-    """The most tensor elements that are held at a time, layers in their order, one by one.
+    """The most tensor elements that are held at a time; :func:`held_activation_elements`."""
+    return max(held_activation_elements(graph))
+
+
+def held_activation_elements(graph: SdfGraph) -> tuple[int, ...]:
+    """[layers]: tensor elements that are held while each runs, in their order, one by one.
 
     A tensor is held from the layer that makes it to the last one that reads it, an input of the
     network while a layer reads it, a result while it is made. A reshaped tensor is the same memory,
@@ -31,7 +36,8 @@ def peak_activation_elements(graph: SdfGraph) -> int:
             read[reader].append(t)
     home = list(range(len(tensors)))
     last = [tensor.readers[-1] for tensor in tensors]
-    held, freed, peak = 0, [0] * (len(layers) + 1), 0
+    held, freed = 0, [0] * (len(layers) + 1)
+    found = []
     size = [tensor.elements for tensor in tensors]
     for i, layer in enumerate(layers):
         for t in made[i]:
@@ -45,9 +51,9 @@ def peak_activation_elements(graph: SdfGraph) -> int:
                 freed[last[t]] += size[home[t]]
         outside = layer.input_elements - sum(size[t] for t in read[i])
         results = layer.output_elements - sum(size[t] for t in made[i])
-        peak = max(peak, held + max(0, outside) + max(0, results))
+        found.append(held + max(0, outside) + max(0, results))
         held -= freed[i]
-    return peak
+    return tuple(found)
 
 
 def _home(

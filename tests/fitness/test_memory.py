@@ -38,8 +38,22 @@ def drawn(seed: int) -> tuple[np.random.Generator, Problem]:
     return rng, problem
 
 
+def held_in(problem: Problem, row: np.ndarray, pool: int) -> int:
+    """Bytes in a pool, unit by unit."""
+    total = 0
+    for network in problem.networks:
+        here = [g for g in network.groups if problem.units[row[g]].memory_pool == pool]
+        total += max([network.held_bytes[g - network.first_group] for g in here], default=0)
+        for u in {int(row[g]) for g in here}:
+            unit = problem.units[u]
+            own = [g for g in here if row[g] == u]
+            chosen = list(network.groups) if unit.loads_whole_networks else own
+            total += int(unit.weight_bytes[chosen].sum())
+    return total
+
+
 def test_compiled_equals_plain_and_adds_up() -> None:
-    broken = 0
+    broken = pools_broken = 0
     for seed in range(PROBLEMS):
         rng, problem = drawn(seed)
         rows = np.stack([rng.choice(axis, 6) for axis in space_of(problem).choices], axis=1)
@@ -48,11 +62,7 @@ def test_compiled_equals_plain_and_adds_up() -> None:
         for i, row in enumerate(rows):
             plain = plain_outcome(problem, design_of(problem, row))
             assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
-            taken = sum(
-                int(problem.units[u].weight_bytes[g])
-                for g, u in enumerate(row[: problem.group_count])
-            )
-            taken += sum(network.activation_bytes for network in problem.networks)
+            taken = sum(held_in(problem, row, pool) for pool in range(3))
             assert outcomes.objectives[i, 2] == taken
             names = [
                 limit.name
@@ -63,7 +73,12 @@ def test_compiled_equals_plain_and_adds_up() -> None:
             cap = problem.memory_cap_bytes
             assert ("memory" in names) == (cap is not None and taken > cap)
             broken += "memory" in names
+            for p, pool in enumerate(problem.memory_pools):
+                over = pool.cap_bytes is not None and held_in(problem, row, p) > pool.cap_bytes
+                assert (f"memory of {pool.name}" in names) == over
+                pools_broken += over
     assert broken > PROBLEMS // 4
+    assert pools_broken > PROBLEMS // 4
 
 
 def test_the_problem_survives_its_file() -> None:

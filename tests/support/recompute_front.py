@@ -269,9 +269,7 @@ def figures(problem, unit_of, point, rows, played=None):
         own = lost[first : first + len(network["group_names"])]
         result["accuracy_loss_ppm" + ":" + network["name"]] = sum(own)
 
-    weights = [units[u].get("weight_bytes", [0] * len(unit_of))[g] for g, u in enumerate(unit_of)]
-    activations = [network.get("activation_bytes", 0) for network in problem["networks"]]
-    result["memory_bytes"] = sum(weights) + sum(activations)
+    result["memory_bytes"] = sum(memory_of(problem, unit_of).values())
 
     counted, idle_ps, per, count = rows, makespan, (1, 1), 1
     spent = dict.fromkeys(units, 0)
@@ -335,6 +333,45 @@ def figures(problem, unit_of, point, rows, played=None):
     if free:
         result["energy_per_inference_fj"] = energy
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
+
+
+def memory_of(problem, unit_of):
+    """Bytes in each pool."""
+    units = {unit["name"]: unit for unit in problem["units"]}
+    held = {}
+
+    def hold(unit, size):
+        pool = unit.get("memory_pool")
+        held[pool] = held.get(pool, 0) + size
+
+    for network in problem["networks"]:
+        first, count = network["first_group"], len(network["group_names"])
+        groups = range(first, first + count)
+        most = [network.get("activation_bytes", 0)] * count
+        most = network.get("group_activation_bytes", most)
+        largest = {}
+        for g in groups:
+            unit = units[unit_of[g]]
+            size = most[g - first]
+            if size >= largest.get(unit.get("memory_pool"), (0, None))[0]:
+                largest[unit.get("memory_pool")] = size, unit
+            if "weight_bytes" in unit and not unit.get("loads_whole_networks"):
+                hold(unit, unit["weight_bytes"][g])
+        for size, unit in largest.values():
+            hold(unit, size)
+        for name in {unit_of[g] for g in groups}:
+            if "weight_bytes" in units[name] and units[name].get("loads_whole_networks"):
+                hold(units[name], sum(units[name]["weight_bytes"][g] for g in groups))
+    return held
+
+
+def caps_broken(problem, unit_of):
+    """Names of limits of memory that a mapping is above."""
+    held = memory_of(problem, unit_of)
+    caps = [("memory", sum(held.values()), problem.get("memory_cap_bytes"))]
+    for pool in problem.get("memory_pools", []):
+        caps.append((f"memory of {pool['name']}", held.get(pool["name"], 0), pool["cap_bytes"]))
+    return [name for name, size, cap in caps if cap is not None and size > cap]
 
 
 def clipped(rows, begin, last):
@@ -560,6 +597,8 @@ def main(folder):
         for name, value in member["objectives"].items():
             if result[name] != value:
                 wrong.append(f"member {i}: {name} is {result[name]}, the file says {value}")
+        for name in caps_broken(problem, unit_of):
+            wrong.append(f"member {i}: above the limit of {name}")
         if by_unit != member["energy_by_unit_fj"]:
             wrong.append(f"member {i}: energy_by_unit_fj")
     print("\n".join(wrong) or f"{len(front['members'])} members: all objectives agree")

@@ -10,13 +10,12 @@ a format each.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from itertools import product
 from typing import Any
 
 from dse.certificate.formulation.instance import Layers
-from results.problem.additive import additive_figures, additive_limit
-from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 
 Term = Any
@@ -178,10 +177,15 @@ class Equations:
                 ]
                 if begins:
                     self._add(z3.AtMost(*begins, unit.max_segments))
-        for figure in additive_figures(problem):
-            limit = additive_limit(problem, figure)
-            if limit is not None:
-                self._add(self._sum(figure) <= limit)
+        for n, network in enumerate(problem.networks):
+            if network.max_loss_ppm is not None:
+                self._add(self._loss(n) <= network.max_loss_ppm)
+        pools = range(max(1, len(problem.memory_pools)))
+        if problem.memory_cap_bytes is not None:
+            self._add(self._memory(pools) <= problem.memory_cap_bytes)
+        for p, pool in enumerate(problem.memory_pools):
+            if pool.cap_bytes is not None:
+                self._add(self._memory([p]) <= pool.cap_bytes)
         if problem.execution.period_ps is not None:
             self._add(self.makespan <= problem.execution.period_ps)
 
@@ -209,22 +213,44 @@ class Equations:
         is_first = any(g == network.first_group for network in self.problem.networks)
         return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
 
-    def _sum(self, figure: Objective) -> Term:
-        """Loss of accuracy of a network, or memory."""
-        problem = self.problem
-        of_memory = figure.kind is ObjectiveKind.MEMORY
-        base = sum(network.activation_bytes for network in problem.networks) if of_memory else 0
-        counted = set(range(problem.group_count))
-        if figure.network is not None:
-            counted = set(problem.networks[figure.network].groups)
-        terms = [self._z3.IntVal(base)]
-        for u, unit in enumerate(problem.units):
-            table = unit.weight_bytes if of_memory else unit.loss_ppm
-            if table is not None:
+    def _loss(self, n: int) -> Term:
+        """Loss of accuracy of a network."""
+        z3 = self._z3
+        terms = [z3.IntVal(0)]
+        for u, unit in enumerate(self.problem.units):
+            if unit.loss_ppm is not None:
                 terms += [
-                    self._z3.If(self.S[g][u], int(table[g]), 0) for g in counted if u in self.S[g]
+                    z3.If(self.S[g][u], int(unit.loss_ppm[g]), 0)
+                    for g in self.problem.networks[n].groups
+                    if u in self.S[g]
                 ]
-        return self._z3.Sum(terms)
+        return z3.Sum(terms)
+
+    def _memory(self, pools: Iterable[int]) -> Term:
+        """What some pools hold."""
+        z3, problem = self._z3, self.problem
+        terms = [z3.IntVal(0)]
+        for network in problem.networks:
+            for p in pools:
+                here = {u for u, unit in enumerate(problem.units) if unit.memory_pool == p}
+                held = z3.IntVal(0)
+                # The larger ones outside: they decide first.
+                for size, g in sorted(zip(network.held_bytes, network.groups, strict=True)):
+                    held = z3.If(
+                        z3.Or([on for u, on in self.S[g].items() if u in here]), size, held
+                    )
+                terms.append(held if len(here) < len(problem.units) else network.activation_bytes)
+                for u in here:
+                    table = problem.units[u].weight_bytes
+                    on = {g: self.S[g][u] for g in network.groups if u in self.S[g]}
+                    if table is None:
+                        continue
+                    if problem.units[u].loads_whole_networks:
+                        whole = sum(int(table[g]) for g in network.groups)
+                        terms.append(z3.If(z3.Or(list(on.values())), whole, 0))
+                    else:
+                        terms += [z3.If(here_is, int(table[g]), 0) for g, here_is in on.items()]
+        return z3.Sum(terms)
 
     def _exactly_one(self, literals: list[Term]) -> None:
         self._add(self._z3.Or(literals))

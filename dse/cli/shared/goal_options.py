@@ -31,9 +31,11 @@ MaxLosses = Annotated[
     ),
 ]
 MemoryCap = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        "--memory-cap", help="Memory in MB that weights and activations may take together."
+        "--memory-cap",
+        help="Memory in MB that weights and activations may take, together or in one memory pool: "
+        "[POOL=]MB. Repeatable.",
     ),
 ]
 PowerCap = Annotated[str | None, typer.Option("--power-cap", help="Power cap in watts.")]

@@ -8,7 +8,7 @@ that there is nothing else is not proved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from dse.engines.diagnose_infeasible import (
     MORE_COUNTS,
     PROBES,
     can_be_relaxed,
+    figure_of_pool,
     short_search,
+    with_figure,
     with_limit,
 )
 from fitness.constraints import Constraint, constraints_of
 from fitness.objectives import make_outcomes
-from results.problem.objectives import Objective
 from results.problem.problem import Problem
 
 
@@ -95,11 +96,9 @@ def _beyond(
     for limit in limits:
         relaxed = with_limit(problem, constraint, limit)
         if kind in PROBES:
-            figure = Objective(PROBES[kind], constraint.index)
-            relaxed = replace(
-                relaxed, objectives=tuple(dict.fromkeys((*problem.objectives, figure)))
-            )
-        found = short_search(relaxed, seed, jobs, start=rows).rows
+            relaxed = with_figure(relaxed, constraint, problem.objectives)
+        of_pool = figure_of_pool(relaxed, constraint)
+        found = short_search(relaxed, seed, jobs, of_pool, start=rows).rows
         if len(found):
             outcomes = evaluate(found)
             values.append(outcomes.objectives)

@@ -78,6 +78,10 @@ def test_formats_losses_memory_and_batches_are_those_of_explore(tmp_path: Path) 
     assert {unit["number_format"] for unit in document["units"]} == {"int8", "fp16"}
     outside = refusal(tmp_path, "explore", **{**asked, "losses": "../x.csv", "output": "two"})
     assert "a path inside the server's folder is required" in outside
+    no_pool = refusal(
+        tmp_path, "explore", **{**asked, "memory_cap_mb": {"npu": 5}, "output": "two"}
+    )
+    assert "no unit of this problem has the memory pool 'npu'" in no_pool
 
 
 def test_a_mapping_is_evaluated(tmp_path: Path) -> None:

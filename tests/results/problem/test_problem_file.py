@@ -16,7 +16,7 @@ from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_bytes, problem_sha256, problem_to_document
 from results.problem.problem_reader import problem_from_bytes, problem_from_document
 from tests.support.problems.formats import with_formats, with_losses
-from tests.support.problems.memory import with_memory
+from tests.support.problems.memory import with_memory, with_pools
 
 
 def assert_equal(a, b, path="problem"):
@@ -51,7 +51,9 @@ def variants(make_problem):
     )
     yield dataclasses.replace(with_losses(named), execution=Pipeline(3))
     yield with_formats(np.random.default_rng(1), with_phases(base))
-    yield dataclasses.replace(with_memory(np.random.default_rng(1), base), memory_cap_bytes=10**9)
+    held = dataclasses.replace(with_memory(np.random.default_rng(1), base), memory_cap_bytes=10**9)
+    yield held
+    yield with_pools(np.random.default_rng(1), held, most=10**4)
     yield dataclasses.replace(
         base,
         execution=Periodic(10**12),
@@ -123,7 +125,9 @@ def test_every_field_is_in_the_file(problem):
     rng = np.random.default_rng(0)
     changed = dataclasses.replace(with_phases(problem), searches_priorities=True)
     changed = with_memory(rng, with_formats(rng, changed))
-    document = problem_to_document(dataclasses.replace(changed, memory_cap_bytes=1))
+    changed = with_pools(rng, dataclasses.replace(changed, memory_cap_bytes=1), most=10**4)
+    units = (dataclasses.replace(u, loads_whole_networks=True) for u in changed.units)
+    document = problem_to_document(dataclasses.replace(changed, units=tuple(units)))
     fields = {field.name for field in dataclasses.fields(Problem)}
     assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)
     assert set(document["handovers"][0]) == {"source", "target", "transition_ps"}

@@ -21,6 +21,7 @@ from results.problem.execution import (
     Pipeline,
 )
 from results.problem.problem import (
+    MemoryPool,
     Problem,
     ProblemDomain,
     ProblemNetwork,
@@ -43,9 +44,11 @@ COSTS = {
         # What figures mean, not which design points there are.
         "objectives",
     },
-    ProblemNetwork: {"first_group", "activation_bytes", "batch", "batch_wait_ps"},
+    ProblemNetwork: {"first_group", "activation_bytes", "group_activation_bytes"}
+    | {"batch", "batch_wait_ps"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
-    | {"channels", "step_ps", "loss_ppm", "weight_bytes"}
+    | {"channels", "step_ps", "loss_ppm", "weight_bytes", "memory_pool"}
+    | {"loads_whole_networks"}
     # An entry's name has both.
     | {"unit", "number_format"},
     ProblemDomain: {"voltages_mv", "static_mw"},
@@ -114,6 +117,10 @@ NARROWS: dict[type, dict[str, Change]] = {
         "energy_budget_fj": (
             whole(energy_budget_fj=123_456_789_012_345),
             "energy at most 123.456789012345 mJ",
+        ),
+        "memory_pools": (
+            whole(memory_pools=(MemoryPool("shared"), MemoryPool("npu", 64_500_000))),
+            "; memory of npu at most 64.5 MB",
         ),
         "memory_cap_bytes": (whole(memory_cap_bytes=60_500_001), "memory at most 60.500001 MB"),
     },

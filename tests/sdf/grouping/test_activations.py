@@ -6,7 +6,7 @@ import numpy as np
 
 from sdf.catalogue.catalogue import load_network
 from sdf.graph import Actor, Channel, SdfGraph
-from sdf.grouping.activations import peak_activation_elements
+from sdf.grouping.activations import held_activation_elements, peak_activation_elements
 from sdf.grouping.cuts import layers_of, tensors_of
 from sdf.layer import Layer, LayerKind
 
@@ -65,3 +65,42 @@ def test_between_the_largest_layer_and_all_tensors():
         slack = max(layer.input_elements + layer.output_elements for layer in layers_of(graph))
         found = peak_activation_elements(graph)
         assert max(t.elements for t in tensors) <= found <= np.max(held) + slack
+
+
+def test_what_a_pool_holds_is_bounded_by_what_is_held_while_layers_run_there():
+    """Of random layers in two pools, tensor by tensor: one is in its writer's pool until its last
+    reader there, and in the other from the hand-over to its last reader there."""
+    rng = np.random.default_rng(33)
+    below = 0
+    for _ in range(300):
+        count = int(rng.integers(2, 9))
+        edges = [
+            (i, j, int(rng.integers(1, 20)))
+            for j in range(1, count)
+            for i in rng.choice(j, min(j, int(rng.integers(1, 3))), replace=False).tolist()
+        ]
+        readers: dict[tuple[int, int], list[int]] = {}
+        for source, target, size in edges:
+            readers.setdefault((source, size), []).append(target)
+        made = [sum(size for source, size in readers if source == i) or 1 for i in range(count)]
+        read = [sum(size for _, target, size in edges if target == i) for i in range(count)]
+        layers = [(CONV, read[i], made[i]) for i in range(count)]
+        held = held_activation_elements(graph_of(layers, edges))
+        pool_of = rng.integers(0, 2, count)
+        for pool in range(2):
+            here = np.flatnonzero(pool_of == pool).tolist()
+            most = 0
+            for now in range(count):
+                result = now in here and all(source != now for source, _ in readers)
+                size = made[now] if result else 0
+                for (source, elements), targets in readers.items():
+                    until = [target for target in targets if target in here]
+                    until += [source] if source in here else []
+                    size += elements if source <= now <= max(until, default=-1) else 0
+                most = max(most, size)
+            bound = max((held[i] for i in here), default=0)
+            assert most <= bound
+            below += most < bound
+            if len(here) == count:
+                assert most == bound == max(held)
+    assert below > 100

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from results.problem.problem import Problem
+from results.problem.problem import MemoryPool, Problem, ProblemUnit
 
 
 def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with bytes of every group on every unit and of every network's activations; two
-    of three have a limit between the least and the most that can be taken."""
+    """The problem with bytes of every group on every unit and of every network's activations, in
+    half of the cases in several pools or on units that load whole networks; two of three have a
+    limit between the least and the most that can be taken, pools too."""
     groups = problem.group_count
     units = tuple(
         replace(unit, weight_bytes=rng.integers(0, 8, groups) * 1000) for unit in problem.units
@@ -33,4 +34,40 @@ def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
     cap = None
     if rng.integers(3):
         cap = fixed + least + int(rng.integers(0, most - least + 1)) * 2 // 3
-    return replace(problem, units=units, networks=networks, memory_cap_bytes=cap)
+    problem = replace(problem, units=units, networks=networks, memory_cap_bytes=cap)
+    return with_pools(rng, problem, most_bytes(problem)) if rng.integers(2) else problem
+
+
+def most_bytes(problem: Problem) -> int:
+    """Of all networks in one pool, wherever their groups are."""
+    table = np.stack([unit.weight_bytes for unit in problem.units], axis=1)
+    most = int(np.where(problem.allowed, table, 0).max(axis=1).sum())
+    return most + sum(network.activation_bytes for network in problem.networks)
+
+
+def with_pools(rng: np.random.Generator, problem: Problem, most: int) -> Problem:
+    """The problem with one to three pools, some of them limited, activations of each group, and
+    units that load whole networks; ``most``: bytes of all networks in one pool."""
+    pools = tuple(
+        MemoryPool(f"pool{p}", int(rng.integers(most // 4, most + 1)) if rng.integers(2) else None)
+        for p in range(int(rng.integers(1, 4)))
+    )
+    of_unit = {u: (int(rng.integers(len(pools))), rng.integers(3) == 0) for u in problem.unit_of}
+
+    def placed(unit: ProblemUnit, first: int) -> ProblemUnit:
+        pool, loads_whole = of_unit[first]
+        return replace(unit, memory_pool=pool, loads_whole_networks=bool(loads_whole))
+
+    networks = []
+    for network in problem.networks:
+        held = rng.integers(0, 4, len(network.group_names)) * 500
+        given = tuple(held.tolist()) if rng.integers(3) else None
+        if given is not None:
+            network = replace(network, activation_bytes=max(given), group_activation_bytes=given)
+        networks.append(network)
+    return replace(
+        problem,
+        memory_pools=pools,
+        units=tuple(map(placed, problem.units, problem.unit_of)),
+        networks=tuple(networks),
+    )

@@ -31,7 +31,15 @@ WHOLE_NUMBERS = frozenset(
     {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
 )
 TEXT_LISTS = frozenset(
-    {"objectives", "units", "fixed", "min_rate_hz", "batch", "max_accuracy_loss_percent"}
+    {
+        "objectives",
+        "units",
+        "fixed",
+        "min_rate_hz",
+        "batch",
+        "max_accuracy_loss_percent",
+        "memory_cap_mb",
+    }
     | {"deadline_ms", "deadline_95_ms", "max_jitter_ms", "max_misses"}
 )
 

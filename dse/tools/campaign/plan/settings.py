@@ -140,7 +140,7 @@ def options_of(settings: RunSettings) -> Options:
         fix=listed(settings.fixed),
         precision=settings.precision,
         power_cap=settings.power_cap_w,
-        memory_cap=settings.memory_cap_mb,
+        memory_cap=listed(settings.memory_cap_mb),
         max_accuracy_loss=listed(settings.max_accuracy_loss_percent),
         energy_budget=settings.energy_budget_mj,
         deadline=listed(settings.deadline_ms),

@@ -56,6 +56,18 @@ def test_all_lists_are_multiplied(tmp_path):
     assert len({run.name for run in plan.runs}) == len(found)
 
 
+def test_caps_of_memory_are_numbers_or_texts_by_pool(tmp_path):
+    plan = plan_of(tmp_path, memory_caps_mb=[None, 60.5, "500, dla=4"])
+    found = {
+        run.settings.memory_cap_mb: options_of(run.settings).memory_caps_mb for run in plan.runs
+    }
+    assert found == {
+        None: (),
+        "60.5": ((None, Fraction("60.5")),),
+        "500, dla=4": ((None, Fraction(500)), ("dla", Fraction(4))),
+    }
+
+
 def test_objectives_follow_the_workload_where_none_are_given(tmp_path):
     (tmp_path / "rates.yaml").write_text(
         "networks: [{network: alexnet, rate_hz: 30}, {network: squeezenet, rate_hz: 10}]"
@@ -276,6 +288,8 @@ def test_every_input_counts(tmp_path):
         ({"min_rates_hz": [5]}, "min_rate_hz: free_running is required"),
         ({"min_rates_hz": [0]}, "min_rates_hz"),
         ({"min_rates_hz": ["alexnet="]}, "--min-rate: [NETWORK=]HZ from 10^-9"),
+        ({"memory_caps_mb": [0]}, "memory_caps_mb"),
+        ({"memory_caps_mb": ["dla="]}, "--memory-cap: [POOL=]MB from 10^-9"),
         ({"objectives": ["throughput, fairness"]}, "fairness: free_running is required"),
     ],
 )
