@@ -91,6 +91,18 @@ def check_magnitudes(problem: Problem) -> None:
             "(--units)"
         )
     _check_rates(problem)
+    _check_memory(problem)
+
+
+def _check_memory(problem: Problem) -> None:
+    """Accepts what all pools hold if each has the activations of all networks, and every unit that
+    loads whole networks all weights."""
+    activations = sum(network.activation_bytes for network in problem.networks)
+    total = activations * max(1, len(problem.memory_pools)) + sum(
+        int(unit.weight_bytes.sum()) for unit in problem.units if unit.weight_bytes is not None
+    )
+    if total >= INT64_LIMIT:
+        raise ResultError(f"memory of all pools must stay below 2**63 bytes, got up to {total}")
 
 
 def _check_rates(problem: Problem) -> None:

@@ -24,7 +24,7 @@ from fitness.simulate import row_of
 from results.errors import ResultError
 from results.problem.execution import ChannelUse, FreeRunning, OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from results.problem.problem import MemoryPool, Problem
 from tests.support.problems.formats import with_losses
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
@@ -248,3 +248,28 @@ def test_a_power_cap_that_nothing_reaches_closes_nothing(cap_mw: int) -> None:
         assert found.nodes == uncapped.nodes
         if len(found.objectives):
             assert found.objectives[:, 0].min() == best
+
+
+def test_memory_of_many_pools_is_in_int64_or_refused() -> None:
+    """Each network has its largest activations in each of the pools that its groups are in."""
+    rng = np.random.default_rng(7)
+    problem = with_losses(random_problem(rng, replace(SHAPE, networks=(3, 3), units=(3, 3))))
+    problem = replace(problem, objectives=(Objective(ObjectiveKind.MEMORY),))
+    many = 1 << 61
+    for pools, fits in ((1, True), (3, False)):
+        changed = replace(
+            problem,
+            networks=tuple(replace(n, activation_bytes=many // 3) for n in problem.networks),
+            memory_pools=tuple(MemoryPool(f"pool{p}") for p in range(2 * pools)),
+            units=tuple(
+                replace(unit, memory_pool=u % (2 * pools)) for u, unit in enumerate(problem.units)
+            ),
+        )
+        if not fits:
+            with pytest.raises(ResultError, match=r"memory of all pools must stay below 2\*\*63"):
+                check_magnitudes(changed)
+            continue
+        check_magnitudes(changed)
+        design = random_design(rng, changed)
+        outcomes = make_outcomes(changed)(row_of(design)[None])
+        assert tuple(outcomes.objectives[0].tolist()) == plain_outcome(changed, design).objectives
