@@ -14,7 +14,7 @@ from dse.certificate.boxes.prove import BoundedFront
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits
 from dse.certificate.formulation.prove import FormulationProgress
-from dse.certificate.preconditions import Goal, certified_column
+from dse.certificate.preconditions import Goal, certified_column, provable
 from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
@@ -32,6 +32,9 @@ from results.front.front import Front as NumericFront
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
 ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 
+SEARCH_SHARE = 0.5
+"""Of a time limit, where a proof follows; the proof has what is left."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
@@ -39,7 +42,8 @@ class SearchSettings:
 
     ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300, or with a time
     limit as long as these many bring the front on.
-    ``time_limit_s``: ends search and proof, each, earlier; the front then depends on the machine.
+    ``time_limit_s``: ends search and proof earlier, which share it where a proof follows; the front
+    then depends on the machine.
     ``stop_when_stalled``: evaluations within which the hypervolume must grow by 0.01 %.
     ``checkpoint``: a file that keeps the state of the search; ``resume`` continues from it.
     ``seed``: the same seed gives the same front, whatever ``jobs``. ``jobs``: worker threads; None:
@@ -193,6 +197,9 @@ def explore_to_folder(
     check_output_folder(output, overwrite=overwrite)
     if prove and rules_of(problem.numeric).provable:
         compile_proof_code_aside()
+    limit = settings.time_limit_s
+    if limit is not None and prove and _has_proof(problem, goal_of(optimizer)):
+        settings = replace(settings, time_limit_s=SEARCH_SHARE * limit)
     with search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
@@ -202,7 +209,9 @@ def explore_to_folder(
     not_certified = not_proved = None
     goal = goal_of(optimizer)
     if prove and not (goal is Goal.FASTEST and certified_column(front.problem) is None):
-        limits = Limits(settings.max_nodes, settings.time_limit_s)
+        if limit is not None:
+            limit = max(limit - front.numeric.provenance.seconds, 0.001)
+        limits = Limits(settings.max_nodes, limit)
         try:
             with (proof_bar or nullcontext)() as on_proof:
                 proof = prove_front(
@@ -221,6 +230,14 @@ def explore_to_folder(
                 not_proved = f"the front is not proved: {proof.refused}"
     front.save(output, overwrite=overwrite or written)
     return Explored(front, interrupted, not_certified, not_proved)
+
+
+def _has_proof(problem: Problem, goal: Goal) -> bool:
+    try:
+        provable(problem.numeric, goal)
+    except ResultError:
+        return False
+    return True
 
 
 def certify(

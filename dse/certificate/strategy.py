@@ -27,7 +27,7 @@ from results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
-EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.5
+EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.75
 """Of a time limit: for the exact search, of what is left for the fastest member, and of what is
 left then for bounds over boxes."""
 BY_ITSELF_PARTS = 24

@@ -1,4 +1,4 @@
-"""The plain check of bounds over boxes, in Python integers. It shares no code with what finds them.
+"""The plain check of bounds over boxes, in whole numbers. It shares no code with what finds them.
 
 A *box* is a set of operating points per domain; a domain that may be off has that as a further
 point. Let a design point of the box have makespan T, ends e_n of its networks, dynamic energy V and

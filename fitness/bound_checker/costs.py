@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common.arrays import IntArray
 from fitness.bound_checker.boxes import Box, off_bit, points_of
-from fitness.contention import lost_rate, parameters_at
+from fitness.contention import largest_products, parameters_at
 from results.front.bounds import BoundProof, owners_of_classes
-from results.problem.arithmetic import WORK_PER_PS
+from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from results.problem.problem import ContentionTable, Problem
 
 Points = tuple[int, ...]
+MAX_PRODUCT = 1 << 62
+"""Above all whole numbers of numpy that are used."""
 
 
 class Cost(NamedTuple):
@@ -35,8 +38,16 @@ class ClassMinima(NamedTuple):
     power_mw: int
 
 
-Rates = tuple[tuple[tuple[int, int, int, int], ...], ...]
-"""Configurations: per running unit (unit, class, rate in 1/65536, power x lost rate)."""
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """What may run side by side; whole numbers of numpy or, where they are large, of Python."""
+
+    running: IntArray
+    """[configurations, units]: the class that runs, counted from 1; 0: none."""
+    rate: IntArray
+    """[configurations, units]: in 1/65536; 0 where a unit rests."""
+    lost: IntArray
+    """[configurations]: sum of power x lost rate."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class BoxCosts:
     """
 
     costs: tuple[tuple[tuple[int, tuple[Cost, ...]], ...], ...]
-    configurations: Rates | None
+    configurations: Configurations | None
     idle_mw: int
 
 
@@ -69,7 +80,9 @@ class BoxCostTables:
             tuple[int, tuple[Points, ...]],
             tuple[list[tuple[Cost, ...] | None], dict[int, ClassMinima]],
         ] = {}
-        self._rates: dict[tuple[tuple[tuple[int, int, ClassMinima], ...], Points], Rates] = {}
+        self._rates: dict[
+            tuple[tuple[tuple[int, int, ClassMinima], ...], Points], Configurations
+        ] = {}
 
     def over(self, box: Box) -> BoxCosts:
         """Costs over a box."""
@@ -154,25 +167,49 @@ class BoxCostTables:
 
     def _configurations(
         self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points
-    ) -> Rates:
+    ) -> Configurations:
         """All choices of a class or nothing for every unit that can be, with the largest rates."""
         units = range(len(self._problem.units))
-        options = [[None, *(entry for entry in minima if entry[0] == u)] for u in units]
-        configurations = []
-        for choice in product(*options):
-            running = [entry for entry in choice if entry is not None]
-            apart = [self._owners[u][k] for u, k, _ in running if self._owners[u][k]]
-            if len(set(apart)) < len(apart):
-                continue
-            total = sum(least.demand_kbps for _, _, least in running)
-            rows = []
-            for u, k, least in running:
-                table = self._problem.units[u].contention
-                own = least.demand_kbps
-                lost = _least_loss(table, memory_points, own, total - own)
-                rows.append((u, k, WORK_PER_PS - lost, least.power_mw * lost))
-            configurations.append(tuple(rows))
-        return tuple(configurations)
+        # Per unit (class counted from 1, demand, power, the network that has it for itself).
+        options = [
+            [(0, 0, 0, 0)]
+            + [(k + 1, *least, self._owners[u][k]) for v, k, least in minima if v == u]
+            for u in units
+        ]
+        picks = np.indices([len(own) for own in options]).reshape(len(options), -1)
+        table = [np.array(own, dtype=object) for own in options]
+        owners = np.array([own[:, 3][pick] for own, pick in zip(table, picks, strict=True)])
+        sound = np.ones(picks.shape[1], dtype=np.bool_)
+        for owner in range(1, int(owners.max()) + 1):
+            sound &= (owners == owner).sum(axis=0) <= 1
+        picks = picks[:, sound]
+        largest = sum(int(own[:, 1].max()) for own in table)
+        exact = self._whole_numbers(largest, max(int(own[:, 2].max()) for own in table))
+        running, demand, power = (
+            np.array(
+                [own[:, j].astype(exact)[pick] for own, pick in zip(table, picks, strict=True)]
+            )
+            for j in range(3)
+        )
+        total = demand.sum(axis=0)
+        rate, lost = np.zeros_like(demand), np.zeros_like(total)
+        for u in units:
+            of_unit = _least_loss(
+                self._problem.units[u].contention, memory_points, demand[u], total - demand[u]
+            )
+            rate[u] = np.where(running[u] > 0, WORK_PER_PS - of_unit, 0)
+            lost += power[u] * of_unit
+        return Configurations(running.T.astype(np.int64), rate.T, lost)
+
+    def _whole_numbers(self, demand: int, power: int) -> type:
+        """Those of numpy where nothing can be too large for them, else those of Python."""
+        products = [demand, power * WORK_PER_PS * len(self._problem.units)]
+        for unit in self._problem.units:
+            if unit.contention is not None:
+                for m in range(len(unit.contention.peak_kbps)):
+                    row = parameters_at(unit.contention, m)
+                    products += [*row[:4], *largest_products(row, demand).values()]
+        return np.int64 if max(products) < MAX_PRODUCT else object
 
     def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
         """The board, domains that are on at all points of the box, and their units."""
@@ -195,14 +232,32 @@ def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
 
 
 def _least_loss(
-    table: ContentionTable | None, memory_points: Points, own_kbps: int, others_kbps: int
-) -> int:
-    """The smallest loss over the memory's points; 0 where parameters may not be monotone."""
-    if table is None:
-        return 0
-    return min(
-        lost_rate(table, m, own_kbps, others_kbps) if _rises(table, m) else 0 for m in memory_points
-    )
+    table: ContentionTable | None, memory_points: Points, own_kbps: IntArray, others_kbps: IntArray
+) -> IntArray:
+    """[configurations]: the smallest :func:`fitness.contention.lost_rate` over the memory's points;
+    0 where parameters may not be monotone."""
+    if table is None or not all(_rises(table, m) for m in memory_points):
+        return np.zeros_like(own_kbps)
+    least = np.full_like(own_kbps, WORK_PER_PS)
+    for m in memory_points:
+        normal, total, balance, peak, *slopes = parameters_at(table, m)
+        minor, proportional, intensive = ((slopes[2 * j], slopes[2 * j + 1]) for j in range(3))
+        span = own_kbps + (balance - total)
+        over = np.minimum(np.maximum(own_kbps + others_kbps - total, 0), span)
+        heavy = np.where(
+            own_kbps < total,
+            _ceil_div(over * proportional[0], proportional[1]),
+            _ceil_div(span * np.minimum(others_kbps, balance) * intensive[0], intensive[1]),
+        )
+        heavy = np.where((own_kbps >= normal) & (span > 0), heavy, 0)
+        loss = np.maximum(_ceil_div(np.minimum(others_kbps, peak) * minor[0], minor[1]), heavy)
+        loss = np.where(others_kbps == 0, 0, np.minimum(loss, LOSS_LIMIT))
+        least = np.minimum(least, loss)
+    return least
+
+
+def _ceil_div(numerator: IntArray, denominator: int) -> IntArray:
+    return -(-numerator // denominator)
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fitness.bound_checker.costs import BoxCosts
+import numpy as np
+
+from fitness.bound_checker.costs import MAX_PRODUCT, BoxCosts
 from fitness.bound_checker.frame_time import FrameTime
 from results.front.bounds import BoundProof, Multipliers
 from results.problem.additive import additive_figures
@@ -126,15 +128,16 @@ class Structure:
         executed, counted = self._time.executed, self._time.counted
         if box.configurations is None:
             # What a unit executes of all its groups is what the period is computed with.
-            prices = (price for row in weights.units for price in row)
-            return executed * counted * WORK_PER_PS * sum(prices)
-        return counted * max(
-            sum(
-                counted * weights.units[u][k] * rate - executed * weights.energy * lost
-                for u, k, rate, lost in rows
-            )
-            for rows in box.configurations
-        )
+            return executed * counted * WORK_PER_PS * sum(map(sum, weights.units))
+        running, rate, lost = vars(box.configurations).values()
+        prices = [[0, *(counted * price for price in row)] for row in weights.units]
+        energy = executed * weights.energy
+        largest = WORK_PER_PS * sum(max(row) for row in prices) + energy * max(int(lost.max()), 1)
+        exact = object if lost.dtype == object or largest >= MAX_PRODUCT else np.int64
+        sums = lost.astype(exact) * -energy
+        for u, row in enumerate(prices):
+            sums = sums + np.array(row, dtype=exact)[running[:, u]] * rate[:, u].astype(exact)
+        return counted * int(sums.max())
 
     def _scaled(self, weights: Multipliers) -> Multipliers:
         """Times both numbers of frames; of each group's own energy only ``executed`` frames of

@@ -261,25 +261,37 @@ def _figures(problem: Problem) -> FloatArray:
     return tables
 
 
-def networks_of_streams(problem: Problem, networks: Networks) -> list[Networks]:
-    """One for each network where they run freely: without transitions and segments, and a path only
-    where it has all groups."""
+def networks_apart(problem: Problem, networks: Networks) -> list[Networks]:
+    """One for each network, without arrivals."""
     made = []
     for n, network in enumerate(problem.networks):
         part = slice(int(networks.first[n]), int(networks.first[n + 1]))
         path = networks.path[part]
-        chain = bool(networks.counts_segments[n])
         made.append(
             replace(
                 networks,
                 path=path,
                 first=np.array([0, len(path)], dtype=np.int64),
                 beside=np.array(sorted(set(network.groups) - set(path.tolist())), dtype=np.int64),
-                transition_ps=np.zeros_like(networks.transition_ps[part]),
+                transition_ps=networks.transition_ps[part].copy(),
                 limit=networks.limit[n : n + 1].copy(),
-                counts_segments=np.zeros(1, dtype=np.int64),
-                member=networks.member[:, n : n + 1] * float(chain),
+                counts_segments=networks.counts_segments[n : n + 1].copy(),
+                member=networks.member[:, n : n + 1].copy(),
                 arrival_ps=np.zeros_like(networks.arrival_ps),
             )
         )
     return made
+
+
+def networks_of_streams(problem: Problem, networks: Networks) -> list[Networks]:
+    """One for each network where they run freely: without transitions and segments, and a path only
+    where it has all groups."""
+    return [
+        replace(
+            one,
+            transition_ps=np.zeros_like(one.transition_ps),
+            counts_segments=np.zeros_like(one.counts_segments),
+            member=one.member * one.counts_segments,
+        )
+        for one in networks_apart(problem, networks)
+    ]

@@ -108,7 +108,7 @@ def _best_start(
 
 
 def default_boxes(problem: Problem) -> int:
-    """Default number of boxes: a few seconds' work, and a second's check."""
+    """Default number of boxes: half a minute's work, and a few seconds' check."""
     return max(MIN_BOXES, min(MAX_BOXES, DEFAULT_GROUPS // problem.group_count))
 
 

@@ -22,15 +22,27 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 Box = tuple[int, ...]
-FIRST_ROUNDS, ROUNDS, LAST_ROUNDS = 400, 200, 6000
-"""Those of the first lines; of a box that may be divided; of one that cannot."""
-STALLED, LAST_STALLED = 0.005, 0.001
-"""A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
 LINES_EACH = 24
 LEAST_EXECUTED = 0.97
 SEED_CORNERS = 8
 MAX_CORNERS = 3000
 """Where a front leaves more corners open, bounds are found for those of some members."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a line may cost."""
+
+    rounds: int
+    """Of multiplicative updates."""
+    accuracy: float
+    """Of linear programs."""
+    stalled: float
+    """A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
+
+
+EACH, LAST = Effort(200, 1e-3, 0.005), Effort(6000, 2e-4, 0.001)
+"""In a box that may be divided; in one that cannot."""
 
 
 @dataclass
@@ -148,7 +160,7 @@ class BoxSearch:
                 return
             parts = self._divide(node)
             if parts is None:
-                self._improve(node, late, LAST_ROUNDS, LAST_STALLED)
+                self._improve(node, late, LAST)
                 self._final = max(self._final, node.worst)
                 continue
             for part in parts:
@@ -232,15 +244,20 @@ class BoxSearch:
             return
         picks = np.linspace(0, len(self._corners) - 1, SEED_CORNERS).round().astype(int)
         for corner in dict.fromkeys(picks.tolist()):
-            self._add_line(node, corner, FIRST_ROUNDS)
+            self._add_line(node, corner, EACH)
 
-    def _add_line(self, node: BoxNode, corner: int, rounds: int) -> None:
+    def _add_line(self, node: BoxNode, corner: int, effort: Effort) -> None:
         assert node.arrays is not None
         now = node.epsilon[corner]
         epsilon = np.full(len(self._corners), now if np.isfinite(now) else 1.0)
         room = self._corners.room(epsilon, self._paths_ps(node.arrays)).at(corner)
-        start = np.ones(self._finder.resources) if node.shares is None else node.shares
-        weights, node.shares = self._finder.find(node.arrays, room, start, rounds)
+        known = [self._weights[index] for index in node.weights]
+        weights = None
+        if known and np.isfinite(now):
+            weights = self._finder.optimise(node.arrays, room, known, effort.accuracy)
+        if weights is None:
+            start = np.ones(self._finder.resources) if node.shares is None else node.shares
+            weights, node.shares = self._finder.find(node.arrays, room, start, effort.rounds)
         self._weights.append(weights)
         node.weights.append(len(self._weights) - 1)
         lines = self._lines(node, node.weights[-1:])
@@ -255,16 +272,15 @@ class BoxSearch:
         self,
         node: BoxNode,
         late: Callable[[], bool],
-        rounds: int = ROUNDS,
-        stalled: float = STALLED,
+        effort: Effort = EACH,
     ) -> None:
         """Lines for the worst corner, as long as they help and it is not late."""
         while not late():
             corner = int(node.epsilon.argmax())
             before = node.epsilon[corner]
-            self._add_line(node, corner, rounds)
+            self._add_line(node, corner, effort)
             after = node.epsilon[corner]
-            if np.isfinite(before) and (1 + after) > (1 + before) * (1 - stalled):
+            if np.isfinite(before) and (1 + after) > (1 + before) * (1 - effort.stalled):
                 return
             if not np.isfinite(after):
                 return

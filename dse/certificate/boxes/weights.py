@@ -9,8 +9,14 @@ import numpy as np
 
 from common.arrays import FloatArray
 from dse.certificate.boxes.corners import Corners, Lines, Room
+from dse.certificate.boxes.cuts import optimise_shares
 from fitness.multipliers.arrays import BoxArrays
-from fitness.multipliers.structure import Networks, make_scratch, networks_of_streams
+from fitness.multipliers.structure import (
+    Networks,
+    make_scratch,
+    networks_apart,
+    networks_of_streams,
+)
 from results.front.bounds import Multipliers
 from results.problem.problem import Problem
 
@@ -37,6 +43,7 @@ class WeightFinder:
         self._segments = np.array([unit.max_segments or 0 for unit in problem.units], dtype=float)
         self._limited = np.array([unit.max_segments is not None for unit in problem.units])
         self._figures = len(networks.figure)
+        self._apart = networks_apart(problem, networks)
         self._streams: list[Networks] = []
         if not problem.execution.has_frame:
             self._streams = networks_of_streams(problem, networks)
@@ -131,6 +138,69 @@ class WeightFinder:
             only[0] = 1.0
             return only, start
         return best[1], best[2]
+
+    def optimise(
+        self, box: BoxArrays, room: Room, known: Sequence[FloatArray], accuracy: float
+    ) -> FloatArray | None:
+        """Integer weights [resources] by a linear program, from the best of some; None where
+        networks run freely, or nothing limits the time."""
+        longest = last = self._longest(room)
+        energy, power = float(room.energy_fj[0]), float(room.power_mw[0])
+        if np.isinf(longest) and np.isfinite(energy) and box.idle_mw:
+            last = energy / box.idle_mw
+        if self._streams or np.isinf(last) or (room.figures < 0).any():
+            return None
+        ends = room.ends_ps[0][self._networks.chain_end]
+        # Where the right side bends: see :mod:`fitness.bound_checker.limits`.
+        times = {1.0, last, energy / max(power, 1e-9)}
+        if np.isfinite(self._corners.flow):
+            times |= set((ends / self._corners.flow).tolist())
+        allowed = [
+            self._allowed(box, room, time) for time in sorted(t for t in times if 0 < t <= last)
+        ]
+        sides = [1.0] * len(allowed)
+        if np.isinf(longest):
+            # Whatever the time, the right side must not rise further.
+            allowed.append(self._allowed(box, room, 2 * last) - self._allowed(box, room, last))
+            sides.append(0.0)
+        kinds, chains = self._kinds, len(self._networks.member)
+        arrivals = np.zeros(self.resources)
+        arrivals[1 + kinds : 1 + kinds + chains] = self._networks.arrival_ps
+        space = self._allowed(box, room, last)
+        space[0] = min(energy, power * last) if np.isfinite(min(energy, power)) else 0.0
+        start = max(known, key=lambda weights: self._reach(box, room, weights))
+        shares = optimise_shares(
+            self._apart,
+            arrivals,
+            box,
+            space,
+            np.array(allowed),
+            np.array(sides),
+            last,
+            kinds,
+            start * space,
+            accuracy,
+            self._scratch,
+        )
+        return self._rounded(box, room, shares, space, longest)
+
+    def _allowed(self, box: BoxArrays, room: Room, time: float) -> FloatArray:
+        """[resources]: what is left in a time, less than nothing of energy where idle power takes
+        more; 0 where there is no limit."""
+        kinds = self._kinds
+        given = self._problem.execution.period_ps
+        left = min(float(room.energy_fj[0]), float(room.power_mw[0]) * time)
+        left -= box.idle_mw * (time if given is None else given)
+        ends = np.minimum(room.ends_ps[0][self._networks.chain_end], self._corners.flow * time)
+        rows = (
+            [left],
+            np.full(kinds, time),
+            ends,
+            np.where(self._limited, np.maximum(self._segments, 0.5), 0),
+            np.maximum(room.figures[0], 0.5),
+        )
+        allowed = np.concatenate(rows)
+        return np.where(np.isinf(allowed), 0.0, allowed)
 
     def _mixed(
         self, box: BoxArrays, room: Room, time: float, mix: FloatArray

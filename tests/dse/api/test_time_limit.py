@@ -1,0 +1,39 @@
+"""A time limit covers search and proof."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dse
+from dse.api import pipeline
+from dse.api.pipeline import SEARCH_SHARE, SearchSettings, explore_to_folder
+
+
+@pytest.mark.parametrize(("prove", "share"), [(True, SEARCH_SHARE), (False, 1.0)])
+def test_search_and_proof_share_the_time(
+    prove: bool,
+    share: float,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    given: dict[str, float | None] = {}
+    search, certify = pipeline.explore_problem, pipeline.prove_front
+
+    def searching(*arguments, **options):
+        given["search"] = options["time_limit_s"]
+        return search(*arguments, **options)
+
+    def proving(front, **options):
+        given["proof"] = options["limits"].seconds
+        return certify(front, **options)
+
+    monkeypatch.setattr(pipeline, "explore_problem", searching)
+    monkeypatch.setattr(pipeline, "prove_front", proving)
+    problem = dse.Problem(["alexnet"], "jetson-agx-xavier", groups=4)
+    settings = SearchSettings(max_evaluations=200, time_limit_s=1000.0, jobs=1)
+    explored = explore_to_folder(problem, tmp_path / "run", settings=settings, prove=prove)
+    assert given["search"] == 1000.0 * share
+    spent = explored.front.numeric.provenance.seconds
+    assert given.get("proof") == (1000.0 - spent if prove else None)
