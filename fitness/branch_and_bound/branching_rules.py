@@ -64,11 +64,12 @@ class BranchingRules(Tables):
     """[groups x units]: accuracy that a group costs, in ppm; 0 where it is not known."""
     least_loss: IntArray
     """[groups]: the smallest of them over the units that a group may be on."""
-    weight_bytes: IntArray
-    """[figures, groups x units]: memory that a group's constants take; figure 0 of all pools
-    together, the others of each pool that has a name; no figures where memory is not counted."""
-    least_weight_bytes: IntArray
-    """[figures, groups]: the smallest of them over the units that a group may be on."""
+    more_bytes: IntArray
+    """[figures, groups x units]: memory that a group's constants take beyond the least over the
+    units that it may be on; figure 0 of all pools together, the others of each pool that has a
+    name; no figures where memory is not counted."""
+    least_bytes: IntArray
+    """[figures]: what is held wherever groups are."""
     held_bytes: IntArray
     """[places, groups x units]: what a network holds at least, see :mod:`fitness.memory`."""
     least_held_bytes: IntArray

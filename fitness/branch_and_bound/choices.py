@@ -139,14 +139,22 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
     every = weights.sum(axis=0, keepdims=True)[: len(weights)]
     figures = np.concatenate((every, weights)) if named else every
     caps = [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
-    least_held = _least(problem, tables.held)
     first = [network.first_group for network in problem.networks]
+    least_held = np.maximum.reduceat(_least(problem, tables.held), first, axis=1)
+    least_weights = _least(problem, figures)
+    least = least_weights.sum(axis=1)
+    least[:1] += least_held.sum()
+    if named:
+        np.add.at(least, tables.pool_of_place + 1, least_held.sum(axis=1))
+    # What is held wherever groups are needs no place in the search.
+    varies = (tables.held != tables.held[:, :, :1]).any(axis=(1, 2))
+    held = tables.held[varies]
     return {
-        "weight_bytes": figures.reshape(len(figures), cells),
-        "least_weight_bytes": _least(problem, figures),
-        "held_bytes": tables.held.reshape(len(tables.held), cells),
-        "least_held_bytes": np.maximum.reduceat(least_held, first, axis=1).T,
-        "place_figure": np.where(named, tables.pool_of_place + 1, -1),
+        "more_bytes": (figures - least_weights[:, :, None]).reshape(len(figures), cells),
+        "least_bytes": least,
+        "held_bytes": held.reshape(len(held), cells),
+        "least_held_bytes": least_held[varies].T,
+        "place_figure": np.where(named, tables.pool_of_place + 1, -1)[varies],
         "memory_cap_bytes": _ints([_limit(cap) for cap in caps[: len(figures)]]),
     }
 

@@ -117,7 +117,7 @@ def _hold(plan, rules, tree, g):
     network holds."""
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
-        tree.memory[f] += rules.weight_bytes[f, at] - rules.least_weight_bytes[f, g]
+        tree.memory[f] += rules.more_bytes[f, at]
     for p in range(rules.place_figure.shape[0]):
         more = max(np.int64(0), rules.held_bytes[p, at] - tree.held[n, p])
         tree.raised[g, p] = more
@@ -129,7 +129,7 @@ def _release(plan, rules, tree, g):
     """Undoes :func:`_hold`; the last assigned groups in any order."""
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
-        tree.memory[f] -= rules.weight_bytes[f, at] - rules.least_weight_bytes[f, g]
+        tree.memory[f] -= rules.more_bytes[f, at]
     for p in range(rules.place_figure.shape[0]):
         _raise(rules, tree, n, p, -tree.raised[g, p])
 
@@ -408,17 +408,14 @@ def begin_subtree(plan, rules, tree, units, points):
         tree.segments[u] = 0
         tree.named_on[u] = 0
     for f in range(tree.memory.shape[0]):
-        tree.memory[f] = 0
+        tree.memory[f] = rules.least_bytes[f]
     for n in range(plan.networks):
         for p in range(rules.place_figure.shape[0]):
-            tree.held[n, p] = 0
-            _raise(rules, tree, n, p, rules.least_held_bytes[n, p])
+            tree.held[n, p] = rules.least_held_bytes[n, p]
     for g in range(plan.groups):
         tree.units[g] = -1
         tree.forced[g] = 0
         tree.loss[rules.network[g]] += rules.least_loss[g]
-        for f in range(tree.memory.shape[0]):
-            tree.memory[f] += rules.least_weight_bytes[f, g]
     for g in range(plan.groups):
         if units[g] >= 0:
             _assign(plan, rules, tree, g, units[g])

@@ -51,7 +51,7 @@ class SearchTree(Tables):
     loss: IntArray
     """[networks]: accuracy that its groups cost at least, in ppm."""
     memory: IntArray
-    """[figures]: bytes that are taken at least, as in ``BranchingRules.weight_bytes``."""
+    """[figures]: bytes that are taken at least, as in ``BranchingRules.more_bytes``."""
     held: IntArray
     """[networks, places]: bytes that each network holds at least."""
     raised: IntArray
