@@ -28,7 +28,7 @@ from dse.certificate.strategy import TOLERANCES_PPM
 from dse.compile.load import load_proof_code
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.optimizers.restarts import RestartingNsga2
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
@@ -174,7 +174,7 @@ def measure(
 
 
 def _explored(problem: Problem) -> tuple[Incumbents, float]:
-    engine = Nsga2Engine(DesignSpace(problem), seed=SEED)
+    engine = RestartingNsga2(DesignSpace(problem), seed=SEED)
     result = search(engine, make_outcomes(problem), Budget(EVALUATIONS))
     return Incumbents(result.objectives, result.rows), result.seconds
 

@@ -32,10 +32,10 @@ from dse.search.base import Engine
 from dse.search.driver import Budget, search
 from dse.search.optimizers.annealing import AnnealingEngine
 from dse.search.optimizers.exhaustive import ExhaustiveEngine
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
 from dse.search.optimizers.pymoo_adapters import stock_nsga2
 from dse.search.optimizers.random_search import RandomEngine
+from dse.search.optimizers.restarts import RestartingNsga2
 from dse.space.design_space import DesignSpace
 from fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
 from results.front.dominance import hypervolume, non_dominated, reference_point
@@ -80,25 +80,25 @@ STOCK = "pymoo-nsga2"
 LOOP = "pymoo-nsga2, our operators"
 CONTESTS: dict[str, tuple[Contest, ...]] = {
     "reference": (
-        *(Contest(OURS, Nsga2Engine, n) for n in (5_000, 10_000, 20_000)),
-        Contest("nsga2, population 1,000", partial(Nsga2Engine, population=1000), 20_000),
+        *(Contest(OURS, RestartingNsga2, n) for n in (5_000, 10_000, 20_000)),
+        Contest("nsga2, population 1,000", partial(RestartingNsga2, population=1000), 20_000),
         *(Contest(STOCK, stock_nsga2, n) for n in (5_000, 20_000)),
         Contest(LOOP, pymoo_loop, 20_000),
         Contest("annealing", AnnealingEngine, 20_000),
         Contest("random", RandomEngine, 20_000),
     ),
     "two networks": (
-        *(Contest(OURS, Nsga2Engine, n) for n in (5_000, 20_000)),
+        *(Contest(OURS, RestartingNsga2, n) for n in (5_000, 20_000)),
         Contest(STOCK, stock_nsga2, 20_000),
         Contest(LOOP, pymoo_loop, 20_000),
         Contest("annealing", AnnealingEngine, 20_000),
     ),
     "ten networks": (
         Contest(STOCK, stock_nsga2, 20_000),
-        Contest("nsga2, as long as that", Nsga2Engine, None),
-        Contest(OURS, Nsga2Engine, 20_000),
+        Contest("nsga2, as long as that", RestartingNsga2, None),
+        Contest(OURS, RestartingNsga2, 20_000),
         Contest(LOOP, pymoo_loop, 20_000),
-        Contest("nsga2, as long as that", Nsga2Engine, None),
+        Contest("nsga2, as long as that", RestartingNsga2, None),
         Contest("annealing", AnnealingEngine, 20_000),
     ),
 }
@@ -127,7 +127,7 @@ def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]],
     space = DesignSpace(stated)
     evaluate = make_outcomes(stated, jobs=JOBS)
     # Machine code is loaded, and what belongs to the problem alone computed, before it counts.
-    run_engine(Nsga2Engine(space, seed=0), evaluate, Budget(1000))
+    run_engine(RestartingNsga2(space, seed=0), evaluate, Budget(1000))
     contests = CONTESTS[problem.name]
     runs: list[list[Run]] = []
     for contest in contests:

@@ -29,7 +29,7 @@ from dse.certificate.verify.bounds import wrong_bounds
 from dse.compile.load import load_proof_code
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
+from dse.search.optimizers.restarts import RestartingNsga2
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
@@ -92,7 +92,7 @@ class Case:
 
 def explore(problem: Problem, evaluations: int) -> IntArray:
     """Rows of the front that NSGA-II finds."""
-    engine = Nsga2Engine(DesignSpace(problem), seed=SEED)
+    engine = RestartingNsga2(DesignSpace(problem), seed=SEED)
     return search(engine, make_outcomes(problem, jobs=1), Budget(evaluations)).rows
 
 

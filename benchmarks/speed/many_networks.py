@@ -26,8 +26,8 @@ from common.arrays import IntArray
 from dse.search.archive import Archive
 from dse.search.base import Engine
 from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
+from dse.search.optimizers.restarts import RestartingNsga2
 from dse.space.design_space import DesignSpace
 from fitness.constraints import constraints_of
 from fitness.objectives import OutcomeFunction, make_outcomes
@@ -35,7 +35,7 @@ from results.front.dominance import non_dominated
 from results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
 
 COUNTS = (1, 2, 4, 8, 16)
-ENGINES: dict[str, Callable[..., Engine]] = {OURS: Nsga2Engine, LOOP: pymoo_loop}
+ENGINES: dict[str, Callable[..., Engine]] = {OURS: RestartingNsga2, LOOP: pymoo_loop}
 COLUMNS = (
     Column("networks", "networks", ","),
     Column("groups", "groups", ","),

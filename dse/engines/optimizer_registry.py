@@ -72,9 +72,9 @@ def make_engine(
 
 
 def _nsga2(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:
-    from dse.search.optimizers.nsga2 import Nsga2Engine
+    from dse.search.optimizers.restarts import RestartingNsga2
 
-    return Nsga2Engine(space, seed=seed)
+    return RestartingNsga2(space, seed=seed)
 
 
 def _pymoo_nsga2(space: DesignSpace, seed: int, _: ManagerSettings) -> Engine:

@@ -52,7 +52,8 @@ def is_single_decision(optimizer: Optimizer) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class NSGA2:
-    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front.
+    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front; it begins anew
+    where the front stops growing.
 
     ``population``: survivors of a generation. ``neighbours``: neighbours per local search, 0 for
     none. ``rebalanced``: members with one network remapped per local search.
@@ -67,9 +68,9 @@ class NSGA2:
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """The search at its first generation."""
-        from dse.search.optimizers.nsga2 import Nsga2Engine
+        from dse.search.optimizers.restarts import RestartingNsga2
 
-        return Nsga2Engine(
+        return RestartingNsga2(
             space,
             seed=seed,
             population=self.population,

@@ -18,8 +18,8 @@ from benchmarks.problems.reference_problem import reference_problem
 from benchmarks.problems.search_problems import reference_front
 from benchmarks.search import MakeEngine, hypervolume_share
 from dse.search.archive import Archive
-from dse.search.optimizers.nsga2 import Nsga2Engine
 from dse.search.optimizers.pymoo_adapters import stock_nsga2
+from dse.search.optimizers.restarts import RestartingNsga2
 from dse.space.design_space import DesignSpace
 from fitness.constraints import constraints_of
 from fitness.objectives import make_outcomes
@@ -27,7 +27,7 @@ from results.io.canonical_json import INT64_MAX
 from results.problem.problem import Problem
 
 ENGINES: dict[str, tuple[MakeEngine, str]] = {
-    "nsga2": (Nsga2Engine, "paretosoc"),
+    "nsga2": (RestartingNsga2, "paretosoc"),
     "pymoo-nsga2": (stock_nsga2, "pymoo"),
 }
 SAMPLE_TRANSITIONS = 1

@@ -96,6 +96,11 @@ class Nsga2Engine:
         self._waits = 0
         self._offspring = 0
 
+    @property
+    def front(self) -> Archive:
+        """All feasible rows told so far that none of the others dominates."""
+        return self._archive
+
     def ask(self) -> IntArray:
         """The next generation, then neighbours; none where no new row could be made."""
         if len(self._rows) == 0:
@@ -138,7 +143,7 @@ class Nsga2Engine:
             space, seed=int(rng.integers(1 << 32)), surrogate_evaluations=0, first=first
         )
         surrogate_search(engine, make_lower_bounds(space.problem), self._surrogate_evaluations)
-        front = engine._archive.rows
+        front = engine.front.rows
         front = front[rng.permutation(len(front))]
         return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
 
