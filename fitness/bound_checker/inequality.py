@@ -129,7 +129,8 @@ class Structure:
         if box.configurations is None:
             # What a unit executes of all its groups is what the period is computed with.
             return executed * counted * WORK_PER_PS * sum(map(sum, weights.units))
-        running, rate, lost = vars(box.configurations).values()
+        beside = box.configurations
+        running, rate, lost = beside.running, beside.rate, beside.lost
         prices = [[0, *(counted * price for price in row)] for row in weights.units]
         energy = executed * weights.energy
         largest = WORK_PER_PS * sum(max(row) for row in prices) + energy * max(int(lost.max()), 1)
