@@ -210,7 +210,9 @@ def explore_to_folder(
     goal = goal_of(optimizer)
     if prove and not (goal is Goal.FASTEST and certified_column(front.problem) is None):
         if limit is not None:
-            limit = max(limit - front.numeric.provenance.seconds, 0.001)
+            # Seconds of a search that was resumed count those before it.
+            spent = front.numeric.provenance.seconds
+            limit = max(limit - spent, (1 - SEARCH_SHARE) * limit)
         limits = Limits(settings.max_nodes, limit)
         try:
             with (proof_bar or nullcontext)() as on_proof:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,25 @@ def test_search_and_proof_share_the_time(
     assert given["search"] == 1000.0 * share
     spent = explored.front.numeric.provenance.seconds
     assert given.get("proof") == (1000.0 - spent if prove else None)
+
+
+def test_a_proof_after_a_resumed_search_has_its_share(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    problem = dse.Problem(["alexnet"], "jetson-agx-xavier", groups=4)
+    state = tmp_path / "state"
+    whole = SearchSettings(max_evaluations=200, checkpoint=state, jobs=1)
+    first = explore_to_folder(problem, tmp_path / "first", settings=whole, prove=False)
+    # Far less than the seconds of the search before.
+    limit = first.front.numeric.provenance.seconds / 100
+    given: list[float | None] = []
+    certify = pipeline.prove_front
+
+    def proving(front, **options):
+        given.append(options["limits"].seconds)
+        return certify(front, **options)
+
+    monkeypatch.setattr(pipeline, "prove_front", proving)
+    again = replace(whole, resume=True, time_limit_s=limit)
+    explore_to_folder(problem, tmp_path / "again", settings=again)
+    assert given == [(1 - SEARCH_SHARE) * limit]
