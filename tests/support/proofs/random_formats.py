@@ -63,7 +63,7 @@ def enumerated_formats(seed: int) -> Enumerated | None:
             for network in problem.networks
         ]
         units = [
-            replace(unit, max_segments=int(rng.integers(1, 3)) if u == first_entry else None)
+            replace(unit, max_segments=int(rng.integers(1, 4)) if u == first_entry else None)
             for u, (unit, first_entry) in enumerate(
                 zip(problem.units, problem.unit_of, strict=True)
             )
