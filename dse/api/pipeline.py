@@ -41,7 +41,7 @@ class SearchSettings:
     """Budget, seed and checkpoint of a search.
 
     ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300, or with a time
-    limit as long as these many bring the front on.
+    limit as long as five times these bring the front on.
     ``time_limit_s``: ends search and proof earlier, which share it where a proof follows; the front
     then depends on the machine.
     ``stop_when_stalled``: evaluations within which the hypervolume must grow by 0.01 %.

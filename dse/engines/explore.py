@@ -39,6 +39,9 @@ FREE_RUNNING_EVALUATIONS = 300
 """Simulating a free-running workload takes longer the slower its slowest network is than the
 others,
 and efficient mappings hold heavy networks back: they take a good part of a second each."""
+STALLED_TIMES = 5
+"""With a time limit alone a search ends where the front has not grown for so many times the
+default: NSGA-II begins anew several times within that."""
 MAX_SNAPSHOTS = 200
 
 
@@ -55,10 +58,11 @@ def make_budget(
     stop_when_stalled: int | None,
 ) -> Budget:
     """What a search may do. Without a maximum of evaluations that is the default number of them,
-    but with a time limit the search goes on until the front has not grown for as many."""
+    but with a time limit the search goes on until the front has not grown for ``STALLED_TIMES`` as
+    many."""
     default = default_evaluations(problem)
     if max_evaluations is None and time_limit_s is not None:
-        return Budget(sys.maxsize, time_limit_s, stop_when_stalled or default)
+        return Budget(sys.maxsize, time_limit_s, stop_when_stalled or STALLED_TIMES * default)
     return Budget(max_evaluations or default, time_limit_s, stop_when_stalled)
 
 
