@@ -28,11 +28,15 @@ class BaselineMark:
 
 
 def baseline_marks(
-    front: Front, xs: Sequence[float], ys: Sequence[float]
+    front: Front,
+    xs: Sequence[float],
+    ys: Sequence[float],
+    frame: Sequence[tuple[float, float]] = (),
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
-    for the front. Of a method that has a front, all points are there. Methods with equal values
-    share a mark; one that breaks a limit has ``*``. One that is overloaded has no place."""
+    for the front; and of those within the ranges of both axes, ``frame``. Of a method that has a
+    front, all points are there. Methods with equal values share a mark; one that breaks a limit has
+    ``*``. One that is overloaded has no place."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
     series = []
@@ -47,14 +51,17 @@ def baseline_marks(
         )
         if counts[point.label] > 1:
             series.append(BaselineMark(x, y, point.label, in_front=True))
-        elif _near(x, xs) and _near(y, ys):
+        elif (_near(x, xs) and _near(y, ys)) or (
+            frame and all(low <= v <= high for v, (low, high) in zip((x, y), frame, strict=True))
+        ):
             labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
     single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
     return (*single, *series)
 
 
 def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collection[str]) -> str:
-    """Methods whose names are not in the picture, with their figures; empty without any.
+    """Methods whose names are not in the picture, with their figures; empty without any. One that
+    breaks a limit has ``*``.
 
     Args:
         marks: those in the picture; other methods are out of sight.
@@ -77,8 +84,13 @@ def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collec
             )
         )
         why = "Crosses without a name" if point.label in hidden else "Out of sight"
-        texts[why].append(f"{point.label} {', '.join(figures)}")
-    return ". ".join(f"{why}: {'; '.join(those)}" for why, those in texts.items() if those)
+        star = "*" if point.breaks else ""
+        texts[why].append(f"{point.label}{star} {', '.join(figures)}")
+    told = [f"{why}: {'; '.join(those)}" for why, those in texts.items() if those]
+    # Where a mark has one, the legend says what it is.
+    if not any("*" in mark.label for mark in marks) and any("* " in text for text in told):
+        told.append("* breaks a limit")
+    return ". ".join(told)
 
 
 def _names(label: str) -> list[str]:

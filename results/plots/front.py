@@ -123,6 +123,13 @@ def draw_front(front: Front) -> Figure:
         line = sorted(zip(xs, ys, strict=True))
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
     marks = baseline_marks(front, xs, ys)
+    # Bounds widen the axes: what is in sight then is marked, too.
+    places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
+    axes.update_datalim([*places, *_bounds(front)])
+    axes.autoscale_view()
+    frame = axes.get_xlim(), axes.get_ylim()
+    axes.set(xlim=frame[0], ylim=frame[1])
+    marks = baseline_marks(front, xs, ys, frame)
     baselines = tuple(mark for mark in marks if not mark.in_front)
     for name in dict.fromkeys(mark.label for mark in marks if mark.in_front):
         chosen = [mark for mark in marks if mark.in_front and mark.label == name]
@@ -181,28 +188,30 @@ def _laid_out(
     return place_names(axes, names, points, members=len(front.members))
 
 
-def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
-    """Where bounds over boxes leave no design point: below and left of steps."""
+def _bounds(front: Front) -> list[tuple[float, ...]]:
+    """Every design point is at or above one of these; empty where no such region is drawn."""
     objectives = front.problem.objectives
-    claim = front.bounds
-    if claim is None or any(map(larger_is_better, objectives)):
-        return
-    points = [
+    if front.bounds is None or len(objectives) != 2 or any(map(larger_is_better, objectives)):
+        return []
+    return [
         tuple(objective_value(o, value) for o, value in zip(objectives, point, strict=True))
-        for point in least_points(claim.region)
+        for point in least_points(front.bounds.region)
         if len(point) == len(objectives)
     ]
-    if not points:
+
+
+def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+    """Where bounds over boxes leave no design point: below and left of steps."""
+    claim, points = front.bounds, _bounds(front)
+    if claim is None or not points:
         return
     across = [points[0][0], *(x for x, _ in points), max(max(xs), points[-1][0])]
     down = [max(max(ys), points[0][1]), *(y for _, y in points), points[-1][1]]
     within = f"proved: none below (within {percent(claim.epsilon_ppm)})"
     axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post", label=within)
-    axes.autoscale_view()
     left, right, bottom, top = *axes.get_xlim(), *axes.get_ylim()
     edge = [left, *across, right], [top, *down, down[-1]]
     axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5)
-    axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _grow_with_legend(figure: Figure) -> None:

@@ -84,7 +84,8 @@ function frontPlot(page) {
     const height = Math.round(Math.min(Math.max(width * 0.62, 300), 520));
     const box = { left: 58, right: width - 14, top: 14, bottom: height - 46 };
     const all = [...data.members, ...inSight()];
-    const whole = { x: scale(all.map((m) => m.objectives[view.x]), box.left, box.right), y: scale(all.map((m) => m.objectives[view.y]), box.bottom, box.top) };
+    const along = (k, from, to) => scale(all.map((m) => m.objectives[k]), from, to, { beside: boundsInSight(k) });
+    const whole = { x: along(view.x, box.left, box.right), y: along(view.y, box.bottom, box.top) };
     const x = view.window ? scale(view.window.x, box.left, box.right, { margin: 0 }) : whole.x;
     const y = view.window ? scale(view.window.y, box.bottom, box.top, { margin: 0 }) : whole.y;
     Object.assign(view, { scales: { x, y }, whole });
@@ -129,15 +130,15 @@ function frontPlot(page) {
     });
   }
 
-  // A baseline far away would leave no room for the front: it is named below the plot instead.
-  function inSight() {
-    const near = (point, k) => {
-      const known = data.members.map((m) => m.objectives[k]).filter((value) => value !== null);
-      const low = Math.min(...known), high = Math.max(...known), room = 1.0 * (high - low || Math.abs(high));
-      return point.objectives[k] >= low - room && point.objectives[k] <= high + room;
-    };
-    return data.baselines.filter((point) => !point.overloaded && near(point, view.x) && near(point, view.y));
+  // A baseline, or a bound, far away would leave no room for the front: it is named below the plot.
+  function near(value, k) {
+    const known = data.members.map((m) => m.objectives[k]).filter((known) => known !== null);
+    const low = Math.min(...known), high = Math.max(...known), room = 1.0 * (high - low || Math.abs(high));
+    return value >= low - room && value <= high + room;
   }
+  const inSight = () => data.baselines.filter((point) => !point.overloaded && [view.x, view.y].every((k) => near(point.objectives[k], k)));
+  const boundsInSight = (k) => drawnProofs().filter((proof) => proof.objectives.includes(k))
+    .flatMap((proof) => proof.bounds.map((bounds) => bounds[proof.objectives.indexOf(k)])).filter((value) => near(value, k));
 
   function axes(x, y, box) {
     const g = draw("g");
@@ -158,15 +159,34 @@ function frontPlot(page) {
     return g;
   }
 
+  const drawnProofs = () => data.proofs.filter((proof) => proof.bounds && !proof.bounds.flat().includes(null) &&
+    proof.objectives.every((k) => k === view.x || k === view.y));
+
+  // Whether a proof leaves all of a plot with these scales open: a bound is beyond its best corner.
+  const outOfSight = (proof, x, y) => proof.bounds.some((bounds) => proof.objectives.every((k, at) => {
+    const axis = k === view.x ? x : y;
+    return data.objectives[k].larger_is_better ? bounds[at] >= axis.high : bounds[at] <= axis.low;
+  }));
+
+  // Of each objective of such a proof its least value, rounded no further: it is a bound.
+  function outOfSightText(proof) {
+    const least = proof.objectives.map((k, at) => {
+      const { unit, larger_is_better: larger } = data.objectives[k], values = proof.bounds.map((bounds) => bounds[at]);
+      return larger ? `none above ${Math.max(...values).toFixed(6)} ${unit}` : `none below ${Math.min(...values).toFixed(6)} ${unit}`;
+    });
+    return `${proof.status === "gap" ? "bound so far" : "bound"} out of sight: ${least.join(", ")}`;
+  }
+
   // Where a proof leaves no design point: shaded up to its bounds, which are a line where there is
   // one objective, else steps. Dashed: a solver has not checked it, or a gap is left. Also the room
   // that words take: [left, top, right, bottom] each.
   function provedRegions(x, y, box) {
-    const g = draw("g"), room = [];
+    // A line on the edge of the plot would be read as a bound there.
+    const inner = draw("clipPath", { id: "plot-inner" }, draw("rect", { x: box.left + 1, y: box.top + 1, width: box.right - box.left - 2, height: box.bottom - box.top - 2 }));
+    const g = draw("g", {}, inner), room = [];
     let upright = null; // Where words along the line of the first objective end.
-    for (const proof of data.proofs) {
-      if (!proof.bounds || proof.bounds.flat().includes(null)) continue;
-      if (proof.objectives.some((k) => k !== view.x && k !== view.y)) continue;
+    for (const proof of drawnProofs()) {
+      if (outOfSight(proof, x, y)) continue;
       const side = (k, good, bad) => (data.objectives[k].larger_is_better ? [bad, good] : [good, bad]);
       const [goodX, badX] = side(view.x, box.left, box.right), [goodY, badY] = side(view.y, box.bottom, box.top);
       const inside = (value, p, q) => Math.min(Math.max(value, Math.min(p, q)), Math.max(p, q)).toFixed(1);
@@ -185,7 +205,7 @@ function frontPlot(page) {
       }
       const close = first[1] === null ? `H${goodX}V${badY}Z` : first[0] === null ? `V${goodY}H${badX}Z` : `V${goodY}H${goodX}V${badY}Z`;
       g.append(draw("path", { class: "proved", d: steps + close }),
-        draw("path", { class: `proved-line ${proof.status}`, d: steps }));
+        draw("path", { class: `proved-line ${proof.status}`, d: steps, "clip-path": "url(#plot-inner)" }));
       const text = proof.status === "gap" ? "bound so far: none beyond" : "proved: none beyond";
       // Words that would lie on marks are left to the legend.
       const write = (place, attributes) => {
@@ -200,7 +220,7 @@ function frontPlot(page) {
         upright = [at + shift - 12, at + shift + 4];
         write([upright[0], box.bottom - 10 - textWidth(text), upright[1], box.bottom - 10],
           { x: at + shift, y: box.bottom - 10, transform: `rotate(-90 ${at + shift} ${box.bottom - 10})` });
-      } else if (first[0] !== null) {
+      } else if (first[0] !== null && inside(first[1], goodY, badY) === first[1].toFixed(1)) {
         // Beyond the line of a proof about the first objective, where its own words stand.
         const edge = Number(inside(first[0], goodX, badX)) + (goodX < badX ? 12 : -12);
         const left = !upright ? edge : goodX < badX ? Math.max(edge, upright[1] + 4) : Math.min(edge, upright[0] - 4);
@@ -293,9 +313,11 @@ function frontPlot(page) {
       draw("path", { d: BASELINE_FORM, class: "baseline" })), `other methods${broken}`)] : [];
     const seen = inSight();
     const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
-      `${point.label} (${point.overloaded ? "overloaded" : data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
-    const shaded = data.proofs.some((proof) => proof.bounds) ? [el("span", {}, el("i", { class: "swatch shaded" }), "no design point there (proved bound)")] : [];
-    byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...(values.length ? [ramp] : []),
+      `${point.label}${point.breaks.length && !point.overloaded ? "*" : ""} (${point.overloaded ? "overloaded" : data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
+    const proofs = drawnProofs(), unseen = view.whole ? proofs.filter((proof) => outOfSight(proof, view.whole.x, view.whole.y)) : [];
+    const shaded = proofs.length > unseen.length ? [el("span", {}, el("i", { class: "swatch shaded" }), "no design point there (proved bound)")] : [];
+    const bounds = unseen.map((proof) => el("span", {}, outOfSightText(proof)));
+    byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...bounds, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));
   }
 

@@ -1,11 +1,13 @@
 // From values to pixels: linear and logarithmic axes with round ticks, and the colours of values.
 const LOG_RATIO = 10; // An axis whose values span more is logarithmic.
 
-function scale(values, from, to, { zero = false, margin = 0.06 } = {}) {
+// ``beside``: values that it reaches, too, and that do not make it logarithmic.
+function scale(values, from, to, { zero = false, margin = 0.06, beside = [] } = {}) {
   const known = values.filter((value) => value !== null);
   let low = Math.min(...known), high = Math.max(...known);
   if (!known.length) [low, high] = [0, 1];
   const logarithmic = !zero && low > 0 && high > LOG_RATIO * low;
+  for (const value of beside.filter((value) => !logarithmic || value > 0)) [low, high] = [Math.min(low, value), Math.max(high, value)];
   const f = logarithmic ? Math.log10 : (value) => value;
   let a = f(low), b = f(high);
   if (zero) a = Math.min(0, a);

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 
+from results.front.front import BaselinePoint
 from results.front.named_members import mark_members, marked_member
 from results.plots.front import LOG_RATIO
 
@@ -68,6 +69,21 @@ def test_long_names_of_units_are_whole(front, open_page, report):
             "svg => [...svg.querySelectorAll('text')].map(t => t.getBBox().x)"
         )
         assert min(starts) >= 0
+
+
+def test_a_method_out_of_sight_that_breaks_a_limit_has_a_star(
+    front, make_members, open_page, report
+):
+    far = max(make_members(front.problem, 250), key=lambda member: member.objectives[0])
+    others = (
+        BaselinePoint("far", "Far", far, breaks=("deadline",)),
+        BaselinePoint("other", "Other", far),
+    )
+    with open_page(report(dataclasses.replace(front, baselines=others))) as page:
+        legend = page.locator("#plot-legend").inner_text()
+    assert "(* breaks a limit)" in legend
+    assert "Out of sight: Far* (" in legend
+    assert "; Other (" in legend
 
 
 def test_pictures_and_pages_choose_logarithmic_axes_alike():

@@ -3,6 +3,8 @@
 import dataclasses
 import re
 
+import pytest
+
 from results.front.certificate import CertificateStatus
 from results.front.front import BoundSummary, CertificateSummary, HypervolumePoint
 from results.problem.objectives import objective_names
@@ -54,6 +56,32 @@ def test_what_is_proved_is_marked(front, open_page, report):
         assert "not proved" in page.locator("#proof").inner_text()
 
 
+@pytest.mark.parametrize(("percent", "lines"), [(90, 2), (40, 1), (2, 0)])
+def test_a_bound_out_of_sight_has_no_line(front, open_page, report, percent, lines):
+    """A line on the edge of the plot would be read as a bound there: figures stand below."""
+    names = tuple(objective_names(front.problem))
+    low, least = (min(m.objectives[k] for m in front.members) * percent // 100 for k in range(2))
+    region = ((low, None), (None, least))
+    bounds = BoundSummary(names, (0, 1), 112_000, region, "all units", 3, 5, 0.5)
+    with open_page(report(dataclasses.replace(front, bounds=bounds))) as page:
+        shown = page.locator("#plot .proved-line").evaluate_all(
+            """lines => lines.flatMap(line => {
+              const room = document.querySelector(
+                line.getAttribute("clip-path").slice(4, -1) + " rect").getBBox();
+              const [, x, y] = line.getAttribute("d").match(/^M([0-9.]+) .*V([0-9.]+)H/);
+              return [x > room.x, y < room.y + room.height];
+            })"""
+        )
+        legend = page.locator("#plot-legend").inner_text()
+        words = page.locator("#plot .proved-name").count()
+    assert shown.count(True) == lines
+    assert words == (lines == 2)
+    assert ("no design point there" in legend) == (lines > 0)
+    figures = (f"{int((v + 1) / s * 1e6) / 1e6:.6f}" for v, s in ((low, 1e9), (least, 1e12)))
+    told = "bound out of sight: none below {} ms, none below {} mJ".format(*figures)
+    assert (told in legend) == (lines == 0)
+
+
 def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
     """Though its last growth was early."""
     points = (HypervolumePoint(100, 0.5), HypervolumePoint(200, 1.0))
@@ -68,12 +96,12 @@ def test_steps_of_a_proof_only_fall(front, open_page, report):
     """Bounds that lie beyond the plot are on its edge, in their order."""
     names = tuple(objective_names(front.problem))
     every = tuple(range(len(front.members)))
-    whole = dataclasses.replace(claim(front), objectives=names, members=every, epsilon_ppm=400_000)
+    whole = dataclasses.replace(claim(front), objectives=names, members=every, epsilon_ppm=10**6)
     with open_page(report(dataclasses.replace(front, epsilon=whole))) as page:
         steps = page.locator(".proved-line").get_attribute("d")
-        edge = float(page.locator("#plot line.axis").nth(1).get_attribute("x1"))
+        edge = float(page.locator("#plot line.axis").nth(0).get_attribute("y1"))
     across = [float(x) for x in re.findall(r"[MH]([0-9.]+)", steps)]
     down = [float(y) for y in re.findall(r"V([0-9.]+)", steps)]
-    assert across.count(edge) > 2, "some bounds are beyond the edge"
+    assert down.count(edge) > 2, "some bounds are beyond the edge"
     assert across == sorted(across)
     assert down == sorted(down)

@@ -312,8 +312,33 @@ def test_methods_far_away_are_named_below(front):
         figure = draw_front(dataclasses.replace(front, baselines=others))
     caption = figure.get_supxlabel()
     latency = format_number(far.objectives[0] / 1e9)
-    assert caption.startswith(f"Out of sight: Far {latency} ms, ")
+    assert caption.startswith(f"Out of sight: Far* {latency} ms, ")
+    assert caption.endswith(". * breaks a limit")
     assert "Near" not in caption
+
+
+def test_what_lies_on_axes_that_a_bound_has_widened_is_in_sight(front):
+    first = front.members[0]
+    low, least = (min(m.objectives[k] for m in front.members) for k in range(2))
+    between = dataclasses.replace(first, objectives=(low, max(least // 50, 1)))
+    others = (BaselinePoint("under", "Under", between, breaks=("deadline",)),)
+    claim = BoundSummary(
+        objectives=objective_names(front.problem),
+        members=(0,),
+        epsilon_ppm=990_000,
+        region=((low // 100, None), (None, least // 100)),
+        space="here",
+        boxes=3,
+        inequalities=5,
+        seconds=0.5,
+    )
+    with picture_settings():
+        figure = draw_front(dataclasses.replace(front, baselines=others))
+        assert figure.get_supxlabel().startswith("Out of sight: Under* ")
+        figure = draw_front(dataclasses.replace(front, baselines=others, bounds=claim))
+    assert figure.get_supxlabel() == ""
+    (bottom, top), y = figure.axes[0].get_ylim(), between.objectives[1] / 1e12
+    assert bottom < y < top
 
 
 def test_an_early_label_makes_room_for_a_later_ones_line():
