@@ -175,11 +175,14 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
 
 
 def can_be_relaxed(problem: Problem, constraint: Constraint) -> bool:
-    """Whether a limit was asked for and is that and no more: a deadline of networks with rates says
-    what is late, too."""
-    kind = constraint.kind
-    is_late = problem.has_rates and kind is ConstraintKind.DEADLINE
-    return kind in _NETWORK_FIELDS | _PROBLEM_FIELDS and not is_late
+    """Whether a limit was asked for and is that and no more."""
+    is_asked = constraint.kind in _NETWORK_FIELDS | _PROBLEM_FIELDS
+    return is_asked and not says_what_is_late(problem, constraint)
+
+
+def says_what_is_late(problem: Problem, constraint: Constraint) -> bool:
+    """Whether it is a deadline of networks with rates, from which misses are counted, too."""
+    return problem.has_rates and constraint.kind is ConstraintKind.DEADLINE
 
 
 def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:

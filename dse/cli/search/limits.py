@@ -68,6 +68,7 @@ def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
             for price in result.prices
         ],
         "free": [constraint.name for constraint in result.free],
+        "not_tried": [constraint.name for constraint in result.not_tried],
     }
 
 
@@ -83,10 +84,13 @@ def _print(problem: Problem, result: LimitPrices) -> None:
     if result.free:
         names = ", ".join(constraint.name for constraint in result.free)
         console.print(f"Nothing better was found beyond the limit of: {names}")
-    if not result.prices and not result.free:
-        console.print("No limit was asked for that can be relaxed")
-    else:
+    if result.not_tried:
+        names = ", ".join(constraint.name for constraint in result.not_tried)
+        console.print(f"Not tried: {names}: with rates a deadline also says what is late")
+    if result.prices or result.free:
         console.print("Found by short searches, the other limits as they are; not proved")
+    elif not result.not_tried:
+        console.print("No limit was asked for that can be relaxed")
 
 
 def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:

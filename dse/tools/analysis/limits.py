@@ -18,6 +18,7 @@ from dse.engines.diagnose_infeasible import (
     PROBES,
     can_be_relaxed,
     figure_of_pool,
+    says_what_is_late,
     short_search,
     with_figure,
     with_limit,
@@ -46,12 +47,14 @@ class LimitPrice:
 
 @dataclass(frozen=True)
 class LimitPrices:
-    """Of every limit that can be relaxed."""
+    """Of every limit that was asked for."""
 
     prices: tuple[LimitPrice, ...]
     """Of limits beyond which something better was found, in the order of the limits."""
     free: tuple[Constraint, ...]
     """Limits beyond which nothing better was found."""
+    not_tried: tuple[Constraint, ...] = ()
+    """Deadlines of networks with rates, which also say what is late."""
 
 
 def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int = 1) -> LimitPrices:
@@ -66,15 +69,17 @@ def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int =
     evaluate = make_outcomes(problem, jobs=jobs)
     best = evaluate(rows).objectives.min(axis=0)
     prices: list[LimitPrice] = []
-    free = []
+    free, not_tried = [], []
     for column, constraint in enumerate(constraints_of(problem)):
         if not can_be_relaxed(problem, constraint):
+            if says_what_is_late(problem, constraint):
+                not_tried.append(constraint)
             continue
         found = _beyond(problem, constraint, column, rows, best, seed, jobs)
         prices += found
         if not found:
             free.append(constraint)
-    return LimitPrices(tuple(prices), tuple(free))
+    return LimitPrices(tuple(prices), tuple(free), tuple(not_tried))
 
 
 def _beyond(

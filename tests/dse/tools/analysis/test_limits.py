@@ -121,5 +121,31 @@ def test_what_was_nothing_has_no_share() -> None:
     assert _cells(problem, price)[3:] == ("0 %", "1.000 %", "10.00 %")
 
 
+def test_deadlines_of_networks_with_rates_are_named_as_not_tried(dse, tmp_path) -> None:
+    (tmp_path / "rates.yaml").write_text(
+        "networks:\n- {name: detect, network: squeezenet, rate_hz: 20, deadline_ms: 50}\n",
+        encoding="utf-8",
+    )
+    reason = "Not tried: response of detect: with rates a deadline also says what is late"
+    for more, ending in (
+        ((), [reason]),
+        (
+            ("--power-cap", "1000"),
+            ["Nothing better was found beyond the limit of: power", reason],
+        ),
+    ):
+        folder = tmp_path / str(len(more))
+        done = dse(
+            *("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-xavier", "--groups", "3"),
+            *("--objective", "response:detect", "--objective", "energy", "--no-certify", *more),
+            *("--max-evaluations", "300", "-o", folder, "--quiet"),
+        )
+        assert done.status == 0, done.err
+        lines = dse("analyze", "limits", folder).out.splitlines()
+        assert lines[: len(ending)] == ending
+        document = json.loads(dse("analyze", "limits", folder, "--json").out)
+        assert document["not_tried"] == ["response of detect"]
+
+
 def test_a_front_without_limits_has_no_prices(dse, pair_folder) -> None:
     assert "No limit was asked for that can be relaxed" in dse("analyze", "limits", pair_folder).out
