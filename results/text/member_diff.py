@@ -115,14 +115,27 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
             parts.append(f"{name} on at {now:.0f} MHz")
         else:
             parts.append(f"{name} at {now:.0f} MHz instead of {was:.0f}")
-    moved = int((base.design.units != other.design.units).sum())
-    if moved:
+    moved, converted = _changed_groups(problem, base, other)
+    if moved or converted:
         counts, previous = groups_by_unit(problem, other), groups_by_unit(problem, base)
         share = ", ".join(f"{name} {count}" for name, count in counts.items())
         old = ", ".join(f"{name} {count}" for name, count in previous.items())
-        text = f"{moved} of {problem.group_count} groups on other units"
+        of = f" of {problem.group_count} groups"
+        text = f"{moved}{of} on other units" if moved else ""
+        if converted:
+            text += (
+                f", {converted} in other formats" if moved else f"{converted}{of} in other formats"
+            )
         parts.append(text if share == old else f"{text} ({share} instead of {old})")
     return ", ".join(parts) if parts else "the same choices"
+
+
+def _changed_groups(problem: Problem, base: Member, other: Member) -> tuple[int, int]:
+    """How many groups are on another unit, and how many on the same one in another format."""
+    pairs = list(zip(base.design.units.tolist(), other.design.units.tolist(), strict=True))
+    differ = sum(source != target for source, target in pairs)
+    converted = sum(is_conversion(problem, source, target) for source, target in pairs)
+    return differ - converted, converted
 
 
 def _effects(problem: Problem, base: Member, other: Member) -> str:

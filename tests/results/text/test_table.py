@@ -172,6 +172,30 @@ def test_difference_names_what_moved_and_turns_rates(front):
     assert text.endswith(": 110 % of the energy for 4.0x the throughput")
 
 
+def test_difference_tells_formats_from_units(front):
+    problem, base = front.problem, front.members[0]
+    names = [unit.name for unit in problem.units]
+    cpu, gpu, dla = (names.index(name) for name in ("cpu", "gpu", "dla"))
+    units = list(problem.units)
+    units[gpu] = dataclasses.replace(units[gpu], unit="gpu", number_format="fp16")
+    units[dla] = dataclasses.replace(units[dla], unit="gpu", number_format="int8")
+    problem = dataclasses.replace(problem, units=tuple(units))
+
+    def member(*first: int):
+        mapping = base.design.units.copy()
+        mapping[:] = gpu
+        mapping[: len(first)] = first
+        design = DesignPoint(mapping, base.design.operating_points)
+        return dataclasses.replace(base, design=design)
+
+    def changed(*first: int) -> str:
+        return describe_difference(problem, member(), member(*first)).partition(" (")[0]
+
+    assert changed(dla) == "1 of 11 groups in other formats"
+    assert changed(cpu) == "1 of 11 groups on other units"
+    assert changed(cpu, dla, dla) == "1 of 11 groups on other units, 2 in other formats"
+
+
 @pytest.mark.parametrize(
     ("kind", "value", "name", "label", "shown"),
     [
