@@ -124,6 +124,13 @@ def add_formulation(
         return replace(outcome, not_shown=why)
     fastest = min(front.members, key=lambda member: member.makespan_ps)
     until = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
+    is_late = False
+
+    def stopped() -> bool:
+        nonlocal is_late
+        is_late = time.monotonic() >= until
+        return interrupt.requested or is_late
+
     with deferred_interrupt() as interrupt:
         try:
             shown = prove_formulation(
@@ -133,11 +140,12 @@ def add_formulation(
                 jobs=jobs,
                 max_parts=max_parts,
                 on_progress=on_progress,
-                stopped=lambda: interrupt.requested or time.monotonic() >= until,
+                stopped=stopped,
             )
         except (NotShown, ResultError) as error:
             interrupted = outcome.interrupted or interrupt.requested
-            return replace(outcome, interrupted=interrupted, not_shown=str(error))
+            why = f"{error} by the time limit" if is_late else str(error)
+            return replace(outcome, interrupted=interrupted, not_shown=why)
     return replace(
         outcome,
         front=replace(front, certificate=replace(claim, formulation=shown)),

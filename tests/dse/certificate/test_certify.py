@@ -426,6 +426,10 @@ def test_equations_that_show_nothing_end_with_a_status(
     said = "HaX-CoNN's equations show nothing: no member is certified as the fastest"
     assert said in " ".join(ended.err.split())
     monkeypatch.setattr(strategy, "BY_ITSELF_PARTS", 2)
+    assert dse("certify", folder, "--fastest").status == 0
+    late = dse("certify", folder, "--formulation", "--time-limit", "0.001")
+    assert late.status == 4
+    assert "ended after 0 questions by the time limit" in " ".join(late.err.split())
     done = dse("certify", folder, "--formulation")
     assert done.status == 0
     assert "HaX-CoNN's equations: " in done.err
