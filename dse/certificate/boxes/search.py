@@ -267,6 +267,8 @@ class BoxSearch:
         node.epsilon = np.minimum(node.epsilon, found)
         if len(node.weights) > LINES_EACH:
             node.weights = self._needed(node)
+            # What the others give: corners below the largest may be a little worse now.
+            node.epsilon = self._epsilon(node)
 
     def _improve(
         self,
