@@ -22,7 +22,7 @@ def limits(front: Front, *, seed: int = 0, jobs: int | None = None) -> LimitPric
 
     Returns:
         A price per limit and objective that is better beyond it, smaller is better, in the units of
-        ``front.json``; and the limits beyond which nothing better was found;
+        ``front.json`` (ps, fJ, mW, bytes, ppm); the limits beyond which nothing better was found;
         and those not tried: with rates a deadline also says what is late.
 
     Example:

@@ -16,6 +16,7 @@ from results.costs.cost_origins import (
 from results.errors import ResultError
 from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
+from results.problem.content_hashes import check_content_hashes
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 
@@ -107,11 +108,7 @@ def costs_from_document(
     check_against_schema(document, "costs")
     content: Any = document
     if check_hashes:
-        if content["problem_sha256"] != problem_sha256(problem):
-            raise ResultError("$.problem_sha256: is not that of problem.json")
-        signed = {key: value for key, value in content.items() if key != "content_sha256"}
-        if content["content_sha256"] != content_sha256(signed):
-            raise ResultError("$.content_sha256: the content was changed after it was written")
+        check_content_hashes(content, problem)
     texts = content["texts"]
     networks = []
     for n, network in enumerate(content["networks"]):

@@ -12,8 +12,8 @@ from results.front.bounds import BoundProof, Corner, Leaf, Multipliers, Split
 from results.io.canonical_json import INT64_MAX, Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
 from results.problem.additive import additive_figures
+from results.problem.content_hashes import check_content_hashes
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
 
 BOUNDS_FORMAT = "paretosoc-bounds/1"
 
@@ -76,11 +76,7 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
     check_against_schema(document, "bounds")
     content: Any = document
     if check_hashes:
-        if content["problem_sha256"] != problem_sha256(problem):
-            raise ResultError("$.problem_sha256: is not that of problem.json")
-        signed = {key: value for key, value in content.items() if key != "content_sha256"}
-        if content["content_sha256"] != content_sha256(signed):
-            raise ResultError("$.content_sha256: the content was changed after it was written")
+        check_content_hashes(content, problem)
     objectives = tuple(content["objectives"])
     for index, corner in enumerate(content["region"]):
         if len(corner) != len(objectives):

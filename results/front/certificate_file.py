@@ -15,8 +15,8 @@ from results.front.certificate import (
 from results.front.proof_tree import tree_bytes
 from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
 from results.io.schema import check_against_schema
+from results.problem.content_hashes import check_content_hashes
 from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
 
 CERTIFICATE_FORMAT = "paretosoc-certificate/4"
 
@@ -77,11 +77,7 @@ def certificate_from_document(
     check_against_schema(document, "certificate")
     content: Any = document
     if check_hashes:
-        if content["problem_sha256"] != problem_sha256(problem):
-            raise ResultError("$.problem_sha256: is not that of problem.json")
-        signed = {key: value for key, value in content.items() if key != "content_sha256"}
-        if content["content_sha256"] != content_sha256(signed):
-            raise ResultError("$.content_sha256: the content was changed after it was written")
+        check_content_hashes(content, problem)
     names = tuple(content["objectives"])
     return Certificate(
         status=CertificateStatus(content["status"]),
