@@ -42,6 +42,8 @@ class RandomShape:
     phases: bool = False
     """Repeats may take longer and longer, and networks that wait for others take over from them."""
     contention: bool = True
+    any_slopes: bool = False
+    """Contention of any slopes; else a larger demand never means a smaller loss."""
     unsupported: float = 0.1
     """Share of (group, unit) pairs that cannot run."""
     ties: bool = False
@@ -125,8 +127,28 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
         allowed=supported,
         objectives=(Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)),
     )
-    # With numbers of its own: everything else is drawn as without phases.
-    return _with_phases(rng.spawn(1)[0], drawn, ties=shape.ties) if shape.phases else drawn
+    # With numbers of their own: everything else is drawn as without.
+    if shape.phases:
+        drawn = _with_phases(rng.spawn(1)[0], drawn, ties=shape.ties)
+    return _with_any_slopes(rng.spawn(1)[0], drawn) if shape.any_slopes else drawn
+
+
+def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with slopes of contention that belong to other thresholds, on half of the
+    units."""
+    units = []
+    for unit in problem.units:
+        table = unit.contention
+        if table is not None and rng.integers(2):
+            slopes = {}
+            for name, column in vars(table).items():
+                # Smaller fractions stay inside int64.
+                low, high = (100, 301) if name.endswith("_den") else (0, 101)
+                if not name.endswith("_kbps"):
+                    slopes[name] = column * rng.integers(low, high, len(column)) // 100
+            unit = replace(unit, contention=replace(table, **slopes))
+        units.append(unit)
+    return replace(problem, units=tuple(units))
 
 
 def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> Problem:

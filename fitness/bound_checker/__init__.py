@@ -10,8 +10,10 @@ c of networks, a that of energy, s_u that of segments.
    the last repeat of the one before, and a path of groups takes its stand-alone times and
    transitions in every repeat: arrival + sum of repeats x path <= e of the last network.
 2. *Units.* In time x_c the units run a configuration c, at most one class each; class k then
-   progresses by r_k(c) at most, which follows from the smallest demands of the classes, for rates
-   fall with all demands. So a class's stand-alone times add up to sum of x_c r_k(c) or less, and
+   progresses by r_k(c) at most, the largest rate with demands of at least the smallest of the
+   classes. A rate falls with all demands, except where the own one becomes an intensive one: there
+   the proportional loss ends, so the intensive one at that point counts if it is smaller. So a
+   class's stand-alone times add up to sum of x_c r_k(c) or less, and
    what contention adds to the time of a group draws at least p_k, the class's least power:
    V >= (energy of stand-alone times) + sum of x_c p_k (1 - r_k(c)). The x_c add up to T.
    With W = max over c of sum over its classes of pi_k r_k(c) - a p_k (1 - r_k(c)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -208,7 +207,8 @@ class BoxCostTables:
             if unit.contention is not None:
                 for m in range(len(unit.contention.peak_kbps)):
                     row = parameters_at(unit.contention, m)
-                    products += [*row[:4], *largest_products(row, demand).values()]
+                    total = row[1]
+                    products += [*row[:4], *largest_products(row, max(demand, total)).values()]
         return np.int64 if max(products) < MAX_PRODUCT else object
 
     def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
@@ -234,9 +234,13 @@ def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
 def _least_loss(
     table: ContentionTable | None, memory_points: Points, own_kbps: IntArray, others_kbps: IntArray
 ) -> IntArray:
-    """[configurations]: the smallest :func:`fitness.contention.lost_rate` over the memory's points;
-    0 where parameters may not be monotone."""
-    if table is None or not all(_rises(table, m) for m in memory_points):
+    """[configurations]: a lower bound of :func:`fitness.contention.lost_rate` for all demands of at
+    least these, over the memory's points.
+
+    The loss falls nowhere but where the own demand becomes an intensive one: there the proportional
+    slope ends, and the intensive one begins at the balance point.
+    """
+    if table is None:
         return np.zeros_like(own_kbps)
     least = np.full_like(own_kbps, WORK_PER_PS)
     for m in memory_points:
@@ -244,10 +248,12 @@ def _least_loss(
         minor, proportional, intensive = ((slopes[2 * j], slopes[2 * j + 1]) for j in range(3))
         span = own_kbps + (balance - total)
         over = np.minimum(np.maximum(own_kbps + others_kbps - total, 0), span)
+        reached = np.maximum(span, balance) * np.minimum(others_kbps, balance)
+        heavy = _ceil_div(reached * intensive[0], intensive[1])
         heavy = np.where(
             own_kbps < total,
-            _ceil_div(over * proportional[0], proportional[1]),
-            _ceil_div(span * np.minimum(others_kbps, balance) * intensive[0], intensive[1]),
+            np.minimum(heavy, _ceil_div(over * proportional[0], proportional[1])),
+            heavy,
         )
         heavy = np.where((own_kbps >= normal) & (span > 0), heavy, 0)
         loss = np.maximum(_ceil_div(np.minimum(others_kbps, peak) * minor[0], minor[1]), heavy)
@@ -258,14 +264,6 @@ def _least_loss(
 
 def _ceil_div(numerator: IntArray, denominator: int) -> IntArray:
     return -(-numerator // denominator)
-
-
-@lru_cache(maxsize=1024)
-def _rises(table: ContentionTable, memory_point: int) -> bool:
-    """Whether the loss is monotone where a demand becomes an intensive one."""
-    _, _, balance, _, _, _, *slopes = parameters_at(table, memory_point)
-    proportional_num, proportional_den, intensive_num, intensive_den = slopes
-    return intensive_num * balance * proportional_den >= proportional_num * intensive_den
 
 
 def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:

@@ -212,7 +212,8 @@ class BoxArrayTables:
 def lost_shares(
     table: ContentionTable | None, memory_point: int, own_kbps: IntArray, others_kbps: IntArray
 ) -> FloatArray:
-    """:func:`fitness.contention.lost_rate` of many at once, as shares in floating point."""
+    """[configurations]: lower bounds of the share of its rate that a unit loses with demands of at
+    least these, in floating point; :mod:`fitness.bound_checker` has them in whole numbers."""
     if table is None:
         return np.zeros(len(own_kbps))
     row = {name: float(column[memory_point]) for name, column in vars(table).items()}
@@ -221,9 +222,9 @@ def lost_shares(
     span = own + row["balance_kbps"] - row["total_kbps"]
     over = np.clip(own + others - row["total_kbps"], 0, np.maximum(span, 0))
     proportional = over * (row["proportional_num"] / row["proportional_den"])
-    intensive = span * np.minimum(others, row["balance_kbps"])
+    intensive = np.maximum(span, row["balance_kbps"]) * np.minimum(others, row["balance_kbps"])
     intensive *= row["intensive_num"] / row["intensive_den"]
-    heavy = np.where(own < row["total_kbps"], proportional, intensive)
+    heavy = np.where(own < row["total_kbps"], np.minimum(proportional, intensive), intensive)
     heavy = np.where((own >= row["normal_kbps"]) & (span > 0), heavy, 0.0)
     lost = np.minimum(np.maximum(minor, heavy), LOSS_LIMIT) / WORK_PER_PS
     return np.where(others == 0, 0.0, lost)

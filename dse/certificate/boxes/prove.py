@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from common.units import PPM
 from dse.certificate.boxes.search import BoxResult, BoxSearch
-from dse.errors import InternalError
 from fitness.bound_checker.check import CheckedBounds, bounded_columns
 from fitness.bound_checker.frame_time import frame_time
 from fitness.multipliers.structure import longest_networks
@@ -26,8 +25,10 @@ from results.text.space_description import describe_space
 MIN_BOXES, MAX_BOXES = 16, 64
 DEFAULT_GROUPS = 12_800
 """By default there are this many boxes over the number of groups, within these limits."""
-MARGINS_PPM = (2, 20, 1000)
-"""The search rounds, the check does not."""
+ROUNDING_PPM = (2, 20, 1000)
+"""Added to the epsilon of the search, which rounds, until the check accepts a corner."""
+WIDER_PPM = tuple(10**power for power in range(4, 10))
+"""Added if the check still refuses."""
 RAISED_CORNERS, RAISE_STEPS = 24, 14
 
 
@@ -37,10 +38,12 @@ class BoundedFront:
 
     claim: BoundSummary
     proof: BoundProof
+    refused: int = 0
+    """Corners that the check refuses where the search found them empty; they are further in."""
 
     def about(self, front: Front) -> BoundedFront:
         """The same about a later front, whose members dominate those of this one or equal them."""
-        return BoundedFront(_summary(front, self.proof, self.claim.boxes), self.proof)
+        return replace(self, claim=_summary(front, self.proof, self.claim.boxes))
 
 
 def bound_front(
@@ -51,8 +54,8 @@ def bound_front(
     seconds: float | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> BoundedFront | None:
-    """How far a front can be from the truth; None where the search for bounds ended before every
-    corner had one.
+    """Return how far a front can be from the truth, or None if the search for bounds ended before
+    every corner had one, or the check refuses a corner however far in it is.
 
     Args:
         columns: positions of the objectives that count.
@@ -88,11 +91,16 @@ def bound_front(
         tree=found.tree,
         seconds=0.0,
     )
-    region = _region(problem, proof, found)
-    proof = BoundProof(
-        **{**vars(proof), "region": region, "seconds": round(time.monotonic() - began, 3)}
+    checked = CheckedBounds(problem, proof)
+    accepted = [_accepted(checked, corner, found.epsilon) for corner in found.corners]
+    corners = [corner for corner, _ in accepted if corner is not None]
+    if len(corners) < len(accepted):
+        return None
+    proof = replace(
+        proof, region=_raised(checked, corners), seconds=round(time.monotonic() - began, 3)
     )
-    return BoundedFront(_summary(front, proof, found.boxes), proof)
+    refused = sum(margin in WIDER_PPM for _, margin in accepted)
+    return BoundedFront(_summary(front, proof, found.boxes), proof, refused)
 
 
 def _best_start(
@@ -118,18 +126,17 @@ def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
     return [tuple(row) for row in best[non_dominated(best)].tolist()]
 
 
-def _region(problem: Problem, proof: BoundProof, found: BoxResult) -> tuple[Corner, ...]:
-    """Corners that the check finds empty: those of the members within epsilon, raised."""
-    checked = CheckedBounds(problem, proof)
-    for margin in MARGINS_PPM:
-        ppm = int(found.epsilon * PPM) + margin
-        corners = [
-            tuple(None if v is None else least_within(v, ppm) - 1 for v in corner)
-            for corner in found.corners
-        ]
-        if all(map(checked.is_empty, corners)):
-            return _raised(checked, corners)
-    raise InternalError("the check of bounds does not confirm what the search for them found")
+def _accepted(
+    checked: CheckedBounds, open_corner: Corner, epsilon: float
+) -> tuple[Corner | None, int]:
+    """Return an open corner of the members moved in by epsilon and the first margin with which the
+    check finds it empty, and that margin; None if there is none."""
+    for margin in (*ROUNDING_PPM, *WIDER_PPM):
+        ppm = int(epsilon * PPM) + margin
+        corner = tuple(None if v is None else least_within(v, ppm) - 1 for v in open_corner)
+        if checked.is_empty(corner):
+            return corner, margin
+    return None, margin
 
 
 def _raised(checked: CheckedBounds, corners: Sequence[Corner]) -> tuple[Corner, ...]:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from fitness.bound_checker.costs import _least_loss
-from fitness.contention import lost_rate
+from fitness.contention import lost_rate, parameters_at
+from fitness.multipliers.arrays import lost_shares
+from results.problem.arithmetic import WORK_PER_PS
 from results.problem.problem import ContentionTable
 from tests.support.proofs.random_boxes import enumerated
 
@@ -21,22 +23,60 @@ def tables(count: int) -> list[ContentionTable]:
     return found
 
 
+def least_loss(table: ContentionTable, own: int, others: int) -> int:
+    """Over the memory's points; the loss may fall where the own demand becomes an intensive one."""
+    points = range(len(table.peak_kbps))
+    return min(
+        lost_rate(table, m, demand, others)
+        for m in points
+        for demand in (own, max(own, parameters_at(table, m)[1]))
+    )
+
+
+def demands(
+    rng: np.random.Generator, table: ContentionTable, exact: type
+) -> tuple[np.ndarray, ...]:
+    """Own ones and others', many near a threshold."""
+    limits = np.concatenate(list(vars(table).values())[:4]).tolist()
+    near = [max(kbps + more, 0) for kbps in limits for more in (-1, 0, 1)]
+    own = np.array([*near, *rng.integers(0, 2 * 10**8, 40)], dtype=exact)
+    return own, np.array(rng.permutation(own), dtype=exact)
+
+
 @pytest.mark.parametrize("exact", [np.int64, object])
 def test_losses_are_those_of_the_plain_form(exact: type) -> None:
     rng, lost = np.random.default_rng(4), 0
     for table in tables(40):
         points = tuple(range(len(table.peak_kbps)))
-        limits = np.concatenate(list(vars(table).values())[:4]).tolist()
-        near = [kbps + more for kbps in limits for more in (-1, 0, 1)]
-        own = np.array([*near, *rng.integers(0, 2 * 10**8, 40)], dtype=exact)
-        others = np.array(rng.permutation(own), dtype=exact)
-        plain = [
-            min(lost_rate(table, m, int(a), int(b)) for m in points)
-            for a, b in zip(own, others, strict=True)
-        ]
+        own, others = demands(rng, table, exact)
+        plain = [least_loss(table, int(a), int(b)) for a, b in zip(own, others, strict=True)]
         assert _least_loss(table, points, own, others).tolist() == plain
         lost += sum(value > 0 for value in plain)
     assert lost > 200
+
+
+def test_larger_demands_lose_no_less() -> None:
+    rng, falls = np.random.default_rng(5), 0
+    for table in tables(60):
+        points = tuple(range(len(table.peak_kbps)))
+        own, others = demands(rng, table, np.int64)
+        least = _least_loss(table, points, own, others).tolist()
+        for low, a, b in zip(least, own.tolist(), others.tolist(), strict=True):
+            more = [v for v in own.tolist() if v >= a]
+            losses = [lost_rate(table, m, v, b + v - a) for v in more for m in points]
+            assert low <= min(losses)
+            falls += min(losses) < min(lost_rate(table, m, a, b) for m in points)
+    assert falls > 50
+
+
+def test_the_search_computes_with_the_same_losses() -> None:
+    rng = np.random.default_rng(6)
+    for table in tables(60):
+        own, others = demands(rng, table, np.int64)
+        for m in range(len(table.peak_kbps)):
+            exact = _least_loss(table, (m,), own, others) / WORK_PER_PS
+            shares = lost_shares(table, m, own, others)
+            assert np.abs(exact - shares).max() <= 1.01 / WORK_PER_PS
 
 
 def test_where_numbers_are_too_large_they_are_those_of_python() -> None:
@@ -44,7 +84,5 @@ def test_where_numbers_are_too_large_they_are_those_of_python() -> None:
     own = np.array([10**30, 3 * 10**30], dtype=object)
     others = own[::-1].copy()
     points = tuple(range(len(table.peak_kbps)))
-    plain = [
-        min(lost_rate(table, m, a, b) for m in points) for a, b in zip(own, others, strict=True)
-    ]
+    plain = [least_loss(table, a, b) for a, b in zip(own, others, strict=True)]
     assert _least_loss(table, points, own, others).tolist() == plain

@@ -20,7 +20,9 @@ from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
 from tests.support.proofs.random_lemmas import all_designs
 
-SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True)
+SHAPE = RandomShape(
+    networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True, any_slopes=True
+)
 MAX_DESIGNS = 20_000
 WEIGHTS = 12
 

@@ -18,7 +18,9 @@ from tests.support.problems.memory import with_memory
 from tests.support.proofs.random_boxes import Enumerated
 from tests.support.proofs.random_lemmas import all_designs
 
-SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 2), points=(1, 2), phases=True)
+SHAPE = RandomShape(
+    networks=(1, 2), groups=(1, 3), units=(1, 2), points=(1, 2), phases=True, any_slopes=True
+)
 MAX_DESIGNS = 4000
 MAX_RUNS = 200
 """Of pipelines and the like, whose simulation takes longer."""

@@ -18,7 +18,7 @@ from results.problem.objectives import Objective, ObjectiveKind
 from tests.support.proofs.random_boxes import Enumerated
 from tests.support.proofs.random_lemmas import all_designs
 
-SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2))
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), any_slopes=True)
 MAX_DESIGNS = 200
 KINDS = (
     ObjectiveKind.RELATIVE_RESPONSE,

@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dse.certificate.boxes import search
-from dse.certificate.boxes.prove import bound_front
+from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.seed_front import seed_front
 from dse.certificate.verify.bounds import wrong_bounds
 from dse.space.design_space import DesignSpace
@@ -25,6 +27,7 @@ from results.errors import ResultError
 from results.front.bounds import BoundProof, Leaf, Multipliers
 from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.front import Front
+from results.problem.problem_reader import problem_from_document
 from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
 from tests.support.proofs.random_formats import enumerated_formats, enumerated_losses
 from tests.support.proofs.random_lemmas import all_designs
@@ -59,15 +62,59 @@ def judged(found: Enumerated | None, seed: int) -> str:
     front = None if found is None else front_of(found, np.random.default_rng(seed))
     if found is None or front is None:
         return "no front"
-    bounded = bound_front(front, range(len(found.problem.objectives)), max_boxes=12)
+    bounded = bounds_of(front)
     if bounded is None:
         return "nothing known"
+    assert bounded.refused == 0, seed
     assert wrong_bounds(front, bounded.claim, bounded.proof) is None, seed
     for corner in bounded.proof.region:
         assert not holds_a_point(found.feasible, corner), (seed, corner)
     members = np.array([member.objectives for member in front.members])
     assert is_within(members, found.feasible, bounded.claim.epsilon_ppm), seed
     return "proved"
+
+
+SAMPLES = Path(__file__).parents[3] / "data" / "bounds"
+"""Problems with contention of any slopes, and design points of a front of each."""
+
+
+def sample(path: Path) -> tuple[Front, np.ndarray]:
+    """A front, and the objectives [n, objectives] of all feasible design points."""
+    document = json.loads(path.read_text())
+    problem = problem_from_document(document["problem"])
+    front = seed_front(problem, np.array(document["rows"]), engine="search")
+    outcomes = make_outcomes(problem)(all_designs(problem))
+    return front, outcomes.objectives[outcomes.feasible]
+
+
+def bounds_of(front: Front) -> BoundedFront | None:
+    return bound_front(front, range(len(front.problem.objectives)), max_boxes=12)
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.stem)
+def test_search_and_check_agree(path: Path) -> None:
+    front, feasible = sample(path)
+    bounded = bounds_of(front)
+    assert bounded is not None
+    assert bounded.refused == 0
+    assert wrong_bounds(front, bounded.claim, bounded.proof) is None
+    assert not any(holds_a_point(feasible, corner) for corner in bounded.proof.region)
+
+
+def test_what_the_check_refuses_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    front, feasible = sample(SAMPLES / "latency_of_formats.json")
+    honest, found = bounds_of(front), search.BoxSearch.result
+    assert honest is not None
+    # A search that finds all members optimal.
+    monkeypatch.setattr(search.BoxSearch, "result", lambda self: replace(found(self), epsilon=0.0))
+    bounded = bounds_of(front)
+    assert bounded is not None
+    assert bounded.refused == 1
+    assert bounded.claim.epsilon_ppm >= honest.claim.epsilon_ppm
+    assert wrong_bounds(front, bounded.claim, bounded.proof) is None
+    assert not any(holds_a_point(feasible, corner) for corner in bounded.proof.region)
+    monkeypatch.setattr(CheckedBounds, "is_empty", lambda self, corner: False)
+    assert bounds_of(front) is None
 
 
 def test_claims_from_fewer_corners_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
