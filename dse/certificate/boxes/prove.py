@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common.units import PPM
-from dse.certificate.boxes.search import BoxResult, BoxSearch
+from dse.certificate.boxes.search import BoxSearch
 from fitness.bound_checker.check import CheckedBounds, bounded_columns
 from fitness.bound_checker.frame_time import frame_time
 from fitness.multipliers.structure import longest_networks
