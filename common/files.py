@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
+from contextlib import nullcontext
 from pathlib import Path
 
 from common.errors import DseError
+from common.unfinished import unfinished
 
 MAX_BYTES = 1 << 28
 """Larger documents and logs were given by mistake; what is made of their text takes several times
@@ -46,20 +47,24 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
         part: where it is written first, on the same file system; by default beside the target.
 
     Raises:
-        OSError: where it cannot be written; then the target is what it was.
+        OSError: where it cannot be written; it names ``path``, which is then what it was.
     """
-    path = Path(os.path.realpath(path))
-    if part is None:
-        part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    target = Path(os.path.realpath(path))
     try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    sync(path.parent)
+        with unfinished(target) if part is None else nullcontext(part) as written:
+            try:
+                with written.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                written.replace(target)
+            finally:
+                written.unlink(missing_ok=True)
+        sync(target.parent)
+    except OSError as error:
+        # What ends a write names nothing, or the hidden file, which users do not know.
+        error.filename, error.filename2 = str(path), None
+        raise
 
 
 def user_cache() -> Path:

@@ -84,12 +84,20 @@ def main() -> None:
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
+    _open_closed_streams()
     if not sys.stdout.isatty():
         # Rich would assume 80 columns of a pipe, and tables would lose some of theirs.
         os.environ.setdefault("COLUMNS", "200")
     status = run(sys.argv[1:])
     gc.freeze()
     sys.exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Send to the null device what is written to streams that are closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def run(arguments: list[str]) -> int:
@@ -101,6 +109,7 @@ def run(arguments: list[str]) -> int:
             )
     try:
         status = app(arguments, prog_name="dse", standalone_mode=False, obj=("dse", *arguments))
+        sys.stdout.flush()
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt, _Interrupted):
@@ -108,12 +117,14 @@ def run(arguments: list[str]) -> int:
     except InfeasibleError as error:
         return _report(str(error), INFEASIBLE)
     except BrokenPipeError:
-        # The reader of our output has gone; Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone.
+        _discard_output()
         return 1
     except DseError as error:
         return _report(str(error), BAD_INPUT)
     except OSError as error:
+        if error.filename is None:
+            _discard_output()
         return _report(_file_error(error), BAD_INPUT)
     except Exception as error:
         # Typer's own errors (an unknown option, a missing argument) share no public base class.
@@ -148,8 +159,14 @@ def _with_nearest(message: str, error: Any) -> str:
     return f"{message}; did you mean {names[near[0]]}?" if near else message
 
 
+def _discard_output() -> None:
+    """Python would complain again when it flushes what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _file_error(error: OSError) -> str:
-    return printable(f"{error.filename or 'file'}: {error.strerror or error}")
+    # Files are named by whoever reads or writes them.
+    return printable(f"{error.filename or 'standard output'}: {error.strerror or error}")
 
 
 def _report_bug(error: Exception) -> int:

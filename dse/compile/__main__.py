@@ -6,14 +6,13 @@ import argparse
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from numba.core import event
 
+from common.unfinished import temporary_folder
 from dse.compile.warm_up import PARTS, warm_up
 
 
@@ -45,15 +44,15 @@ class CompileTimes(event.Listener):
 def report() -> None:
     """Compiles all kernels into an empty cache and prints what each function costs."""
     times = CompileTimes()
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         # Read where a kernel's module is imported, which happens when it first runs.
-        os.environ["NUMBA_CACHE_DIR"] = folder
+        os.environ["NUMBA_CACHE_DIR"] = str(folder)
         started = time.process_time()
         with event.install_listener("numba:compile", times):
             warm_up()
         total = time.process_time() - started
         sizes: Counter[str] = Counter()
-        for path in Path(folder).rglob("*.nbc"):
+        for path in folder.rglob("*.nbc"):
             sizes[path.name.split("-")[0]] += path.stat().st_size
     print(f"{'function':62} {'variants':>8} {'CPU s':>6} {'kB':>6}")
     for name, seconds in sorted(times.seconds.items(), key=lambda entry: -entry[1]):

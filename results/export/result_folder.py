@@ -18,7 +18,7 @@ from results.front.front import Front
 from results.front.front_document import FRONT_FORMAT, front_to_document
 from results.front.front_reader import front_from_document
 from results.front.proof_tree import tree_from_bytes
-from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from results.io.atomic_folder import check_own_folder, write_files
 from results.io.canonical_json import canonical_bytes, parse, sha256_of
 from results.plots.front import front_pictures
 from results.problem.problem import Problem
@@ -97,16 +97,11 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -
     Raises:
         ResultError: where the folder may not be replaced, or cannot be written.
     """
-
-    def fill(part: Path) -> None:
-        for name, data in files.items():
-            (part / name).write_bytes(data)
-
-    write_whole_folder(
+    write_files(
         folder,
-        fill,
+        files,
         check=lambda: check_output_folder(folder, overwrite=overwrite),
-        remove=lambda old: remove_files(old, RESULT_FILES),
+        ours=RESULT_FILES,
     )
 
 
@@ -117,6 +112,11 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
         ResultError: where the folder exists and ``overwrite`` is false, or where it is neither
             empty nor a result folder.
     """
+    if not overwrite and _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
+        raise ResultError(
+            f"{folder}: exists already; --force replaces it, 'dse certify {folder}' continues its "
+            "proof"
+        )
     check_own_folder(folder, _is_result_file, overwrite=overwrite)
     try:
         ours = ((FRONT_FILE, FRONT_FORMAT), (PERIODIC_FILE, PERIODIC_FORMAT))

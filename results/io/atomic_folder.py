@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from common.files import sync
+from common.unfinished import hidden_name, remove_abandoned, unfinished
 from results.errors import ResultError
 
 
@@ -20,7 +20,8 @@ def write_whole_folder(
     remove: Callable[[Path], None],
 ) -> None:
     """Has ``fill`` write to a hidden folder beside the target, which is then renamed: at no instant
-    is there a half-written one. An older folder is moved aside first and removed at the end.
+    is there a half-written one. An older folder is exchanged with it in one step, or moved aside
+    where the file system cannot do that, and removed at the end.
 
     Args:
         folder: the target; a link stays a link, and what it points to is replaced.
@@ -38,6 +39,27 @@ def write_whole_folder(
         raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
+def write_files(
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    check: Callable[[], None],
+    ours: Collection[str],
+) -> None:
+    """Write files as :func:`write_whole_folder` does; ``ours`` are the names that are removed from
+    a folder that is replaced.
+
+    Raises:
+        ResultError: where the folder cannot be written.
+    """
+
+    def fill(part: Path) -> None:
+        for name, data in files.items():
+            (part / name).write_bytes(data)
+
+    write_whole_folder(folder, fill, check=check, remove=lambda old: remove_files(old, ours))
+
+
 def _write(
     folder: Path,
     fill: Callable[[Path], None],
@@ -46,10 +68,7 @@ def _write(
 ) -> None:
     parent = folder.parent
     parent.mkdir(parents=True, exist_ok=True)
-    stem = f".{folder.name}.{os.getpid()}-{secrets.token_hex(4)}"
-    part, old = parent / f"{stem}.part", parent / f"{stem}.old"
-    part.mkdir()
-    try:
+    with unfinished(folder, folder=True) as part:
         fill(part)
         for path in part.rglob("*"):
             sync(path)
@@ -57,7 +76,10 @@ def _write(
         check()
         if not folder.exists():
             part.rename(folder)
+        elif _exchange(part, folder):
+            remove(part)
         else:
+            old = hidden_name(folder, "old")
             folder.rename(old)
             try:
                 part.rename(folder)
@@ -66,29 +88,56 @@ def _write(
                 raise
             remove(old)
         sync(parent)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+
+
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step; False if the system or the file system cannot."""
+    import ctypes
+
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    if swap is None:
+        return False
+    names = (os.fsencode(one), os.fsencode(other))
+    return bool(swap(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
 
 
 def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite: bool) -> None:
     """Accepts a folder that may be written: none yet, or with ``overwrite`` one of ours alone.
 
     Raises:
-        ResultError: where it exists and ``overwrite`` is false, is no folder, cannot be read, or
-            holds an entry that is not ours; names the first.
+        ResultError: where it exists and ``overwrite`` is false, is no folder, cannot be read or
+            replaced, or holds an entry that is not ours; names the first.
     """
     if not os.path.lexists(folder):
+        _check_writable(folder)
         return
-    if not overwrite:
-        raise ResultError(f"{folder}: exists already; --force replaces it")
     if not folder.is_dir():
         raise ResultError(f"{folder}: is not a folder")
+    if not overwrite:
+        raise ResultError(f"{folder}: exists already; --force replaces it")
+    _check_writable(folder)
+    remove_abandoned(folder)
     try:
         foreign = sorted(entry.name for entry in folder.iterdir() if not is_ours(entry))
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
     if foreign:
         raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+
+
+def _check_writable(folder: Path) -> None:
+    """Accepts a folder that :func:`write_whole_folder` can make or replace: good to know before the
+    work."""
+    real = Path(os.path.realpath(folder))
+    if os.path.ismount(real):
+        raise ResultError(f"{folder}: cannot be replaced, a file system is mounted there")
+    parent = next(path for path in real.parents if path.is_dir())
+    for path in (real, parent) if real.exists() else (parent,):
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise ResultError(f"{folder}: cannot be written: {path} is read-only for this user")
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:

@@ -8,10 +8,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from common.files import replace_file
 from common.units import PS_PER_MS
-from results.errors import ResultError
-from results.io.atomic_folder import check_own_folder
+from results.io.atomic_folder import check_own_folder, write_files
 from results.replay.replay import Replay
 
 FORMAT = "paretosoc-replay/1"
@@ -30,7 +28,7 @@ def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> None:
-    """Writes all four files, each atomically.
+    """Writes all four files, or none.
 
     Raises:
         ResultError: where the folder must not be replaced or cannot be written.
@@ -44,12 +42,12 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
         "replay.png": replay_png(replay),
         JSON_FILE: replay_json(replay).encode(),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            replace_file(folder / name, content)
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+    write_files(
+        folder,
+        contents,
+        check=lambda: check_replay_folder(folder, overwrite=overwrite),
+        ours=REPLAY_FILES,
+    )
 
 
 def replay_json(replay: Replay) -> str:

@@ -74,7 +74,8 @@ def test_a_file_that_cannot_be_replaced_is_what_it_was(tmp_path, monkeypatch, ca
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(*((files.os, "fsync") if call == "fsync" else (Path, "replace")), full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as caught:
         replace_file(path, b"after")
+    assert caught.value.filename == str(path)
     assert path.read_bytes() == b"before"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from common.files import replace_file
+from common.unfinished import temporary_folder
 from dse.cli.measure.imported_profile import unit_names
 from dse.cli.shared.options import Force
 from dse.errors import WorkloadError
@@ -134,9 +135,7 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 
 def _check(text: str, output: Path) -> None:
     """The file made must load, before it takes its place."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder) / output.name
+    with temporary_folder() as folder:
+        trial = folder / output.name
         trial.write_text(text, "utf-8")
         load_platform(str(trial))

@@ -11,7 +11,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
 from dse.cli.shared.options import MAX_SEED, MAX_SIZE, Batches, Dimensions, Force, NetworkNames
 from dse.cli.shared.space_options import Branches, EachLayer, GroupCount
 from dse.errors import WorkloadError
@@ -20,7 +19,7 @@ from dse.tools.host.measure.memory_rates import changes, range_of
 from dse.tools.host.measure.profiling import FILES, profile_host
 from dse.workload.options import Options
 from dse.workload.parse_options import with_batches, with_dimensions
-from results.io.atomic_folder import check_own_folder
+from results.io.atomic_folder import check_own_folder, write_files
 
 if TYPE_CHECKING:
     from dse.tools.host.measure.profiling import HostProfile
@@ -71,9 +70,9 @@ def profile(
         seed=seed,
         say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
     )
-    output.mkdir(parents=True, exist_ok=True)
-    for name, data in made.files.items():
-        replace_file(output / name, data)
+    write_files(
+        output, made.files, check=lambda: _check_folder(output, overwrite=force), ours=FILES
+    )
     if not quiet:
         _print(made)
         _print_example(networks, output, options)

@@ -17,6 +17,7 @@ from dse.cli.shared.options import MAX_COUNT, DaskAddress, Folder, TimeLimit
 from dse.cli.shared.progress import ProgressLine
 from dse.errors import WorkloadError
 from dse.tools.dask_cluster import SearchCluster
+from results.export.result_folder import check_output_folder
 from results.front.epsilon import percent
 from results.io.plural import pluralize
 
@@ -71,6 +72,7 @@ def certify(
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
     front = Front.load(folder)
+    check_output_folder(folder, overwrite=True)
     cluster = None if dask is None else SearchCluster(dask)
     try:
         with proof_line(quiet=quiet) as on_progress:

@@ -38,6 +38,8 @@ from results.problem.objectives import objective_names
 
 MAX_POINTS = 300
 """Of a curve: of more, every second one is dropped."""
+REDRAW_S = 0.5
+"""At least between two drawings of a run that goes on, which takes the time from the search."""
 MAX_MEMBERS = 200
 """On the page while it runs, and at the end with schedules: a thousand take seconds to simulate,
 and a browser as long to draw."""
@@ -67,6 +69,7 @@ class LiveExploration:
         """Seconds of the proof, how many objectives count, and within how many millionths."""
         self._ended: Front | None = None
         self._drawn: tuple[str, Json] = ("", None)
+        self._redraw_at = float("-inf")
 
     def searching(self, progress: Progress) -> None:
         """The search has evaluated a batch."""
@@ -104,15 +107,16 @@ class LiveExploration:
         return live_page(f"{names} on {self._problem.platform.name}", "explore")
 
     def state(self, query: Mapping[str, str]) -> Json:
-        """The front is only in it where the page has not seen this one yet (``version``)."""
+        """The front is only in it where the page has not seen the one drawn last (``version``)."""
         with self._lock:
             search, proof, phase, ended = self._search, self._proof, self._phase, self._ended
             version = f"{self._run}-{self._count}"
             bounds: list[Json] = [
                 [seconds, count, within / PPM] for seconds, count, within in self._bounds
             ]
+        drawn, front = self._front_data(version, is_last=ended is not None)
         document: dict[str, Json] = {
-            "version": version,
+            "version": drawn,
             "phase": phase,
             "evaluations": 0 if search is None else search.evaluations,
             "max_evaluations": self._evaluations,
@@ -122,18 +126,19 @@ class LiveExploration:
             "nodes": None if proof is None else proof.nodes,
             "bounds": bounds,
         }
-        if query.get("version") != version:
-            document["front"] = self._front_data(version)
+        if query.get("version") != drawn:
+            document["front"] = front
         return document
 
     def report(self, name: str) -> str | None:
         """An exploration has one page."""
         return None
 
-    def _front_data(self, version: str) -> Json:
-        """What the page draws; built once for all that ask."""
+    def _front_data(self, version: str, *, is_last: bool) -> tuple[str, Json]:
+        """What the page draws, and of which version it is: that of the last drawing until
+        ``REDRAW_S`` have passed."""
         with self._drawing:
-            if self._drawn[0] != version:
+            if self._drawn[0] != version and (is_last or time.monotonic() >= self._redraw_at):
                 front = self._front()
                 data = (
                     None
@@ -143,7 +148,8 @@ class LiveExploration:
                     )
                 )
                 self._drawn = (version, data)
-            return self._drawn[1]
+                self._redraw_at = time.monotonic() + REDRAW_S
+            return self._drawn
 
     def _front(self) -> Front | None:
         with self._lock:

@@ -20,6 +20,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+ANSWER_S = 0.1
+"""At least between two answers about the state, whoever asks: each takes time from the run."""
 LAST_LOOK_S = 6.0
 """How long a run that has ended waits for an open page to see the end; pages look every 5 s at
 least."""
@@ -89,6 +91,21 @@ class _Looks:
                 self._changed.wait_for(lambda: self._last >= now, LAST_LOOK_S)
 
 
+class _Pace:
+    """Lets one caller through every ``ANSWER_S``; the others wait their turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next = float("-inf")
+
+    def wait(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            begin = max(now, self._next)
+            self._next = begin + ANSWER_S
+        time.sleep(begin - now)
+
+
 def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
     """The application: ``/TOKEN/``, ``/TOKEN/state``, ``/TOKEN/report/NAME``; anything else, and
     any other host in the request, is refused. ``looked`` receives when a look at the state, which
@@ -99,6 +116,8 @@ def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
     from starlette.requests import Request
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
+
+    pace = _Pace()
 
     def refused(request: Request) -> Response | None:
         given = request.path_params["token"].encode()
@@ -113,6 +132,7 @@ def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
         no = refused(request)
         if no is not None:
             return no
+        pace.wait()
         began = time.monotonic()
         answer = JSONResponse(view.state(request.query_params), headers=HEADERS)
         looked(began)

@@ -6,10 +6,9 @@ import io
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from common.unfinished import temporary_folder
 from dse.tools.deploy.strong_types import CalibrationReader
 from dse.tools.sensitivity.samples import Sample
 from dse.tools.sensitivity.trained_model import TrainedModel
@@ -53,14 +52,14 @@ class Rewriter:
         from onnxruntime.quantization.quant_utils import load_model_with_shape_infer
 
         self._label = network.name
-        with _runtime_errors(self._label), TemporaryDirectory() as folder:
-            path = Path(folder) / "model.onnx"
+        with _runtime_errors(self._label), temporary_folder() as folder:
+            path = folder / "model.onnx"
             save_model(network.model, str(path))
             self._model = load_model_with_shape_infer(path)
             calibrator = create_calibrator(
                 path,
                 list(_QUANTISED),
-                augmented_model_path=str(Path(folder) / "augmented.onnx"),
+                augmented_model_path=str(folder / "augmented.onnx"),
                 calibrate_method=CalibrationMethod.Percentile,
                 extra_options={"percentile": _PERCENTILE, "symmetric": True},
             )

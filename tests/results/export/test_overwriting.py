@@ -1,6 +1,7 @@
 """Result folders written over older ones, beside strange files, and to a sudden end."""
 
 import dataclasses
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from results.errors import ResultError
 from results.export.result_folder import check_output_folder, read_results, write_results
+from results.io import atomic_folder
 from tests.support.result_folders import files
 
 
@@ -106,6 +108,16 @@ def test_an_error_in_the_middle_leaves_nothing(front, folder, monkeypatch):
     assert files(folder) == before
 
 
+def test_without_an_exchange_in_one_step_the_older_result_is_moved_aside(
+    front, folder, monkeypatch
+):
+    monkeypatch.setattr(atomic_folder, "_exchange", lambda *_: False)
+    shorter = dataclasses.replace(front, members=front.members[:1])
+    write_results(folder, shorter, overwrite=True, pictures=False)
+    assert len(read_results(folder).members) == 1
+    assert [path.name for path in folder.parent.iterdir()] == ["run"]
+
+
 def test_a_rename_that_fails_brings_the_older_result_back(front, folder, monkeypatch):
     before = files(folder)
     rename = Path.rename
@@ -116,6 +128,7 @@ def test_a_rename_that_fails_brings_the_older_result_back(front, folder, monkeyp
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fail)
+    monkeypatch.setattr(atomic_folder, "_exchange", lambda *_: False)
     with pytest.raises(ResultError, match="cannot be written: No space left"):
         write_results(folder, front, overwrite=True, pictures=False)
     assert files(folder) == before
@@ -157,3 +170,38 @@ def test_a_killed_write_leaves_the_old_or_the_new_result(front, folder, syncs, w
         assert not target.exists()
     write_results(target, front, overwrite=True, pictures=False)
     assert files(target) == files(folder)
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["run", "target"]
+
+
+def test_a_part_that_a_killed_report_left_in_a_result_does_not_make_it_foreign(front, folder):
+    (folder / ".report.html.123-0123abcd.part").write_text("half a page")
+    write_results(folder, front, overwrite=True, pictures=False)
+    assert set(files(folder)) == {"front.json", "problem.json"}
+
+
+@pytest.mark.parametrize("blocked", ["itself", "parent"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(folder, monkeypatch, blocked):
+    path = folder if blocked == "itself" else folder.parent
+    access = os.access
+    monkeypatch.setattr(
+        atomic_folder.os, "access", lambda p, mode: Path(p) != path and access(p, mode)
+    )
+    with pytest.raises(ResultError, match=f"run: cannot be written: {path} is read-only"):
+        check_output_folder(folder, overwrite=True)
+
+
+def test_a_folder_where_a_file_system_is_mounted_is_refused_before_the_work(folder, monkeypatch):
+    monkeypatch.setattr(atomic_folder.os.path, "ismount", lambda path: path == folder)
+    with pytest.raises(ResultError, match="run: cannot be replaced, a file system is mounted"):
+        check_output_folder(folder, overwrite=True)
+
+
+def test_an_existing_front_is_refused_with_the_command_that_proves_it(folder):
+    with pytest.raises(ResultError, match=r"--force replaces it, 'dse certify .*/run' continues"):
+        check_output_folder(folder, overwrite=False)
+
+
+def test_a_plain_file_is_called_no_folder(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ResultError, match="file: is not a folder"):
+        check_output_folder(tmp_path / "file", overwrite=False)

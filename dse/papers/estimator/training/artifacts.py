@@ -16,7 +16,7 @@ from dse.papers.estimator.training.data_set import DataSet, data_files
 from dse.papers.estimator.training.loss_plot import loss_svg
 from dse.papers.estimator.training.pipeline import Learned
 from results.errors import ResultError
-from results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from results.io.atomic_folder import check_own_folder, write_files
 from results.io.canonical_json import Json, canonical_bytes, parse
 
 PICTURE, COURSE = "loss.svg", "training.json"
@@ -103,16 +103,11 @@ def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> 
     Raises:
         ResultError: where it may not be replaced.
     """
-
-    def fill(part: Path) -> None:
-        for name, data in files.items():
-            (part / name).write_bytes(data)
-
-    write_whole_folder(
+    write_files(
         folder,
-        fill,
+        files,
         check=lambda: check_learned_folder(folder, overwrite=overwrite),
-        remove=lambda old: remove_files(old, LEARNED_FILES),
+        ours=LEARNED_FILES,
     )
 
 

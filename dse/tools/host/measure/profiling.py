@@ -6,11 +6,10 @@ import csv
 import io
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from common.unfinished import temporary_folder
 from dse.errors import WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.cost_provenance import cost_origins
@@ -82,9 +81,9 @@ def profile_host(
     runtime = optional_import("onnxruntime", extra="host", purpose="measuring on this machine")
     built = draft_problem(dimensions(workload_from(networks)), units, host, options)
     load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         say("cutting the networks")
-        models = write_sub_models(built.problem, cost_origins(built), Path(folder), seed=seed)
+        models = write_sub_models(built.problem, cost_origins(built), folder, seed=seed)
         say("loading them")
         with HostMachine(units, models, slots=1) as machine:
             measured = measure(machine, built.problem, frames=frames, say=say)
@@ -145,8 +144,8 @@ def _bytes_moved(built: BuiltProblem) -> list[int]:
 
 
 def _load(text: bytes) -> Platform:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / PLATFORM_FILE
+    with temporary_folder() as folder:
+        path = folder / PLATFORM_FILE
         path.write_bytes(text)
         return replace(load_platform(path), name=PLATFORM)
 

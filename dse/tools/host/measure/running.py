@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from common.arrays import FloatArray
+from common.unfinished import temporary_folder
 from common.units import PS_PER_MS, PS_PER_S
 from dse.tools.host.machine.dispatch import Dispatch
 from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
@@ -77,8 +76,8 @@ def host_machine(
         ResultError: where the units are not of this machine, or the models cannot be run.
     """
     units = [unit_named(unit.name) for unit in problem.units]
-    with tempfile.TemporaryDirectory() as folder:
-        parts = write_sub_models(problem, origins, Path(folder), models=models, seed=seed)
+    with temporary_folder() as folder:
+        parts = write_sub_models(problem, origins, folder, models=models, seed=seed)
         with HostMachine(units, parts, slots=_in_flight(problem)) as machine:
             yield machine
 

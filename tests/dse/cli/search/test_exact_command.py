@@ -2,6 +2,7 @@
 it."""
 
 import json
+import os
 import re
 import shutil
 from fractions import Fraction
@@ -185,3 +186,26 @@ def test_bounds_made_into_a_complete_front_are_refused(dse, tmp_path):
     refused = dse("verify", folder, "--ignore-hashes")
     assert refused.status == 1
     assert "one that was ended claims nothing" in refused.out
+
+
+@pytest.mark.parametrize("reason", ["foreign", "unwritable"])
+def test_a_folder_that_cannot_be_replaced_is_refused_before_the_proof(
+    dse, pair_folder, tmp_path, monkeypatch, reason
+):
+    folder = tmp_path / "result"
+    shutil.copytree(pair_folder, folder)
+    if reason == "foreign":
+        (folder / "notes.txt").write_text("mine")
+    else:
+        monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK | os.X_OK)
+    monkeypatch.setattr("dse.cli.search.certify.prove", lambda *_, **__: pytest.fail("proved"))
+    done = dse("certify", folder)
+    assert done.status == 2
+    assert re.search("is not replaced|cannot be written", done.err)
+
+
+def test_resuming_into_a_folder_that_lacks_only_its_proof_names_certify(dse, tmp_path, pair_folder):
+    checkpoint = tmp_path / "search.npz"
+    done = dse(*SMALL, "--checkpoint", checkpoint, "--resume", "-o", pair_folder)
+    assert done.status == 2
+    assert f"'dse certify {pair_folder}' continues its proof" in done.err

@@ -13,6 +13,7 @@ import pytest
 import dse
 from dse.api.pipeline import SearchSettings, search_front
 from dse.certificate.strategy import prove_front
+from dse.server.live import explore
 from dse.server.live.explore import LiveExploration
 from tests.dse.server.live.conftest import OpenLive, serving
 
@@ -37,6 +38,11 @@ def events(problem: dse.Problem) -> list[Any]:
     )
     assert len(found[-1].rows) > len(found[0].rows) > 1
     return found
+
+
+@pytest.fixture(autouse=True)
+def always_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explore, "REDRAW_S", 0.0)
 
 
 def live(problem: dse.Problem) -> LiveExploration:
@@ -122,6 +128,36 @@ def test_of_many_members_some_are_drawn(problem: dse.Problem, monkeypatch: Any) 
     assert 5 <= sum(member["schedule"] is not None for member in shown) <= 12
     (claim,) = ended["front"]["proofs"]
     assert claim["complete"]
+
+
+def test_a_page_that_never_pauses_has_two_states_a_second_drawn(
+    problem: dse.Problem, events: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = 0.0
+    drawings = []
+    draw = explore.report_data
+
+    def counted(front: Any, *others: Any, **options: Any) -> Any:
+        drawings.append(clock)
+        return draw(front, *others, **options)
+
+    monkeypatch.setattr(explore, "report_data", counted)
+    monkeypatch.setattr(explore, "REDRAW_S", 0.5)
+    monkeypatch.setattr(explore.time, "monotonic", lambda: clock)
+    view = live(problem)
+    for step in range(200):
+        view.searching(events[step % len(events)])
+        clock = step / 100
+        first, second = state(view), state(view)
+        # Nothing new is drawn in between: the page is told so.
+        assert first["front"] == second["front"]
+        assert "front" not in state(view, version=first["version"])
+        assert first["evaluations"] == events[step % len(events)].evaluations
+    assert drawings == [0.0, 0.5, 1.0, 1.5]
+    front = search_front(problem, None, SearchSettings(max_evaluations=EVALUATIONS, seed=1)).numeric
+    view.ended(front)
+    assert len(state(view)["front"]["members"]) == len(front.members)
+    assert drawings[4:] == [1.99]
 
 
 def members_shown(page: Any) -> int:

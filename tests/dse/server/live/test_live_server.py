@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from common.files import user_cache
+from dse.server.live import serve
 from dse.server.live.address import HOST, listen
 from results.io.canonical_json import Json
 from tests.dse.server.live.conftest import serving
@@ -51,6 +52,18 @@ def test_page_state_and_reports_are_served_to_who_knows_the_token(tmp_path: Path
         assert get(url, f"/{token}/report/one") == (200, "report one")
         assert get(url, f"/{token}/report/two")[0] == 404
         assert get(url, f"/{token}/", host="localhost")[0] == 200
+
+
+def test_answers_about_the_state_are_paced_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waits = 5.0, []
+    monkeypatch.setattr(serve.time, "monotonic", lambda: clock)
+    monkeypatch.setattr(serve.time, "sleep", waits.append)
+    pace = serve._Pace()
+    for _ in range(4):
+        pace.wait()
+    clock = 60.0
+    pace.wait()
+    assert waits == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.0])
 
 
 @pytest.mark.parametrize("path", ["/", "/state", "/{wrong}/", "/{wrong}/state", "/{half}/state"])
