@@ -47,6 +47,8 @@ class Domain:
 
     ``may_be_off``: the domain is switched off, and draws nothing, when nothing mapped needs it.
     ``parked``: index of the point it is held at when no unit of the search uses it.
+    ``lowest_host``: of a domain of CPU cores that feed accelerators, index of the slowest point
+    that a search with an accelerator is offered; 0 (and no source) where the file gives none.
     """
 
     name: str
@@ -55,6 +57,8 @@ class Domain:
     parked: int
     ladder_source: Source
     voltage_source: Source
+    lowest_host: int = 0
+    lowest_host_source: Source | None = None
 
 
 @dataclass(frozen=True)

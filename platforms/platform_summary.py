@@ -23,6 +23,16 @@ def _domain(domain: Domain) -> dict[str, Any]:
         "labels": [point.label for point in points],
         "may_be_off": domain.may_be_off,
         "parked_khz": points[domain.parked].frequency_khz,
+        **(
+            {}
+            if domain.lowest_host_source is None
+            else {
+                "lowest_host_clock": {
+                    "khz": points[domain.lowest_host].frequency_khz,
+                    **_source(domain.lowest_host_source),
+                }
+            }
+        ),
         "ladder": _source(domain.ladder_source),
         "voltage": _source(domain.voltage_source),
     }
@@ -214,10 +224,13 @@ def platform_lines(platform: Platform) -> list[str]:
         status = domain.voltage_source.status.value
         volts = f", {_from_to(str(known[0]), str(known[-1]), 'mV')} ({status})" if known else ""
         slowest, fastest = (f"{points[k].frequency_khz / 1000:g}" for k in (0, -1))
+        host = domain.lowest_host_source
+        from_mhz = points[domain.lowest_host].frequency_khz / 1000
+        hosting = f", {from_mhz:g} MHz or more as a host ({host.status.value})" if host else ""
         lines.append(
             f"  {domain.name:<{width}}  {_counted(len(points), 'point'):>9}, "
-            f"{_from_to(slowest, fastest, 'MHz')} ({domain.ladder_source.status.value}){volts}"
-            f"{', may be off' if domain.may_be_off else ''}"
+            f"{_from_to(slowest, fastest, 'MHz')} ({domain.ladder_source.status.value})"
+            f"{hosting}{volts}{', may be off' if domain.may_be_off else ''}"
         )
     lines += ["", "Units"]
     width = max(len(unit.name) for unit in platform.units)

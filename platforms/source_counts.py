@@ -15,7 +15,12 @@ def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
     """Every source that the platform's file gives, once."""
     units, array, deployment = platform.units, platform.pe_array, platform.deployment
     return {
-        "clocks": tuple(domain.ladder_source for domain in platform.domains),
+        "clocks": tuple(
+            source
+            for domain in platform.domains
+            for source in (domain.ladder_source, domain.lowest_host_source)
+            if source is not None
+        ),
         "voltages": tuple(domain.voltage_source for domain in platform.domains),
         "times": (
             *(peak.source for unit in units for peak in unit.peaks),

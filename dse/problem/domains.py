@@ -20,10 +20,12 @@ def problem_domains(
     """Domains that matter: those of the requested units, and those that are never off.
 
     A domain that none of these units uses, and that cannot be off, is held at its parked point. The
-    idle power of excluded units stays: it belongs to their domain.
+    idle power of excluded units stays: it belongs to their domain. With an accelerator among the
+    units, no domain is offered below its lowest clock as a host.
 
     Args:
-        fixed: (domain, ``max``, ``min`` or a frequency in MHz).
+        fixed: (domain, ``max``, ``min`` or a frequency in MHz); ``min`` is the slowest clock that
+            is offered, a frequency any of the ladder.
 
     Raises:
         WorkloadError: on a domain that is none, or a frequency that is not on its ladder.
@@ -37,6 +39,7 @@ def problem_domains(
                 f"--fix: {platform.name} has no domain {name!r} (it has {', '.join(sorted(known))})"
             )
     choices = dict(fixed)
+    accelerated = any(unit.kind != "cpu" for unit in units)
     domains = []
     for domain in platform.domains:
         if domain.name not in used and domain.may_be_off:
@@ -47,13 +50,15 @@ def problem_domains(
                 idle = unit_idle_mw(platform, unit)
                 static = static + idle.reshape(idle.shape[0], -1)[:, 0]
         frequencies = tuple(point.frequency_khz for point in domain.operating_points)
-        allowed = np.ones(len(frequencies), dtype=np.bool_)
+        points = np.arange(len(frequencies))
+        slowest = domain.lowest_host if accelerated else 0
+        allowed = points >= slowest
         if domain.name in choices:
             value = choices[domain.name]
-            point = ladder_point(frequencies, value, f"--fix {domain.name}={value}")
-            allowed = np.arange(len(frequencies)) == point
+            label = f"--fix {domain.name}={value}"
+            allowed = points == ladder_point(frequencies, value, label, slowest)
         elif domain.name not in used:
-            allowed = np.arange(len(frequencies)) == domain.parked
+            allowed = points == domain.parked
         domains.append(
             ProblemDomain(
                 name=domain.name,
@@ -67,20 +72,21 @@ def problem_domains(
     return tuple(domains)
 
 
-def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
+def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int = 0) -> int:
     """The operating point that ``max``, ``min`` or a frequency in MHz denotes.
 
     Args:
         ladder_khz: slowest first.
         value: as written.
         label: starts messages.
+        slowest: what ``min`` denotes.
 
     Raises:
         WorkloadError: on any other text, or a frequency that is not on the ladder; the nearest are
             named.
     """
     if value in ("max", "min"):
-        return len(ladder_khz) - 1 if value == "max" else 0
+        return len(ladder_khz) - 1 if value == "max" else slowest
     megahertz = parse_number(value)
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
@@ -95,20 +101,20 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str) -> int:
 
 
 def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
-    """[domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz), and the
-    fastest allowed one of every other domain.
+    """[domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz; ``min`` is
+    the slowest allowed one), and the fastest allowed one of every other domain.
 
     Raises:
         WorkloadError: on a domain that the problem does not have, or a frequency that is not on
             its ladder.
     """
     names = [domain.name for domain in problem.domains]
-    points = np.array(
-        [np.flatnonzero(domain.allowed)[-1] for domain in problem.domains], dtype=np.int64
-    )
+    allowed = [np.flatnonzero(domain.allowed) for domain in problem.domains]
+    points = np.array([of_domain[-1] for of_domain in allowed], dtype=np.int64)
     for name, value in choices:
         if name not in names:
             raise WorkloadError(f"{name}={value}: there is no domain {name!r} ({', '.join(names)})")
         d = names.index(name)
-        points[d] = ladder_point(problem.domains[d].frequencies_khz, value, f"{name}={value}")
+        ladder = problem.domains[d].frequencies_khz
+        points[d] = ladder_point(ladder, value, f"{name}={value}", int(allowed[d][0]))
     return points

@@ -193,10 +193,11 @@ def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
         return int(allowed[-1])
     value = mapping.clocks[domain.name]
     label = f"{mapping.label}: $.operating_points[{domain.name!r}]: {value}"
-    point = ladder_point(domain.frequencies_khz, value, label)
+    point = ladder_point(domain.frequencies_khz, value, label, allowed[0])
     if point not in allowed:
-        clocks = ", ".join(f"{domain.frequencies_khz[p] / 1000:g}" for p in allowed)
-        raise WorkloadError(f"{label}: the clock is held at {clocks} MHz")
+        clocks = [f"{domain.frequencies_khz[p] / 1000:g}" for p in (allowed[0], allowed[-1])]
+        held = f"held at {clocks[0]}" if len(allowed) == 1 else f"one of {' to '.join(clocks)}"
+        raise WorkloadError(f"{label}: the clock is {held} MHz (--fix sets another)")
     return point
 
 

@@ -138,10 +138,20 @@ def _domain(entry: Mapping[str, Any], where: str) -> Domain:
             f"{where}.ladder.labels must have one label per frequency ({len(frequencies)}), "
             f"got {len(labels)}"
         )
-    parked = integer_of(entry["parked_mhz"], 1000, f"{where}.parked_mhz", "kHz")
-    if parked not in frequencies:
+
+    def point(value: Any, place: str) -> int:
+        khz = integer_of(value, 1000, f"{where}.{place}", "kHz")
+        if khz not in frequencies:
+            raise PlatformError(f"{where}.{place} must be on the domain's ladder, got {value}")
+        return frequencies.index(khz)
+
+    parked = point(entry["parked_mhz"], "parked_mhz")
+    host = entry.get("lowest_host_clock")
+    lowest = 0 if host is None else point(host["mhz"], "lowest_host_clock.mhz")
+    if parked < lowest:
         raise PlatformError(
-            f"{where}.parked_mhz must be on the domain's ladder, got {entry['parked_mhz']}"
+            f"{where}.parked_mhz must be at least lowest_host_clock.mhz ({host['mhz']}), "
+            f"got {entry['parked_mhz']}"
         )
     voltages = voltages_mv(entry["voltage"], frequencies, f"{where}.voltage")
     return Domain(
@@ -151,9 +161,11 @@ def _domain(entry: Mapping[str, Any], where: str) -> Domain:
             for frequency, voltage, label in zip(frequencies, voltages, labels, strict=True)
         ),
         may_be_off=entry["may_be_off"],
-        parked=frequencies.index(parked),
+        parked=parked,
         ladder_source=read_source(ladder),
         voltage_source=read_source(entry["voltage"]),
+        lowest_host=lowest,
+        lowest_host_source=None if host is None else read_source(host),
     )
 
 

@@ -136,7 +136,8 @@ def _unit(unit: ProblemUnit) -> str:
 
 def _domain(domain: ProblemDomain) -> str:
     clocks = [_decimal(khz, 3) for khz in np.array(domain.frequencies_khz)[domain.allowed].tolist()]
-    if len(clocks) > 1 and domain.allowed.all():
+    points = np.flatnonzero(domain.allowed)
+    if len(points) > 1 and points[-1] - points[0] == len(points) - 1:
         text = f"{domain.name} at any of {len(clocks)} clocks from {clocks[0]} to {clocks[-1]} MHz"
     else:
         text = f"{domain.name} at {' or '.join(clocks)} MHz"

@@ -28,14 +28,13 @@ def write_nvpmodel(job: Job) -> Written:
     """Writes a power mode."""
     text, modes = _nvpmodel(job.deployment, job.options.conf)
     job.write_text(NVPMODEL_FILE, text)
-    notes = [*idle_cpu_notes(job.deployment), *_mode_notes(job.deployment, modes)]
-    return Written(tuple(notes), modes=modes)
+    return Written(tuple(_mode_notes(job.deployment, modes)), modes=modes)
 
 
 def write_sysfs(job: Job) -> Written:
     """Writes the script that sets clocks."""
     job.write_text(SYSFS_FILE, sysfs_script(job.deployment), executable=True)
-    return Written(tuple(idle_cpu_notes(job.deployment)))
+    return Written()
 
 
 def nvpmodel_texts(deployments: Sequence[Deployment]) -> list[str]:
@@ -62,24 +61,6 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
         modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
     (costs,) = mode_costs([deployment], modes)
     return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs
-
-
-def idle_cpu_notes(deployment: Deployment) -> list[str]:
-    """A warning where a CPU that the member has no use for would run at its slowest clock."""
-    platform, units = deployment.platform, deployment.problem.units
-    used = {units[u].unit_name for u in set(deployment.member.design.units.tolist())}
-    notes = []
-    for unit in platform.units:
-        domain = unit.clocks[0]
-        khz = deployment.clocks_khz.get(domain)
-        slowest = platform.domain_by_name[domain].operating_points[0].frequency_khz
-        hosts = any(other.host == domain for other in platform.units)
-        if unit.kind == "cpu" and unit.name not in used and khz == slowest and not hosts:
-            notes.append(
-                f"{domain} is set to its slowest clock, {khz / 1000:g} MHz: no group runs there, "
-                f"but launches and your application do; see 'dse explore --fix {domain}=MHZ'"
-            )
-    return notes
 
 
 def _mode_notes(deployment: Deployment, costs: tuple[ModeCost, ...]) -> list[str]:

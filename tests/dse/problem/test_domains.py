@@ -56,6 +56,46 @@ def test_domains_are_those_of_the_units_and_those_that_are_never_off() -> None:
     assert every == {domain.name for domain in XAVIER.domains}
 
 
+def _offered(
+    platform: str, units: tuple[str, ...], *fixed: tuple[str, str]
+) -> dict[str, list[float]]:
+    """MHz of each domain that a search on the units may choose."""
+    chip = load_platform(platform)
+    domains = problem_domains(chip, [chip.unit_by_name[name] for name in units], fixed)
+    return {
+        domain.name: [khz / 1000 for khz in np.array(domain.frequencies_khz)[domain.allowed]]
+        for domain in domains
+    }
+
+
+@pytest.mark.parametrize(
+    ("platform", "units", "domain", "lowest"),
+    [
+        ("jetson-agx-xavier", ("cpu", "gpu"), "cpu", 1190.4),
+        ("jetson-agx-xavier", ("cpu", "dla0"), "cpu", 1190.4),
+        ("jetson-xavier-nx", ("cpu", "dla1"), "cpu", 1190.4),
+        ("jetson-agx-orin", ("cpu", "gpu"), "cpu", 729.6),
+        ("jetson-orin-nano-8gb", ("cpu", "gpu"), "cpu", 729.6),
+        ("jetson-nano", ("cpu", "gpu"), "cpu", 918),
+        ("snapdragon-8-gen-3", ("silver", "npu"), "silver", 1099),
+        # The host of TX2's GPU is in the model, down to the end of its ladder.
+        ("jetson-tx2", ("a57-1", "gpu"), "a57", 345.6),
+    ],
+)
+def test_a_cpu_that_feeds_accelerators_is_not_offered_below_its_lowest_clock(
+    platform: str, units: tuple[str, ...], domain: str, lowest: float
+) -> None:
+    clocks = _offered(platform, units)[domain]
+    ladder = load_platform(platform).domain_by_name[domain].operating_points
+    every = [point.frequency_khz / 1000 for point in ladder]
+    assert clocks == [mhz for mhz in every if mhz >= lowest]
+    assert _offered(platform, units[:1])[domain] == every
+    assert _offered(platform, units, (domain, "min"))[domain] == [lowest]
+    assert _offered(platform, units, (domain, f"{every[0]:g}"))[domain] == every[:1]
+    without_host = _offered(platform, units[1:])[domain]
+    assert without_host[0] >= lowest
+
+
 def test_units_that_were_not_asked_for_draw_their_idle_power_with_their_domain() -> None:
     names = ("cpu", "gpu", "dla0", "dla1")
     assert tuple(unit.name for unit in XAVIER.units) == names

@@ -260,6 +260,16 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("domains/1/ladder/frequencies_mhz/0", 0.0005, "frequencies_mhz[0] must be at least"),
         ("domains/1/ladder/frequencies_mhz/0", 100.00001, "must be a whole number of kHz"),
         ("domains/1/parked_mhz", 115, "domains[1].parked_mhz must be on the domain's ladder"),
+        (
+            "domains/0/lowest_host_clock/mhz",
+            1000,
+            "domains[0].lowest_host_clock.mhz must be on the domain's ladder, got 1000",
+        ),
+        (
+            "domains/0/parked_mhz",
+            115.2,
+            "domains[0].parked_mhz must be at least lowest_host_clock.mhz (1190.4), got 115.2",
+        ),
         ("domains/1/name", "cpu", "domains must have distinct names"),
         ("domains/3/may_be_off", True, "memory.domain must name a domain that may not be off"),
         ("domains/1/voltage/model/maximum_mv", 600, "maximum_mv must be at least minimum_mv"),

@@ -15,16 +15,12 @@ from dse.tools.deploy.deploy import fastest_served
 from dse.tools.deploy.job import Options
 from dse.tools.deploy.targets import Target
 from dse.tools.deploy.texts import deployment_texts, fitting_targets
-from dse.tools.deploy.write_clocks import idle_cpu_notes
-from platforms.io.platform_file import load_platform
-from results.deploy.deployment import Deployment
 from results.deploy.network_files import network_files
 from results.deploy.nvpmodel_section import nvpmodel_section, power_modes
 from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from tests.results.deploy.test_sysfs_script import Board
 from tests.support.deployments import deployment_of, manifest
-from tests.support.explored import explore
 
 
 def test_json(dse, pair_folder, tmp_path):
@@ -201,22 +197,6 @@ def test_file_names_of_networks_with_odd_names(pair_folder):
     assert all(shlex.quote(name) == name for name in names)
     assert {files.whole for files in network_files(odd)} == {"a_b_2.onnx", "a_b_2_2.onnx"}
     assert np.unique(names).size == len({*names})
-
-
-def test_a_cpu_that_the_member_leaves_at_its_slowest_clock_is_said():
-    """The model does not count what it does for the others."""
-    front = explore(["squeezenet"], "jetson-agx-xavier", max_evaluations=3000)
-    names = [unit.name for unit in front.problem.units]
-    seen = set()
-    for index, member in enumerate(front.members):
-        notes = idle_cpu_notes(Deployment(front, index, load_platform("jetson-agx-xavier"), None))
-        idle = names.index("cpu") not in member.design.units
-        domain = [entry.name for entry in front.problem.domains].index("cpu")
-        slowest = member.design.operating_points[domain] == 0
-        assert len(notes) == (idle and slowest)
-        assert all(note.startswith("cpu is set to its slowest clock, 115.2 MHz:") for note in notes)
-        seen.add(len(notes))
-    assert seen == {0, 1}
 
 
 def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
