@@ -149,8 +149,9 @@ def _domain(entry: Mapping[str, Any], where: str) -> Domain:
     host = entry.get("lowest_host_clock")
     lowest = 0 if host is None else point(host["mhz"], "lowest_host_clock.mhz")
     if parked < lowest:
+        slowest = frequencies[lowest] / 1000
         raise PlatformError(
-            f"{where}.parked_mhz must be at least lowest_host_clock.mhz ({host['mhz']}), "
+            f"{where}.parked_mhz must be at least lowest_host_clock.mhz ({slowest:g}), "
             f"got {entry['parked_mhz']}"
         )
     voltages = voltages_mv(entry["voltage"], frequencies, f"{where}.voltage")
