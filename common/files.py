@@ -38,11 +38,31 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
     raise error(f"{path}: cannot be read: {reason}")
 
 
+def file_in(folder: Path, name: str, error: type[DseError]) -> Path:
+    """Return the path of a file that this program names in a folder of results.
+
+    Such a folder may come from somebody else, so nothing below it is written through a link. The
+    folder itself, and any file that a user names as an output, may be links: they are followed.
+
+    Raises:
+        DseError: of the class ``error``, if the file or a folder between the two is a link, or
+            the name leads out of the folder.
+    """
+    path = folder / name
+    try:
+        if os.path.realpath(path) == f"{os.path.realpath(folder).rstrip(os.sep)}{os.sep}{name}":
+            return path
+    except ValueError:
+        pass
+    raise error(f"{path}: must be inside {folder}, got a link or a name that leads elsewhere")
+
+
 def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
     """Write a file whole or not at all, whatever ends the process or the power.
 
     Args:
-        path: the target; a link stays a link, and what it points to is replaced.
+        path: the target; a link stays a link, and what it points to is replaced. A path that the
+            user did not name comes from :func:`file_in`.
         data: the content.
         part: where it is written first, on the same file system; by default beside the target.
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from common.files import sync
+from common.files import file_in, sync
 from common.unfinished import hidden_name, remove_abandoned, unfinished
 from results.errors import ResultError
 
@@ -55,7 +55,7 @@ def write_files(
 
     def fill(part: Path) -> None:
         for name, data in files.items():
-            (part / name).write_bytes(data)
+            file_in(part, name, ResultError).write_bytes(data)
 
     write_whole_folder(folder, fill, check=check, remove=lambda old: remove_files(old, ours))
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from common.files import replace_file
+from common.files import file_in, replace_file
 from dse.api.result import open_result
 from dse.cli.shared.options import Folder, Force
 from dse.inputs.output import check_output_file
+from results.errors import ResultError
 from results.export.result_folder import REPORT_FILE
 from results.io.plural import pluralize
 
@@ -40,7 +41,7 @@ def report(
     """Write the front, its schedules and its proof as one page that needs no network."""
 
     result = open_result(folder)
-    path = folder / REPORT_FILE if output is None else output
+    path = file_in(folder, REPORT_FILE, ResultError) if output is None else output
     check_output_file(
         path, option="--output", overwrite=force or output is None, suffixes=(".html",)
     )

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from common.files import file_in
 from results.deploy.deployment import Deployment
 from results.deploy.deployment_document import DeployedModel
 from results.deploy.nvpmodel_section import ModeCost
+from results.errors import ResultError
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,19 @@ class Job:
     folder: Path
     options: Options
 
+    def path_of(self, name: str) -> Path:
+        """Return the path of a file below the folder, and make the folders that it needs.
+
+        Raises:
+            ResultError: if the name leads out of the folder.
+        """
+        path = file_in(self.folder, name, ResultError)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
     def write_text(self, name: str, text: str, *, executable: bool = False) -> None:
         """Writes a file below the folder."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = self.path_of(name)
         path.write_text(text, "utf-8")
         if executable:
             path.chmod(0o755)

@@ -147,8 +147,7 @@ def _save(
         kept = kept_types(cut)
         parts = [to_half(part, model.folder, kept, name) for part in cut]
     for part, file in zip(parts, files, strict=True):
-        (job.folder / file).parent.mkdir(parents=True, exist_ok=True)
-        save_part(part, job.folder / file, model.folder)
+        save_part(part, job.path_of(file), model.folder)
     if quantise:
         to_int8([WrittenPart(p, job.folder / f) for p, f in zip(parts, files, strict=True)], name)
     return cut, parts

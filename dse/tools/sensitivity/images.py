@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from common.files import read_file
 from dse.errors import WorkloadError
 from dse.workload.options import parse_number
 from results.errors import ResultError
@@ -19,6 +23,8 @@ from sdf.onnx.parts import PartTensor
 SUFFIXES = (".png", ".jpg", ".jpeg")
 _MODES = {1: "L", 3: "RGB"}
 """Channels -> mode of Pillow."""
+MAX_PIXELS = 1 << 26
+"""Pillow takes four bytes for each, several times; a few kilobytes can unpack to as many."""
 _WIDE = {"I", "F"}
 """Pillow's modes of more than 8 bits; converted, all above 255 becomes 255."""
 
@@ -62,7 +68,7 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
     It is scaled by bilinear filtering until it covers the input, and cut off evenly at both sides.
 
     Args:
-        path: a file that Pillow reads.
+        path: a PNG or JPEG file of at most ``MAX_PIXELS``.
         inputs: the network's; one, of the shape [1, channels, height, width] or [1, height, width,
             channels] with 1 or 3 channels.
         scaling: of its values, which are from 0 to 1.
@@ -81,19 +87,39 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
     height, width = (size for k, size in enumerate(shape) if k not in (0, axis))
     pillow = optional_import("PIL.Image", extra="host", purpose="reading images")
     operations = optional_import("PIL.ImageOps", extra="host", purpose="reading images")
+    data = io.BytesIO(read_file(path, ResultError))
     try:
-        with pillow.open(path) as image:
-            if image.mode in _WIDE or image.mode.startswith("I;"):
-                raise ResultError(
-                    f"{path}: 8 bits per channel are required, got an image of mode {image.mode}"
-                )
+        # Of Pillow's other formats some start programs, such as Ghostscript on PostScript.
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pillow.open(data, formats=("PNG", "JPEG")) as image,
+        ):
+            _check_image(path, image)
             fitted = operations.fit(
                 image.convert(_MODES[shape[axis]]), (width, height), pillow.Resampling.BILINEAR
             )
-            values = np.asarray(fitted, np.float32).reshape(height, width, shape[axis]) / 255
-    except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError) as error:
-        raise ResultError(f"{path}: cannot be read: {error}") from None
+    except ResultError:
+        raise
+    except pillow.DecompressionBombError:
+        raise _too_large(path) from None
+    except (OSError, ValueError, SyntaxError):
+        raise ResultError(f"{path}: is no PNG or JPEG image, or a damaged one") from None
+    values = np.asarray(fitted, np.float32).reshape(height, width, shape[axis]) / 255
     scaled = (values - np.array(scaling.mean)) / np.array(scaling.std)
     ordered = scaled.transpose(2, 0, 1) if axis == 1 else scaled
     image_input: NDArray[np.float32] = ordered[None].astype(np.float32)
     return image_input
+
+
+def _check_image(path: Path, image: Any) -> None:
+    """Check what an image's header says; nothing is unpacked yet."""
+    if prod(image.size) > MAX_PIXELS:
+        raise _too_large(path)
+    if image.mode in _WIDE or image.mode.startswith("I;"):
+        raise ResultError(
+            f"{path}: 8 bits per channel are required, got an image of mode {image.mode}"
+        )
+
+
+def _too_large(path: Path) -> ResultError:
+    return ResultError(f"{path}: an image must have at most {MAX_PIXELS} pixels")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from common.array_files import read_array
 from dse.tools.deploy.random_weights import numpy_type, random_input
 from dse.tools.sensitivity import images
 from dse.tools.sensitivity.images import ImageScaling
@@ -64,7 +67,7 @@ def read_samples(
     for path in files:
         if path.suffix.lower() in images.SUFFIXES:
             array = images.read_image(path, inputs, scaling)
-            samples.append({inputs[0].name: _checked(array, inputs[0], path)})
+            samples.append({inputs[0].name: _converted(array, inputs[0], path)})
         else:
             samples += _samples_of(path, inputs)
         if len(samples) >= most:
@@ -74,35 +77,62 @@ def read_samples(
 
 def _samples_of(path: Path, inputs: Sequence[PartTensor]) -> list[Sample]:
     try:
-        loaded = np.load(path, allow_pickle=False)
-        arrays = dict(loaded) if path.suffix.lower() == ".npz" else {inputs[0].name: loaded}
-    except Exception as error:
-        # Damaged files break numpy's readers with errors of many types.
-        raise ResultError(f"{path}: cannot be read: {error}") from None
-    if missing := [tensor.name for tensor in inputs if tensor.name not in arrays]:
-        raise ResultError(
-            f"{path}: an array for each input is required; there is none for {missing[0]!r}"
-            + ("; use .npz" if path.suffix.lower() == ".npy" else "")
-        )
-    if path.suffix.lower() == ".npy" and _holds_several(arrays[inputs[0].name], inputs[0]):
-        rows = arrays[inputs[0].name]
-        return [
-            {inputs[0].name: _checked(rows[k : k + 1], inputs[0], path)} for k in range(len(rows))
-        ]
-    return [{tensor.name: _checked(arrays[tensor.name], tensor, path) for tensor in inputs}]
+        if path.suffix.lower() == ".npz":
+            return [_from_archive(path, inputs)]
+        if len(inputs) > 1:
+            raise _missing(path, inputs[1])
+        with path.open("rb") as file:
+            return _from_array(file, path, inputs[0])
+    except ResultError:
+        raise
+    except Exception:
+        # Damaged archives break zipfile and its decoders with errors of many types.
+        raise ResultError(f"{path}: is no file of numpy, or a damaged one") from None
 
 
-def _holds_several(array: NDArray[Any], tensor: PartTensor) -> bool:
-    shape = tensor.shape or ()
-    return shape[:1] == (1,) and array.shape[:1] > (1,) and array.shape[1:] == shape[1:]
+def _from_archive(path: Path, inputs: Sequence[PartTensor]) -> Sample:
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        sample = {}
+        for tensor in inputs:
+            if f"{tensor.name}.npy" not in names:
+                raise _missing(path, tensor)
+            with archive.open(f"{tensor.name}.npy") as member:
+                array = read_array(member, path, ResultError, partial(_check, path, tensor))
+            sample[tensor.name] = _converted(array, tensor, path)
+    return sample
 
 
-def _checked(array: NDArray[Any], tensor: PartTensor, path: Path) -> NDArray[Any]:
-    if array.shape != (tensor.shape or ()):
+def _from_array(file: IO[bytes], path: Path, tensor: PartTensor) -> list[Sample]:
+    """One sample, or several along the first dimension."""
+
+    def accept(shape: tuple[int, ...]) -> None:
+        several = expected[:1] == (1,) and shape[:1] > (1,) and shape[1:] == expected[1:]
+        if not several:
+            _check(path, tensor, shape)
+
+    expected = tensor.shape or ()
+    array = _converted(read_array(file, path, ResultError, accept), tensor, path)
+    rows = [array] if array.shape == expected else np.split(array, len(array))
+    return [{tensor.name: row} for row in rows]
+
+
+def _missing(path: Path, tensor: PartTensor) -> ResultError:
+    return ResultError(
+        f"{path}: an array for each input is required; there is none for {tensor.name!r}"
+        + ("; use .npz" if path.suffix.lower() == ".npy" else "")
+    )
+
+
+def _check(path: Path, tensor: PartTensor, shape: tuple[int, ...]) -> None:
+    if shape != (tensor.shape or ()):
         raise ResultError(
             f"{path}: input {tensor.name!r} has the shape {list(tensor.shape or ())}, the array "
-            f"{list(array.shape)}"
+            f"{list(shape)}"
         )
-    if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
+
+
+def _converted(array: NDArray[Any], tensor: PartTensor, path: Path) -> NDArray[Any]:
+    if not np.isfinite(array).all():
         raise ResultError(f"{path}: finite numbers are required for input {tensor.name!r}")
     return array.astype(numpy_type(tensor, str(path)))

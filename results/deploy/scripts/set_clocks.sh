@@ -18,6 +18,7 @@ export LC_ALL
 
 root=${SYSFS_ROOT:-}
 saved=${SAVED_CLOCKS:-$root/run/paretosoc-clocks}
+sysfs=$(readlink -f "$root/sys")
 problems=0
 phase=check
 
@@ -43,9 +44,19 @@ number_in() {
     printf '%s\n' "$content"
 }
 
-# The outer braces catch the shell's own complaint where the file cannot be opened.
+# Whether a file, its links resolved, is in one of the trees that hold clocks.
+in_sysfs() {
+    [ -n "$sysfs" ] || return 1
+    case $(readlink -f "$1") in
+        "$sysfs"/devices/* | "$sysfs"/class/* | "$sysfs"/kernel/debug/*) ;;
+        *) return 1 ;;
+    esac
+}
+
+# Writes nothing but clocks, whatever a path says. The outer braces catch the shell's own complaint
+# where the file cannot be opened.
 write() {
-    { printf '%s\n' "$2" >"$1"; } 2>/dev/null
+    in_sysfs "$1" && { printf '%s\n' "$2" >"$1"; } 2>/dev/null
 }
 
 write_and_check() {
@@ -103,6 +114,10 @@ check_readable() {
     for name in "$@"; do
         if ! number_in "$name" >/dev/null; then
             problem "$domain: $name: is missing, or cannot be read (as root?)"
+            return 1
+        fi
+        if ! in_sysfs "$name"; then
+            problem "$domain: $name: must be in /sys/devices, /sys/class or /sys/kernel/debug"
             return 1
         fi
     done

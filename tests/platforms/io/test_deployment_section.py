@@ -103,3 +103,34 @@ def test_power_modes_leave_out_a_removed_domain(tmp_path):
 def test_what_is_wrong_is_named(tmp_path, section, message):
     with pytest.raises(PlatformError, match=message):
         load(tmp_path, deployment=section)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/sys/../proc/sys/kernel/randomize_va_space", "/sys/devices/../../proc/x", "/sys/..TMP"),
+        *("/sys/devices/./x", "/sys/devices/.x", "/sys/devices", "/sys/class/", "/sys/firmware/x"),
+        *(
+            "/sys/devices/x\n",
+            "/sys/devices/a b",
+            "/sys/devices/$(x)",
+            "/proc/sys/x",
+            "sys/devices/x",
+        ),
+    ],
+)
+def test_hostile_paths_of_clocks_are_refused(tmp_path, path):
+    for control in (
+        {"domain": "gpu", "nodes": [[path]]},
+        {"domain": "cpu", "online": [path]},
+    ):
+        with pytest.raises(
+            PlatformError, match=r"deployment.controls\[\d\].(nodes|online)|control"
+        ):
+            load(tmp_path, deployment={"controls": [control]})
+
+
+@pytest.mark.parametrize("path", ["/sys/devices/x/y", "/sys/devices/system/cpu/cpu1/../x/online"])
+def test_hostile_files_of_processors_are_refused(tmp_path, path):
+    with pytest.raises(PlatformError, match="online"):
+        load(tmp_path, deployment={"controls": [{"domain": "cpu", "online": [path]}]})

@@ -36,6 +36,7 @@ class Board:
         self.root = root / "board"
         self.saved = root / "saved"
         self.script = root / "set_clocks.sh"
+        root.mkdir(exist_ok=True)
         self.script.write_text(script)
         chip = load_platform("jetson-agx-xavier")
         ladder = {d.name: [p.frequency_khz for p in d.operating_points] for d in chip.domains}
@@ -247,14 +248,11 @@ def test_a_device_that_refuses(board):
     board.path(f"{GPU}/min_freq").unlink()
     before = board.state()
     board.path(f"{GPU}/min_freq").symlink_to("/dev/full")
-    board.script.write_text(
-        board.script.read_text().replace(
-            "\nnumber_in() {\n",
-            "\nnumber_in() {\n    case $1 in *17000000.gv11b/min_freq) echo 114750000; return ;; "
-            "esac\n",
-            1,
-        )
-    )
+    script = board.script.read_text()
+    for function, answer in (("number_in", "echo 114750000; return"), ("in_sysfs", "return")):
+        case = f"    case $1 in *17000000.gv11b/min_freq) {answer} ;; esac\n"
+        script = script.replace(f"\n{function}() {{\n", f"\n{function}() {{\n{case}", 1)
+    board.script.write_text(script)
     ran = board.run("--apply")
     assert ran.returncode == 1
     assert "min_freq: cannot be written" in ran.stderr
@@ -439,3 +437,25 @@ def test_a_clock_with_one_operating_point_needs_no_files():
 def test_a_board_whose_files_are_not_known():
     with pytest.raises(ResultError, match=r"cannot serve snapdragon-865.*'silver'; --to json"):
         sysfs_script(deployment("snapdragon-865", silver=300000))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_hostile_paths_in_the_script_write_no_file(tmp_path, shell):
+    """A script that somebody has changed, or a tree with links: only files of sysfs are set."""
+    path = f"{CPUS[0][: -len('cpu0/cpufreq')]}cpu2/online"
+    for hostile in ("/sys/../proc/knob", "/sys/devices/../../proc/knob", "/sys/devices/link/knob"):
+        script = sysfs_script(deployment(**WANTED)).replace(
+            "settings() {", f"settings() {{\n    offline cpu {hostile}\n    offline cpu {path}"
+        )
+        board = Board(tmp_path / hostile.replace("/", "_"), script)
+        board.put(path, 1)
+        board.put("/proc/knob", 2)
+        board.path("/sys/devices/link").symlink_to(board.path("/proc"))
+        before = board.state()
+        for arguments in ((), ("--apply",)):
+            done = board.run(*arguments, shell=shell)
+            assert done.returncode == 1
+            assert "must be in /sys/devices, /sys/class or /sys/kernel/debug" in done.stderr
+        board.saved.write_text(f"file {board.root}{hostile} 0\n")
+        assert board.run("--restore", shell=shell).returncode == 1
+        assert board.state() == before

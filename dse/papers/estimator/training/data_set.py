@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from common.array_files import read_array
 from common.arrays import FloatArray, IntArray
 from common.files import read_file
 from dse.errors import WorkloadError
@@ -277,9 +279,18 @@ def data_files(data: DataSet) -> dict[str, bytes]:
 
 _UNREADABLE = (
     *(KeyError, ValueError, TypeError, AttributeError, OSError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
 )
-"""What numpy, zipfile and a document of another form may raise."""
+"""What zipfile and a document of another form may raise."""
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in ("workload", "length", "genes", "throughput_hz", "power_w"):
+            with archive.open(f"{name}.npy") as member:
+                found[name] = read_array(member, path, WorkloadError)
+    return found
 
 
 def load_data(path: Path) -> DataSet:
@@ -296,21 +307,20 @@ def load_data(path: Path) -> DataSet:
         document: Any = parse(text)
         if document.get("format") != FORMAT:
             raise ValueError(f"format: {FORMAT!r} is required, got {document.get('format')!r}")
-        # Opened here: numpy leaves a file open that is no archive.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            ends = np.cumsum(arrays["length"])
-            data = DataSet(
-                workloads=tuple(tuple(names) for names in document["workloads"]),
-                platform=document["platform"],
-                groups=document["groups"],
-                origin=document["origin"],
-                seed=document["seed"],
-                pool=tuple(document["pool"]),
-                workload=arrays["workload"].astype(np.int64),
-                rows=tuple(np.split(arrays["genes"].astype(np.int64), ends[:-1])),
-                throughput_hz=arrays["throughput_hz"],
-                power_w=arrays["power_w"],
-            )
+        arrays = _arrays(path)
+        ends = np.cumsum(arrays["length"])
+        data = DataSet(
+            workloads=tuple(tuple(names) for names in document["workloads"]),
+            platform=document["platform"],
+            groups=document["groups"],
+            origin=document["origin"],
+            seed=document["seed"],
+            pool=tuple(document["pool"]),
+            workload=arrays["workload"].astype(np.int64),
+            rows=tuple(np.split(arrays["genes"].astype(np.int64), ends[:-1])),
+            throughput_hz=arrays["throughput_hz"],
+            power_w=arrays["power_w"],
+        )
     except _UNREADABLE:
         raise WorkloadError(f"{path}: is no data set of the estimator, or a damaged one") from None
     if data.sha256 != document.get("sha256"):

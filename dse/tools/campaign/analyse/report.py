@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from common.files import replace_file
+from common.files import file_in, replace_file
 from dse.tools.campaign.analyse.fields import field_of, varying_fields
 from dse.tools.campaign.analyse.pivot import Pivot, make_pivot
 from dse.tools.campaign.analyse.values import Value, parse_value
@@ -18,6 +18,7 @@ from dse.tools.campaign.store.run_record import RunRecord
 from dse.tools.campaign.store.store import Store
 from dse.tools.campaign.store.stored_front import stored_front
 from fitness.execution import schedule_of
+from results.errors import ResultError
 from results.export.html import fill, html_page, read_asset
 from results.export.report import report_html
 from results.io.plural import pluralize
@@ -98,11 +99,11 @@ def write_report(
         for cell in row
         if cell is not None and "front" in cell.best.inputs.keep and cell.best.pack_sha256
     }
-    folder = store.folder / FRONTS
+    folder = file_in(store.folder, FRONTS, ResultError)
     folder.mkdir(exist_ok=True)
     new = 0
     for index, record in enumerate(opened.values()):
-        path = folder / page_name(record)
+        path = file_in(folder, page_name(record), ResultError)
         if not path.exists():
             front, costs = stored_front(store, record)
             replace_file(path, report_html(front, schedule_of, costs).encode())
@@ -110,7 +111,7 @@ def write_report(
         if on_page is not None:
             on_page(index + 1, len(opened))
     page = campaign_page(store.title, records, panels, shown, frozenset(opened))
-    replace_file(store.folder / REPORT, page.encode())
+    replace_file(file_in(store.folder, REPORT, ResultError), page.encode())
     return Written(new, len(opened))
 
 

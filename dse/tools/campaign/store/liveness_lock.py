@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import socket
 from pathlib import Path
@@ -58,7 +59,8 @@ def forget_dead(folder: Path) -> None:
             path.unlink(missing_ok=True)
     for path in folder.glob(".*"):
         # Made, but not named yet: its process is about to do so, or was killed before.
-        if not _runs(int(path.name.split("-")[-2])):
+        process = re.search(r"-([0-9]{1,9})-[0-9a-f]{8}$", path.name)
+        if process and not _runs(int(process[1])):
             path.unlink(missing_ok=True)
 
 

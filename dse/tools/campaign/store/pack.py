@@ -8,9 +8,11 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
+from common.files import MAX_BYTES
 from results.errors import ResultError
 
 _LEVEL = 6
+_DAMAGED = (EOFError, KeyError, NotImplementedError, OSError, RuntimeError)
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -34,9 +36,10 @@ def unpack(data: bytes) -> dict[str, bytes]:
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_size(sum(entry.file_size for entry in archive.infolist()))
             return {name: archive.read(name) for name in archive.namelist()}
-    except (zipfile.BadZipFile, zlib.error, KeyError, RuntimeError) as error:
-        raise ResultError(f"is no archive of a result: {error}") from None
+    except (zipfile.BadZipFile, zlib.error, *_DAMAGED):
+        raise ResultError("is no archive of a result, or a damaged one") from None
 
 
 def compress(data: bytes) -> bytes:
@@ -51,6 +54,14 @@ def decompress(data: bytes) -> bytes:
         ResultError: where it is not that.
     """
     try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ResultError(f"is no compressed file: {error}") from None
+        with gzip.open(io.BytesIO(data)) as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error):
+        raise ResultError("is no compressed file, or a damaged one") from None
+    _check_size(len(content))
+    return content
+
+
+def _check_size(size: int) -> None:
+    if size > MAX_BYTES:
+        raise ResultError(f"must have at most {MAX_BYTES} bytes unpacked")

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from common.files import replace_file, sync
+from common.files import file_in, replace_file, sync
 from dse.tools.campaign.plan.plan import PlannedRun
 from dse.tools.campaign.plan.run_inputs import RunInputs
 from dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
@@ -34,6 +34,8 @@ from results.export.result_folder import PROBLEM_FILE
 from results.io.canonical_json import content_sha256, sha256_of
 
 DATABASE = "campaign.sqlite"
+_FOLDERS = ("results", "problems", "parts", "owners")
+_ENTRIES = (*_FOLDERS, *(DATABASE + ending for ending in ("", "-wal", "-shm", "-journal")))
 _DONE = tuple(status.value for status in DONE)
 _SHOWN_ERROR = 2000
 
@@ -48,6 +50,8 @@ class Store:
             ResultError: where there is no store, or the folder holds something else.
         """
         self.folder = folder
+        for name in _ENTRIES:
+            file_in(folder, name, ResultError)
         database = folder / DATABASE
         if not database.exists():
             if not create:
@@ -61,7 +65,7 @@ class Store:
             self._database = connect(database, create=create)
             if create:
                 # After the database: a folder with one is ours, whatever else is missing.
-                for part in ("results", "problems", "parts", "owners"):
+                for part in _FOLDERS:
                     (folder / part).mkdir(exist_ok=True)
             (found,) = self._database.execute(
                 "SELECT value FROM meta WHERE key = 'format'"
@@ -331,11 +335,11 @@ class Store:
 
     def pack_path(self, run_hash: str) -> Path:
         """Where the files of a run are."""
-        return self.folder / "results" / run_hash[:2] / f"{run_hash}.zip"
+        return file_in(self.folder, f"results/{run_hash[:2]}/{run_hash}.zip", ResultError)
 
     def problem_path(self, digest: str) -> Path:
         """Where a problem is."""
-        return self.folder / "problems" / digest[:2] / f"{digest}.json.gz"
+        return file_in(self.folder, f"problems/{digest[:2]}/{digest}.json.gz", ResultError)
 
     def files(self, record: RunRecord) -> dict[str, bytes]:
         """The files that are kept of a run, ``problem.json`` among them.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
 from dse.errors import WorkloadError
-from dse.tools.sensitivity.images import ImageScaling, parse_scaling, read_image
+from dse.tools.sensitivity.images import MAX_PIXELS, ImageScaling, parse_scaling, read_image
 from dse.tools.sensitivity.samples import read_samples
 from results.errors import ResultError
 from sdf.onnx.parts import PartTensor
@@ -68,7 +71,40 @@ def test_other_inputs_are_refused(tmp_path: Path, inputs: list[PartTensor]) -> N
 def test_a_broken_image_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(saved(tmp_path, np.zeros((40, 40, 3), np.uint8)).read_bytes()[:40])
-    with pytest.raises(ResultError, match=r"a\.png: cannot be read"):
+    with pytest.raises(ResultError, match=r"a\.png: is no PNG or JPEG image, or a damaged"):
+        read_image(path, [tensor(1, 3, 4, 4)], ImageScaling())
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg"])
+def test_hostile_postscript_starts_no_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Pillow hands PostScript to Ghostscript, whatever the file is called."""
+    program = tmp_path / "bin" / "gs"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho started >> {tmp_path}/log\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(EpsImagePlugin, "gs_binary", None)
+    path = tmp_path / name
+    path.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n%%EOF\n")
+    with pytest.raises(ResultError, match="is no PNG or JPEG image"):
+        read_image(path, [tensor(1, 3, 4, 4)], ImageScaling())
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.parametrize("pixels", [MAX_PIXELS + 10_000, 100_000_000, 400_000_000])
+def test_hostile_images_are_refused_by_their_header(tmp_path: Path, pixels: int) -> None:
+    """Also beyond the two limits of Pillow, which warns at one and raises at the other."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data).to_bytes(4, "big")
+        return len(data).to_bytes(4, "big") + kind + data + check
+
+    header = struct.pack(">IIBBBBB", 10_000, pixels // 10_000, 8, 2, 0, 0, 0)
+    path = tmp_path / "a.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", b""))
+    with pytest.raises(ResultError, match=r"a\.png: an image must have at most 67108864 pixels"):
         read_image(path, [tensor(1, 3, 4, 4)], ImageScaling())
 
 

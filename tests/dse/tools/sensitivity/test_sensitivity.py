@@ -1,6 +1,8 @@
 """Losses of layers in other number formats, against arithmetic written out in numpy."""
 
 import csv
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -180,7 +182,7 @@ def test_samples_are_read_by_name_or_in_a_row(network, tmp_path):
     [
         (np.zeros((1, 9)), "input 'x' has the shape [1, 8], the array [1, 9]"),
         (np.full((1, 8), np.nan), "finite numbers are required for input 'x'"),
-        (np.array([["a"] * 8]), "finite numbers are required for input 'x'"),
+        (np.array([["a"] * 8]), "an array of numbers is required, got one of the type <U1"),
     ],
 )
 def test_samples_that_do_not_fit_are_refused(network, tmp_path, array, message):
@@ -188,6 +190,46 @@ def test_samples_that_do_not_fit_are_refused(network, tmp_path, array, message):
     with pytest.raises(ResultError) as refused:
         read_samples(tmp_path, network.inputs, 10)
     assert f"bad.npy: {message}" in str(refused.value)
+
+
+HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': SHAPE, }"
+
+
+@pytest.mark.parametrize("name", ["bomb.npy", "bomb.npz"])
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ("(1, 100000000)", "input 'x' has the shape [1, 8], the array [1, 100000000]"),
+        ("(100000000, 8)", "{name}: "),
+        ("(-1, 8)", "an array of numbers is required"),
+        ("(1, 8)", "is cut off"),
+        ("oops", "an array in numpy's format is required"),
+    ],
+)
+def test_hostile_arrays_are_refused_by_their_header(network, tmp_path, name, shape, message):
+    """What they claim, hundreds of megabytes, is not read, nor made room for."""
+    header = HEADER.replace("SHAPE", shape).encode()
+    data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    if name == "bomb.npy":
+        (tmp_path / name).write_bytes(data)
+    else:
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("x.npy", data)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ResultError) as refused:
+            read_samples(tmp_path, network.inputs, 10)
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
+    assert message.format(name=name) in str(refused.value)
+
+
+def test_a_hostile_pickle_is_not_loaded(network, tmp_path):
+    np.save(tmp_path / "a.npy", np.array([[object()]]), allow_pickle=True)
+    with pytest.raises(ResultError, match=r"numbers is required, got one of the type object") as no:
+        read_samples(tmp_path, network.inputs, 10)
+    assert "allow_pickle" not in str(no.value)
 
 
 def test_the_command_writes_a_row_for_every_layer(dse, model, tmp_path):
