@@ -28,7 +28,7 @@ from scipy.stats import spearmanr
 
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.peers.environment import installed
-from common.files import user_cache
+from common.cache import user_cache
 from dse.tools.sensitivity.loss import PPM, Metric
 from dse.tools.sensitivity.measure import LossMeter, layer_losses
 from dse.tools.sensitivity.rewrite import INT8

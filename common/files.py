@@ -87,11 +87,6 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
         raise
 
 
-def user_cache() -> Path:
-    """This program's folder in the user's cache, made or not."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paretosoc"
-
-
 def sync(path: Path) -> None:
     """Make a file, or the names in a folder, last."""
     descriptor = os.open(path, os.O_RDONLY)

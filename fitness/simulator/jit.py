@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
+from common.cache import compiled, kernel_folder
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -49,16 +47,7 @@ def cache_folder(module: Path) -> Path:
     sources = sorted(sources_of(module))
     digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()
     name = f"jit-{module.stem}-{digest[:16]}"
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(os.environ["NUMBA_CACHE_DIR"]) / name
-    beside = HERE / "__pycache__"
-    if os.access(beside if beside.exists() else HERE, os.W_OK):
-        return beside / name
-    home = os.environ.get("XDG_CACHE_HOME")
-    root = Path(home) if home else Path.home() / ".cache"
-    if not os.access(root if root.exists() else root.parent, os.W_OK):
-        root = Path(tempfile.gettempdir())
-    return root / "paretosoc" / name
+    return kernel_folder(HERE, name)
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -68,13 +57,5 @@ def jit(function: Callable[..., Any]) -> Any:
     allocates, so nothing needs counting. Without ``forceinline`` small problems take 1.4 times as
     long.
     """
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(
-        cache_folder(Path(sys.modules[function.__module__].__file__ or ""))
-    )
-    try:
-        return numba.njit(
-            cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=False
-        )(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    folder = cache_folder(Path(sys.modules[function.__module__].__file__ or ""))
+    return compiled(function, folder, nogil=True, error_model="numpy", forceinline=True, _nrt=False)

@@ -17,10 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from common.cache import compiled, kernel_folder
 from sdf.analysis.firing_graph import SAFE_BITS, FiringGraph
 from sdf.rates import IntArray
 
@@ -282,6 +284,5 @@ _KERNELS: tuple[Any, ...] = (_topological_order, _longest_paths, _best_cycle)
 
 @cache
 def _compiled() -> tuple[Any, ...]:
-    import numba
-
-    return tuple(numba.njit(cache=True)(kernel) for kernel in _KERNELS)
+    folder = kernel_folder(Path(__file__).parent, "jit-cycle_ratio")
+    return tuple(compiled(kernel, folder) for kernel in _KERNELS)

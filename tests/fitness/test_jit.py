@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import common.cache
 import fitness.simulator.heap
 import fitness.simulator.jit
 from benchmarks.problems.random_problem import RandomShape, random_problem
@@ -25,7 +26,10 @@ from results.problem.execution import Pipeline
 from results.problem.problem import Problem
 
 ROOT = Path(__file__).parents[2]
-COMPILER = [fitness.simulator.jit.HERE / name for name in ("jit.py", "table_types.py")]
+COMPILER = [
+    *(fitness.simulator.jit.HERE / name for name in ("jit.py", "table_types.py")),
+    ROOT / "common" / "cache.py",
+]
 """What all machine code depends on."""
 PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
 
@@ -63,20 +67,31 @@ def run(code: str, folder: Path, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_machine_code_follows_functions_and_constants_of_other_files(tmp_path: Path) -> None:
-    """numba alone would keep the code of ``outer`` when only what it inlined has changed."""
-    package = tmp_path / "fitness"
-    (package / "simulator").mkdir(parents=True)
+CALL = """
+from fitness.outer_kernel import outer
+print(outer(7), sum(outer.stats.cache_hits.values()), end=' ')
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Two kernels, of which one calls the other, and what compiles them."""
     for source in COMPILER:
-        shutil.copy(source, package / "simulator" / source.name)
-    (package / "inner_kernel.py").write_text(INNER)
-    (package / "outer_kernel.py").write_text(OUTER)
-    limits = package / "limits_kernel.py"
-    limits.write_text("LIMIT = 3\n")
-    code = (
-        "from fitness.outer_kernel import outer\n"
-        "print(outer(7), sum(outer.stats.cache_hits.values()), end=' ')"
-    )
+        (tmp_path / source.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, tmp_path / source.relative_to(ROOT))
+    for folder in ("fitness", "fitness/simulator", "common"):
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "fitness" / "inner_kernel.py").write_text(INNER)
+    (tmp_path / "fitness" / "outer_kernel.py").write_text(OUTER)
+    (tmp_path / "fitness" / "limits_kernel.py").write_text("LIMIT = 3\n")
+    return tmp_path / "fitness"
+
+
+def test_machine_code_follows_functions_and_constants_of_other_files(
+    package: Path, tmp_path: Path
+) -> None:
+    """numba alone would keep the code of ``outer`` when only what it inlined has changed."""
+    limits, code = package / "limits_kernel.py", CALL
     assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["30", "0"]
     assert run(code, tmp_path, NUMBA_CACHE_DIR="").split() == ["30", "1"]
     limits.write_text("LIMIT = 5\n")
@@ -135,6 +150,99 @@ def test_a_folder_that_cannot_be_written_is_replaced(
     assert found(module) == tmp_path / "paretosoc" / beside.name
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
     assert found(module) == tmp_path / "own" / beside.name
+
+
+PLANTED = """
+import os, pathlib, pickle, sys
+
+class Planted:
+    def __reduce__(self):
+        return pathlib.Path.touch, (pathlib.Path(sys.argv[1]),)
+
+for path in pathlib.Path(sys.argv[2]).rglob("*"):
+    if path.suffix == ".nbi":
+        path.write_bytes(pickle.dumps(Planted()))
+    if os.geteuid() == 0:
+        os.chown(path, 65534, 65534)
+    elif path.is_dir():
+        path.chmod(0o777)
+"""
+NOWHERE = """
+import os, pathlib, tempfile
+real = os.access
+def access(path, mode):
+    return "shared" in str(path) and real(path, mode)
+os.access = access
+"""
+
+
+def test_no_cache_is_read_that_others_can_write(package: Path, tmp_path: Path) -> None:
+    """A pickle in a predictable folder of the shared temporary one, by another user."""
+    shared, planted = tmp_path / "shared", tmp_path / "planted"
+    cache = shared / "paretosoc"
+    assert run(CALL, tmp_path, NUMBA_CACHE_DIR=str(cache)).split() == ["30", "0"]
+    assert run(CALL, tmp_path, NUMBA_CACHE_DIR=str(cache)).split() == ["30", "1"]
+    subprocess.run([sys.executable, "-c", PLANTED, planted, cache], check=True)
+    shared.chmod(0o1777)
+    places = {"TMPDIR": str(shared), "HOME": "/dev/null", "XDG_CACHE_HOME": ""}
+    for chosen in ("", str(cache)):
+        before = set(shared.iterdir())
+        code = NOWHERE + CALL
+        assert run(code, tmp_path, **places, NUMBA_CACHE_DIR=chosen).split() == ["30", "0"]
+        assert not planted.exists()
+        assert set(shared.iterdir()) == before, "the folder of the process is removed at its end"
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME", None])
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o722])
+def test_a_cache_with_open_folders_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None, mode: int
+) -> None:
+    """Beside the sources, in the user's cache, in the one of the variable: the folder itself, what
+    is in it, and what it is in; a sticky one may be above it."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    root = tmp_path / "above" / ("__pycache__" if variable is None else "paretosoc")
+    if variable is not None:
+        chosen = root.parent if variable == "XDG_CACHE_HOME" else root
+        monkeypatch.setenv(variable, str(chosen))
+    sources = root.parent if variable is None else tmp_path / "sources"
+    if variable is not None:
+        sources.mkdir()
+        (sources / "__pycache__").touch()
+    kernel = root / "kernel"
+    (kernel / "inside").mkdir(parents=True)
+    (kernel / "inside" / "file").touch()
+    assert common.cache.kernel_folder(sources, "kernel") == kernel
+    own = tmp_path / "own"
+    monkeypatch.setattr(common.cache, "_process_folder", lambda: own)
+    for path in (root, kernel, kernel / "inside", kernel / "inside" / "file"):
+        before = path.stat().st_mode
+        # A group of many is as bad as everybody.
+        monkeypatch.setattr(common.cache, "_own_group", lambda: -1)
+        path.chmod(mode)
+        assert common.cache.kernel_folder(sources, "kernel") == own / "kernel"
+        path.chmod(before)
+    assert common.cache.kernel_folder(sources, "kernel") == kernel
+    root.parent.chmod(mode)
+    kept = variable is None or mode == 0o1777
+    assert common.cache.kernel_folder(sources, "kernel") == (kernel if kept else own / "kernel")
+
+
+def test_a_cache_of_another_user_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    kernel = common.cache.kernel_folder(tmp_path, "kernel")
+    assert kernel == tmp_path / "cache" / "kernel"
+    monkeypatch.setattr(common.cache, "_process_folder", lambda: tmp_path / "own")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    if os.getuid():
+        assert common.cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
+    else:
+        # What is root's is trusted.
+        os.chown(tmp_path / "cache", 65534, 65534)
+        assert common.cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
 
 
 def rows_of(problem: Problem, count: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import user_cache
+from common.cache import is_private, user_cache
 
 HOST = "127.0.0.1"
 
@@ -51,6 +51,9 @@ def listen(output: Path) -> tuple[socket.socket, Address]:
 
 
 def _kept(path: Path) -> Address | None:
+    if not is_private(path.parent):
+        # Whoever wrote the token there could look at the page.
+        return None
     try:
         document = json.loads(path.read_text("utf-8"))
         port, token = int(document["port"]), str(document["token"])

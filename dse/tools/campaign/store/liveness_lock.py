@@ -59,7 +59,7 @@ def forget_dead(folder: Path) -> None:
             path.unlink(missing_ok=True)
     for path in folder.glob(".*"):
         # Made, but not named yet: its process is about to do so, or was killed before.
-        process = re.search(r"-([0-9]{1,9})-[0-9a-f]{8}$", path.name)
+        process = re.search(r"-([0-9]{1,9})-[0-9a-f]+$", path.name)
         if process and not _runs(int(process[1])):
             path.unlink(missing_ok=True)
 

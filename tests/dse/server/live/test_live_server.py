@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from common.files import user_cache
+from common.cache import user_cache
 from dse.server.live import serve
 from dse.server.live.address import HOST, listen
 from results.io.canonical_json import Json
