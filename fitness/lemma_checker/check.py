@@ -1,56 +1,19 @@
 """Does a lemma hold? The plain check, in Python integers.
 
-It shares no code with the search, nor with anything compiled.
+It shares no code with the search, nor with anything compiled. A lemma is simulated as far as its
+choices decide it (:mod:`fitness.lemma_checker.simulate`); the rest is bounded from below.
+docs/concepts/certificate.md (Lemmas) has the bounds, and what closes a lemma.
 
-A *lemma* is a set of choices: units for some groups, a set of operating points for every domain. It
-claims that no feasible design point with these choices (and only allowed ones for the rest) has a
-makespan, or another value, below the certified one. It is simulated as far as the choices
-decide it (:mod:`fitness.lemma_checker.simulate`); what follows is bounded from below.
+They hold for every design point with the lemma's choices: up to the instant at which the timeline
+stops, whatever started had one time, one demand and one slowdown over all of them, and no group was
+eligible whose unit is open. Nothing is compared *between* design points, as the timeline is not
+monotone. By induction along the waiting no instance ends before its least end: it cannot start
+before what it waits for, and its rate is at most 2**16.
 
-The bound
----------
-Let the timeline stop at the instant t, after all ends and before any dispatch. *Every* design point
-with the lemma's choices shares this past: up to t, whatever started had one time, one demand and
-one slowdown over all of them, and no group was eligible whose unit is open. So it is enough to
-bound, for any one of them, the rest from t. (Nothing is compared *between* design points: the
-timeline is not monotone, and what holds for the fastest choice need not hold for another.)
-
-With c(g) the smallest stand-alone time of a group over the named operating points, on its unit
-where that is named, else over its allowed units (in a later repeat and the smallest growth of that
-time as often as repeats are before it), the least end L(i) of a group instance i is:
-
-* ended: when it ended;
-* running: t + ceil(work left / 2**16): the rate is at most 2**16, and ends are integer picoseconds;
-* else: c(g) after the largest of t, the arrival (first groups of a first repeat), and over all that
-  it waits for, L(j), plus the transition where j feeds it and the units of both are named. It
-  cannot start before any of these; its work is at least c(g) * 2**16, so it takes c(g) at least.
-
-By induction along the waiting no instance ends before L. The bound is the largest of
-
-* LB_n + arrival = the largest L over the instances of network n, for every network (LB_n bounds its
-  latency);
-* t + ceil(total / units): ``total`` adds ceil(work left / 2**16) of what runs and c of what has not
-  started; each of these occupies one unit for so long, from t on, and a unit runs one at a time;
-* for every unit, t + the same sum over what runs there and what is named for it.
-
-The time of a network n from the moment b at which its arrival and the ends of all that it waits for
-have passed is bounded by LB_n + arrival - b where all these have ended, which gives b; else by the
-longest path through its instances, c and transitions as above, from 0 on: none of them has started.
-A token takes at least that over the repeats, rounded up, and the bound of the energy over them.
-
-The sum of rates of Eq. 10 is bounded by -sum over networks of floor(10**18 / LB_n), in uHz, energy
-and power by the bound and :mod:`fitness.lemma_checker.power`. A lemma holds where members close
-these bounds (:mod:`fitness.lemma_checker.claim`), or makespan and energy together
-(:mod:`fitness.lemma_checker.trade_off`). It also holds where a constraint must break, for then none
-of its design points is feasible: LB_n above the deadline of a network n, the bound above the
-period, or a power cap or an energy budget. Limits of transitions, segments and accuracy play no
-part here: :mod:`fitness.lemma_checker.tree` follows them.
-
-Loss of accuracy adds up what the groups cost on their units, or at least over the units that they
-may have; busy units are counted with all their number formats.
-
-Where every choice that matters has one value, the timeline is simulated to its end; then the bound
-is the makespan."""
+Limits of transitions, segments and accuracy play no part here: :mod:`fitness.lemma_checker.tree`
+follows them. If every choice that matters has one value, the timeline is simulated to its end; then
+the bound is the makespan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that design points hold at least; the plain check."""
+"""Memory that design points hold at least, docs/concepts/certificate.md (A child is left out)."""
 
 from __future__ import annotations
 

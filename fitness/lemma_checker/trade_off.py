@@ -1,21 +1,7 @@
 """What a short makespan costs a lemma's design points in energy, in Python integers.
 
-A group whose unit is not named has a smallest time and a smallest energy, but perhaps not on one
-unit. For a network n that is a chain, and to which no other network hands over, let O be its
-instances that have not started and whose unit is not named, c their smallest times and e their
-smallest dynamic energies. In every design point with the lemma's choices they run one after the
-other, so for its makespan T and any rate v >= 0 (mW, that is fJ per ps)
-
-    T >= end_n + sum over O of (time - c),   with end_n the bound of the network's end, hence
-    sum over O of energy >= sum over O of min(v time + energy) - v c + v (end_n - T),
-
-the minimum over units and operating points that the group may have, in a first repeat: what later
-repeats take longer only adds. Adding that for every chain,
-each with the rate that is best for it, to the bound of the dynamic energy gives the least energy
-F(T) of a design point with the makespan T: a convex function, the largest of many straight lines.
-
-Members of a front in makespan and energy close a lemma where no T lies below one member's makespan
-while F(T) lies below the energy of the member before it.
+docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. What later repeats take longer
+is left out here, as it only adds.
 """
 
 from __future__ import annotations

@@ -1,24 +1,7 @@
 """Does a tree prove what is claimed? The plain check, in Python integers.
 
-The root is the whole space. A node that is split has a child for every way to make its next choice;
-a closed one must be a lemma that holds (:mod:`fitness.lemma_checker.check`). What the next choice
-is depends on where the node's timeline stops:
-
-* a group whose unit is open is eligible: of the first of these, in the order network, repeat,
-  group, the unit. Children: the units that it may have, in their order;
-* a group is about to start on units with open clocks: of the first of these units the first clock
-  that has several operating points left, else the memory's. Children: the faster half of the
-  points, then the slower half, which has the smaller number if it is odd;
-* it is over, and power or energy counts: of the domains that are on the first that has several
-  points left. Children: the slower half, then the faster half.
-
-A child is left out where the choice breaks a limit on transitions, segments, loss of accuracy or
-memory, the least of open groups counted; also where it is the mirror image of another child: of
-interchangeable units that no group is on yet, only the first is tried. Let the two change places in
-a design point of the child left out: it is then one of the other child, or of one before it, and
-all objectives are the same. Where a chain has no transition left, the rest of it stays on the unit
-chosen, if that has one number format: the child has that choice too, or is left out where a group
-may not be there.
+Which choice a node is split by, and which children it has: docs/concepts/certificate.md (The tree
+is the proof). A closed node must be a lemma that holds (:mod:`fitness.lemma_checker.check`).
 
 Which choice comes next matters for nothing but the meaning of the file: a tree of other choices
 would prove the same.

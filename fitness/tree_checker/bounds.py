@@ -1,5 +1,4 @@
-"""Whether a node is closed; compiled. The bounds are those of :mod:`fitness.lemma_checker.check`,
-which has the argument."""
+"""Whether a node is closed; compiled. docs/concepts/certificate.md (Lemmas) has the bounds."""
 
 import numpy as np
 

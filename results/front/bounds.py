@@ -1,7 +1,7 @@
 """Bounds over boxes of operating points: a region that no design point reaches, and its proof.
 
-The proof is a tree of boxes and integers: :mod:`fitness.bound_checker` says why any integers are
-sound.
+The proof is a tree of boxes and integers: docs/concepts/certificate.md (Bounds over boxes) says why
+any integers are sound.
 """
 
 from __future__ import annotations

@@ -1,0 +1,317 @@
+"""Lower bounds for all design points of a node, and whether they close it
+(docs/concepts/certificate.md, Lemmas)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from tests.support.stranger.board import ANY, FULL_RATE, Board, Points
+from tests.support.stranger.open_groups import least_loss, least_memory, may_use
+from tests.support.stranger.timeline import Frame, Moment, Run
+
+PPM = 10**6
+SPLIT, PART, MEMBERS, TRADE_OFF, TIME_LIMIT, POWER_LIMIT = range(6)
+
+
+@dataclass(frozen=True)
+class Node:
+    """Choices so far, and how far they let the frame be played."""
+
+    units: tuple[int | None, ...]
+    points: Points
+    moment: Moment
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Members in the objectives that count."""
+
+    objectives: tuple[Any, ...]
+    """Entries of ``objectives`` of problem.json."""
+    members: tuple[tuple[int, ...], ...]
+    tolerance_ppm: int
+    rates_mw: tuple[int, ...]
+
+
+def covers(member: int, value: int, ppm: int) -> bool:
+    """Whether a member is above a value by no more than so many millionths; of what is negated, a
+    rate, the member's is the one that they are of."""
+    if member >= 0:
+        return member * PPM <= value * (PPM + ppm)
+    return -value * PPM <= -member * (PPM + ppm)
+
+
+class Bound:
+    """What all design points of a node have at least."""
+
+    def __init__(self, board: Board, frame: Frame, claim: Claim, node: Node) -> None:
+        self.board, self.frame, self.claim, self.node = board, frame, claim, node
+        self.may_use = may_use(board, node.units)
+        self.running = {one.run: one for one in node.moment.going.values()}
+        self.left = [
+            run for run in frame.runs if run not in node.moment.ended and run not in self.running
+        ]
+        self._ends: dict[Run, int] = {}
+        self._paths: dict[Run, int] = {}
+        self._least: dict[tuple[int, int, str], int] = {}
+
+    def closes(self, kind: int) -> bool:
+        """Whether the node is closed by what this kind says."""
+        if kind == MEMBERS:
+            return self._is_covered()
+        if kind == TRADE_OFF:
+            return self._no_room()
+        if kind == TIME_LIMIT:
+            period = self.board.document["execution"].get("period_ps")
+            deadlines = [network["deadline_ps"] for network in self.board.networks]
+            return any(
+                limit is not None and self.latency(n) > limit for n, limit in enumerate(deadlines)
+            ) or (self.board.model == "periodic" and self.makespan > period)
+        return self._breaks_power() or self._is_covered()
+
+    def _is_covered(self) -> bool:
+        values = [self._value(objective) for objective in self.claim.objectives]
+        return any(self._covered(member, values) for member in self.claim.members)
+
+    def _covered(self, member: Sequence[int], values: Sequence[int | None]) -> bool:
+        return all(
+            value is None or covers(m, value, self.claim.tolerance_ppm)
+            for m, value in zip(member, values, strict=True)
+        )
+
+    def _least_of(self, group: int, repeat: int, what: str) -> int:
+        """The smallest time, or dynamic energy, of an execution over all that is left."""
+        key = (group, repeat, what)
+        if key not in self._least:
+            self._least[key] = min(
+                self.board.time(o, group, repeat, setting)
+                * (self.board.figure(o, "dynamic_mw", group, setting) if what == "energy" else 1)
+                for o in self.may_use[group]
+                for setting in self.board.settings(o, self.node.points)
+            )
+        return self._least[key]
+
+    def _delay(self, source: int, target: int) -> int:
+        table = self.board.delay[source, target]
+        return min(table[a][b] for a in self.may_use[source] for b in self.may_use[target])
+
+    def end(self, run: Run) -> int:
+        """The earliest end of an execution."""
+        moment = self.node.moment
+        if run in moment.ended:
+            return moment.ended[run]
+        if run in self.running:
+            return moment.now - -self.running[run].left // FULL_RATE
+        if run not in self._ends:
+            after = [
+                self.end(need) + (self._delay(need[2], run[2]) if delayed else 0)
+                for need, delayed in self.frame.needs[run]
+            ]
+            start = max([moment.now, self.frame.arrival(run), *after])
+            self._ends[run] = start + self._least_of(run[2], run[1], "time")
+        return self._ends[run]
+
+    def _path(self, run: Run) -> int:
+        """The longest way through a network to the end of an execution, from 0 on."""
+        if run not in self._paths:
+            before = [
+                (self._path(need) if need[0] == run[0] else 0)
+                + (self._delay(need[2], run[2]) if delayed else 0)
+                for need, delayed in self.frame.needs[run]
+            ]
+            self._paths[run] = max([0, *before]) + self._least_of(run[2], run[1], "time")
+        return self._paths[run]
+
+    def _last(self, network: int) -> list[Run]:
+        repeat = self.board.networks[network]["repeats"] - 1
+        return [(network, repeat, g) for g in self.board.groups[network]]
+
+    def latency(self, network: int) -> int:
+        """Of a network, from its arrival."""
+        end = max(self.end(run) for run in self._last(network))
+        return end - int(self.board.networks[network]["arrival_ps"])
+
+    def token(self, network: int) -> int:
+        """Time of one repeat of a network that continues others."""
+        waits = [run for m in self.board.waits_for[network] for run in self._last(m)]
+        moment = self.node.moment
+        arrival = self.board.networks[network]["arrival_ps"]
+        time = max(self._path(run) for run in self._last(network))
+        if all(run in moment.ended for run in waits):
+            base = max([arrival, *(moment.ended[run] for run in waits)])
+            time = max(time, max(self.end(run) for run in self._last(network)) - base)
+        return -(-time // self.board.networks[network]["repeats"])
+
+    @cached_property
+    def makespan(self) -> int:
+        """The earliest end of all."""
+        board, moment = self.board, self.node.moment
+        work = dict.fromkeys(board.processors, 0)
+        total = 0
+        for processor, one in moment.going.items():
+            left = -(-one.left // FULL_RATE)
+            work[processor] += left
+            total += left
+        for _, repeat, group in self.left:
+            least = self._least_of(group, repeat, "time")
+            total += least
+            processors = {board.processor[o] for o in self.may_use[group]}
+            if len(processors) == 1:
+                work[processors.pop()] += least
+        spread = -(-total // len(board.processors))
+        return max(
+            *(self.end(run) for n in range(len(board.networks)) for run in self._last(n)),
+            moment.now + max(spread, *work.values()) if self.left or self.running else 0,
+        )
+
+    @cached_property
+    def dynamic(self) -> int:
+        """Dynamic energy of a frame."""
+        moment = self.node.moment
+        running = sum(
+            one.spent_fj - one.power * (-one.left // FULL_RATE) for one in moment.going.values()
+        )
+        later = sum(self._least_of(g, repeat, "energy") for _, repeat, g in self.left)
+        return moment.spent_fj + running + later
+
+    @cached_property
+    def idle(self) -> int:
+        """Idle power."""
+        return self.board.least_idle(self.board.on_for_sure(self.may_use), self.node.points)
+
+    @cached_property
+    def span(self) -> int:
+        """The makespan, as a power cap needs it to be."""
+        cap = self.board.document["power_cap_mw"]
+        over = not self.left and not self.running
+        if self.board.model != "frame" or cap is None or cap <= self.idle or over:
+            return self.makespan
+        return max(self.makespan, -(-self.dynamic // (cap - self.idle)))
+
+    @property
+    def energy(self) -> int:
+        """Energy of a frame."""
+        execution = self.board.document["execution"]
+        return self.idle * execution.get("period_ps", self.span) + self.dynamic
+
+    def _value(self, objective: Any) -> int | None:
+        """The bound of an objective; None where there is none."""
+        board = self.board
+        network = None if objective["network"] is None else self._number(objective["network"])
+        every = range(len(board.networks))
+        match objective["kind"]:
+            case "latency":
+                return self.span if network is None else self.latency(network)
+            case "inverse-latency":
+                return -sum(10**18 // self.latency(n) for n in every)
+            case "energy":
+                return self.energy
+            case "power" if board.model == "periodic":
+                return 1000 * self.energy // int(board.document["execution"]["period_ps"])
+            case "tokens-per-second" if network is not None:
+                return self.token(network)
+            case "energy-per-token" if network is not None:
+                return self.energy // int(board.networks[network]["repeats"])
+            case "accuracy-loss":
+                groups = range(len(board.network_of)) if network is None else board.groups[network]
+                return least_loss(board, self.node.units, groups)
+            case "memory":
+                return least_memory(board, self.node.units)
+        return -ANY
+
+    def _number(self, name: str) -> int:
+        return [network["name"] for network in self.board.networks].index(name)
+
+    def _breaks_power(self) -> bool:
+        document = self.board.document
+        cap, budget = document["power_cap_mw"], document["energy_budget_fj"]
+        if self.board.model not in ("frame", "periodic"):
+            return False
+        if budget is not None and self.energy > budget:
+            return True
+        if cap is None:
+            return False
+        if self.board.model == "periodic":
+            return self.energy > int(cap) * int(document["execution"]["period_ps"])
+        if not self.left and not self.running:
+            return self.energy > int(cap) * self.makespan
+        return bool(self.idle + (self.dynamic > 0) > cap)
+
+    def _no_room(self) -> bool:
+        """Whether every makespan leaves no room below the energies of the members."""
+        kinds = [o["kind"] if o["network"] is None else "" for o in self.claim.objectives]
+        if "latency" not in kinds or "energy" not in kinds:
+            return False
+        t, e = kinds.index("latency"), kinds.index("energy")
+        values = [
+            None if k in (t, e) else self._value(o) for k, o in enumerate(self.claim.objectives)
+        ]
+        ppm = self.claim.tolerance_ppm
+        # At these makespans, and above, a member covers all energies from the second number on.
+        steps = sorted(
+            (-(-m[t] * PPM // (PPM + ppm)), -(-m[e] * PPM // (PPM + ppm)))
+            for m in self.claim.members
+            if self._covered(m, values)
+        )
+        from_ps, least = self.span, None
+        for at, energy in steps:
+            if at > from_ps and (least is None or self._least_energy(from_ps, at - 1) < least):
+                return False
+            from_ps = max(from_ps, at)
+            least = energy if least is None else min(least, energy)
+        # A frame that is repeated ends within the period.
+        period = self.board.document["execution"].get("period_ps")
+        if period is not None and from_ps > period:
+            return True
+        return least is not None and self._least_energy(from_ps, period) >= least
+
+    def _least_energy(self, first: int, last: int | None) -> Fraction:
+        """The least energy of a design point with a makespan from ``first`` to ``last``."""
+        period = self.board.document["execution"].get("period_ps")
+        slope = 0 if period is not None else self.idle
+        crossings = {
+            Fraction(b0 - a0, a1 - b1)
+            for lines in self._lines
+            for (a0, a1), (b0, b1) in combinations(lines, 2)
+            if a1 != b1
+        }
+        times = [
+            Fraction(first),
+            *(t for t in crossings if t > first and (last is None or t < last)),
+        ]
+        times += [] if last is None else [Fraction(last)]
+        fixed = self.dynamic + (0 if period is None else self.idle * period)
+        return min(
+            fixed + slope * t + sum(max(a + b * t for a, b in lines) for lines in self._lines)
+            for t in times
+        )
+
+    @cached_property
+    def _lines(self) -> list[list[tuple[int, int]]]:
+        """Per chain: pairs a, b; beyond the bound it draws a + b x makespan or more."""
+        board, lines = self.board, []
+        targets = {board.network_of[target] for _, target in board.handovers}
+        for n in range(len(board.networks)):
+            free = [run for run in self.left if run[0] == n and self.node.units[run[2]] is None]
+            if not board.is_chain(n) or n in targets or not free:
+                continue
+            end = max(self.end(run) for run in self._last(n))
+            lines.append([(0, 0)])
+            for rate in self.claim.rates_mw:
+                gain = rate * end
+                for _, repeat, g in free:
+                    both = min(
+                        board.time(o, g, repeat, setting)
+                        * (rate + board.figure(o, "dynamic_mw", g, setting))
+                        for o in self.may_use[g]
+                        for setting in board.settings(o, self.node.points)
+                    )
+                    gain += both - rate * self._least_of(g, repeat, "time")
+                    gain -= self._least_of(g, repeat, "energy")
+                lines[-1].append((gain, -rate))
+        return lines
