@@ -224,23 +224,29 @@ class Corners:
             return room.period_ps
         return np.minimum(room.period_ps, room.makespan_ps)
 
-    def closed(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
-        """[corners]: whether some line leaves nothing of what a corner leaves."""
-        if not len(lines.least):
-            return np.zeros(len(self._values), dtype=np.bool_)
+    def closing(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
+        """[lines, corners]: whether a line leaves nothing of what a corner leaves."""
         right = self.largest(lines, chain_end, idle_mw, room)
         least = lines.least[:, None]
         # Where a limit holds with equality, rounding must not close what no epsilon closes.
         least = np.where(least > 0, least * (1 - ROUNDING), least * (1 + ROUNDING))
-        return np.asarray((right < least).any(axis=0))
+        return np.asarray(right < least)
+
+    def closed(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
+        """[corners]: whether some line leaves nothing of what a corner leaves."""
+        return np.asarray(self.closing(lines, chain_end, idle_mw, room).any(axis=0))
 
     def largest(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> FloatArray:
         """[lines, corners]: the largest right side over all times."""
+        has_energy = lines.energy > 0
+        if not self._time.is_period or has_energy.all() or not has_energy.any():
+            longest = self.longest(room, with_energy=bool(has_energy.any()))
+            return self._largest(lines, chain_end, idle_mw, room, longest)
         rows = [
             self._largest(lines, chain_end, idle_mw, room, self.longest(room, with_energy=has))
             for has in (True, False)
         ]
-        return np.where(lines.energy[:, None] > 0, *rows)
+        return np.where(has_energy[:, None], *rows)
 
     def _largest(
         self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room, longest: FloatArray

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from common.arrays import FloatArray
-from dse.certificate.boxes.corners import Corners, Lines
+from dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
 from dse.certificate.boxes.weights import WeightFinder
 from fitness.bound_checker.frame_time import FrameTime, frame_time
 from fitness.multipliers.arrays import BoxArrays, BoxArrayTables
@@ -25,6 +25,8 @@ Box = tuple[int, ...]
 LINES_EACH = 24
 LEAST_EXECUTED = 0.97
 SEED_CORNERS = 8
+ROUNDED = 4e-7
+"""How closely the epsilon of a line is known."""
 MAX_CORNERS = 3000
 """Where a front leaves more corners open, bounds are found for those of some members."""
 
@@ -291,26 +293,23 @@ class BoxSearch:
         """Lines that together give every corner its epsilon, within a little."""
         if node.arrays is None or not node.weights:
             return []
-        table = np.array(
-            [
-                self._corners.epsilon(
-                    self._lines(node, [index]),
-                    self._networks.chain_end,
-                    node.arrays.idle_mw,
-                    self._paths_ps(node.arrays),
-                )
-                for index in node.weights
-            ]
-        )
-        least = table.min(axis=0)
+        least = np.minimum(node.epsilon, MAX_EPSILON)
         # All of the largest epsilon, and nearly all of what is below it.
         wanted = np.where(least < node.worst, np.minimum(1.01 * least + 0.01, node.worst), least)
-        reached = table <= wanted + 1e-9
+        reached = self._corners.closing(
+            self._lines(node, node.weights),
+            self._networks.chain_end,
+            node.arrays.idle_mw,
+            self._corners.room(wanted + ROUNDED, self._paths_ps(node.arrays)),
+        )
+        if not reached[:, node.epsilon < MAX_EPSILON].any(axis=0).all():
+            return list(node.weights)
         kept: list[int] = []
         left = np.ones(reached.shape[1], dtype=np.bool_)
         while left.any():
             best = int((reached & left).sum(axis=1).argmax())
             if not (reached[best] & left).any():
+                # No line reaches what is left.
                 break
             kept.append(node.weights[best])
             left &= ~reached[best]
