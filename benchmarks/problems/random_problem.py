@@ -257,6 +257,19 @@ def with_waiting_releases(rng: np.random.Generator, problem: Problem) -> Problem
     return replace(problem, networks=tuple(networks))
 
 
+def with_batches(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with batches of up to four images for some networks; those of networks with a
+    rate may have to wait for their last image."""
+    longest = 1 + max(int(problem.frame_ps(u).max()) for u in range(len(problem.units)))
+    networks = []
+    for network in problem.networks:
+        if rng.integers(3) == 0:
+            wait = int(rng.integers(0, longest)) if network.paced else 0
+            network = replace(network, batch=int(rng.integers(1, 5)), batch_wait_ps=wait)
+        networks.append(network)
+    return replace(problem, networks=tuple(networks))
+
+
 def random_pipeline(
     rng: np.random.Generator,
     problem: Problem,

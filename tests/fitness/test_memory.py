@@ -11,6 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference.objectives import plain_outcome
 from fitness.simulate import design_of
@@ -20,8 +22,6 @@ from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_bytes
 from results.problem.problem_reader import problem_from_bytes
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))

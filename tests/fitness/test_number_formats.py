@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import random_design
 from fitness.objectives import constraints_of, make_outcomes
 from fitness.reference import timeline as plain_timeline
@@ -23,7 +24,6 @@ from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_bytes
 from results.problem.problem_reader import problem_from_bytes
-from tests.support.problems.formats import with_formats
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 CHUNK = 50

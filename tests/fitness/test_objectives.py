@@ -7,6 +7,7 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from fitness.constraints import ConstraintKind, constraints_of
 from fitness.objectives import make_outcomes
@@ -15,7 +16,6 @@ from fitness.reference.timeline import simulate
 from fitness.simulate import row_of
 from results.problem.execution import OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.problems.formats import with_losses
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
 from dse.baselines.evaluate_all import BASELINES, baseline_points, method_of
 from dse.baselines.one_format import OneFormat, formats_of, in_one_format
 from dse.problem.build import BuiltProblem, build_problem
@@ -19,8 +21,6 @@ from fitness.simulate import design_of
 from platforms.io.platform_file import load_platform
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem_check import check_problem
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import random_limited_problem
 
 ORIN = load_platform("jetson-agx-orin")

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.lemma_checker.tree import check_tree
@@ -19,8 +21,6 @@ from results.front.dominance import non_dominated
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import (
     random_limited_problem,
     random_power_problem,

@@ -12,6 +12,7 @@ from itertools import count, product
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_formats, with_twin
 from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from dse.certificate.preconditions import Goal, provable
@@ -24,7 +25,6 @@ from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from tests.support.problems.formats import with_formats, with_twin
 from tests.support.problems.random_spaces import (
     random_limited_problem,
     random_power_problem,

@@ -12,6 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.problems.enumerated.space import all_designs
+from benchmarks.problems.memory import most_bytes, with_memory, with_pools
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.certificate.branch_and_bound import find_front
 from fitness.constraints import ConstraintKind, constraints_of
@@ -22,9 +25,6 @@ from results.front.dominance import non_dominated
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import most_bytes, with_memory, with_pools
-from tests.support.proofs.random_lemmas import all_designs
 
 PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_POOLS", "100"))
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(2, 3), points=(1, 2), phases=True)

@@ -76,7 +76,7 @@ import numpy as np
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from fitness.simulate import Kernel, make_evaluator
 from fitness.simulator.chains.chains import simulate_chains
-from tests.support.problems.formats import with_formats
+from benchmarks.problems.number_formats import with_formats
 
 rng = np.random.default_rng(1)
 plain = random_problem(rng, RandomShape(networks=(3, 3), graphs=False, waiting=False))

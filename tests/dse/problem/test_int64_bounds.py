@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -25,7 +26,6 @@ from results.errors import ResultError
 from results.problem.execution import ChannelUse, FreeRunning, OneFrame, Periodic, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import MemoryPool, Problem
-from tests.support.problems.formats import with_losses
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))

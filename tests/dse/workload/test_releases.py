@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -44,7 +45,6 @@ from results.text.releases import response_lines
 from results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
-from tests.support.problems.formats import with_formats
 from tests.support.recomputed import recomputed, recomputed_members
 
 WORKLOAD = """\

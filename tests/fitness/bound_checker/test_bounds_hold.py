@@ -10,20 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.formats import enumerated_formats
+from benchmarks.problems.enumerated.frames import enumerated
+from benchmarks.problems.enumerated.models import enumerated_model
+from benchmarks.problems.enumerated.rates import enumerated_rates
+from benchmarks.problems.enumerated.space import Enumerated, holds_a_point
 from fitness.bound_checker.check import CheckedBounds
 from fitness.bound_checker.frame_time import frame_time
 from results.errors import ResultError
 from results.front.bounds import Leaf
-from tests.support.proofs.random_boxes import (
-    Enumerated,
-    enumerated,
-    holds_a_point,
-    random_corner,
-    random_proof,
-)
-from tests.support.proofs.random_formats import enumerated_formats
-from tests.support.proofs.random_models import enumerated_model
-from tests.support.proofs.random_rates import enumerated_rates
+from tests.support.proofs.random_boxes import random_corner, random_proof
 
 CHUNKS = 8
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]

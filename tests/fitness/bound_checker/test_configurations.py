@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.frames import enumerated
 from fitness.bound_checker.costs import _least_loss
 from fitness.contention import lost_rate, parameters_at
 from fitness.multipliers.arrays import lost_shares
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.problem import ContentionTable
-from tests.support.proofs.random_boxes import enumerated
 
 
 def tables(count: int) -> list[ContentionTable]:

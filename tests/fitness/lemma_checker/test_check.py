@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.space import all_designs
 from benchmarks.problems.reference_problem import reference_problem
 from fitness.simulate import make_evaluator
 from results.errors import ResultError
@@ -15,13 +16,7 @@ from results.problem.problem import ContentionTable, Problem, ProblemDomain
 from tests.support.problems.small_problems import flat_loss, network, problem
 from tests.support.proofs.lemma_tree import lemma_tree
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bound
-from tests.support.proofs.random_lemmas import (
-    all_designs,
-    fastest,
-    random_lemmas,
-    small_problem,
-    with_choices,
-)
+from tests.support.proofs.random_lemmas import fastest, random_lemmas, small_problem, with_choices
 
 ANY = NOT_NAMED
 REFERENCE_OPTIMUM_PS = 7_325_701_235

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.space import all_designs
 from fitness.objectives import make_outcomes
 from fitness.simulate import make_evaluator
 from results.errors import ResultError
@@ -18,7 +19,6 @@ from results.problem.problem import Problem, ProblemDomain
 from tests.support.problems.small_problems import network, problem
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bounds
 from tests.support.proofs.random_lemmas import (
-    all_designs,
     fastest,
     of_rates,
     random_lemmas,

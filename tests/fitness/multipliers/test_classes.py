@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.problems.enumerated.frames import SHAPE
 from benchmarks.problems.random_problem import random_problem
 from fitness.multipliers.structure import MAX_CLASSES_EACH, classes_of
 from results.problem.problem import Problem
-from tests.support.proofs.random_boxes import SHAPE
 
 
 def with_costs(problem: Problem, time: np.ndarray, demand: np.ndarray) -> Problem:

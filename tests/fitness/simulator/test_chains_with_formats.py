@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_formats
 from fitness.reference import timeline as plain_timeline
 from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator
 from fitness.simulate_long_run import have_chain_kernel, make_long_run_evaluator
@@ -17,7 +18,6 @@ from results.problem.arithmetic import TIME_LIMIT_PS
 from results.problem.execution import FreeRunning
 from results.problem.problem import Problem
 from tests.support.problems.chain_cases import assert_same, chains_of, rows_of
-from tests.support.problems.formats import with_formats
 
 
 def formatted(seed: int, networks: tuple[int, int]) -> Problem:

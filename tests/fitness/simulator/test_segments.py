@@ -7,10 +7,10 @@ from itertools import groupby
 
 import numpy as np
 
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from fitness.objectives import make_segment_counter
 from results.problem.problem import Problem
-from tests.support.problems.formats import with_formats
 
 
 def drawn(seed: int) -> tuple[Problem, np.ndarray]:

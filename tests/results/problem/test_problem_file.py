@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+from benchmarks.problems.memory import with_memory, with_pools
+from benchmarks.problems.number_formats import with_formats, with_losses
 from results.errors import ResultError
 from results.io.schema import schema
 from results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
@@ -15,8 +17,6 @@ from results.problem.problem import ContentionTable, Problem, ProblemUnit
 from results.problem.problem_check import check_problem
 from results.problem.problem_file import problem_bytes, problem_sha256, problem_to_document
 from results.problem.problem_reader import problem_from_bytes, problem_from_document
-from tests.support.problems.formats import with_formats, with_losses
-from tests.support.problems.memory import with_memory, with_pools
 
 
 def assert_equal(a, b, path="problem"):

@@ -1,99 +1,20 @@
-"""Random problems with every kind of limit, all their design points, and proofs by random boxes and
-random weights."""
+"""Proofs by random boxes and random weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
 from fitness.bound_checker.boxes import whole_space
 from fitness.bound_checker.frame_time import frame_time
 from fitness.multipliers.structure import chains_of, paths_of
-from fitness.objectives import make_outcomes
 from results.front.bounds import BoundProof, Leaf, Multipliers, Split
 from results.problem.additive import additive_figures
-from results.problem.execution import ClosedForm, FreeRunning, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind, objective_names
+from results.problem.execution import ClosedForm, FreeRunning
+from results.problem.objectives import objective_names
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_sha256
-from tests.support.proofs.random_lemmas import all_designs
 
-SHAPE = RandomShape(
-    networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True, any_slopes=True
-)
-MAX_DESIGNS = 20_000
 WEIGHTS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Enumerated:
-    """A problem and the objectives of all its feasible design points."""
-
-    problem: Problem
-    feasible: np.ndarray
-    """[n, objectives]"""
-    possible: np.ndarray
-    """The same of all design points, limits or not."""
-
-
-def enumerated(seed: int) -> Enumerated | None:
-    """A problem with graphs, repeats, dependencies, shared clocks, up to five objectives, power
-    cap, budget, period, deadlines, most transitions and segments, each sometimes; None: too
-    large."""
-    rng = np.random.default_rng(seed)
-    problem = random_problem(rng, SHAPE)
-    if seed % 7 < 3:
-        problem = with_priorities(np.random.default_rng(seed), problem)
-    objectives = [Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
-    if rng.integers(3) == 0:
-        n = int(rng.integers(len(problem.networks)))
-        objectives.append(Objective(ObjectiveKind.LATENCY, n))
-    if rng.integers(5) == 0:
-        objectives.append(Objective(ObjectiveKind.INVERSE_LATENCY))
-    problem = replace(problem, objectives=tuple(objectives))
-    rows = all_designs(problem)
-    if len(rows) > MAX_DESIGNS:
-        return None
-    latency, energy = make_outcomes(problem)(rows).objectives[:, :2].T
-
-    def drawn(values: np.ndarray) -> int:
-        return max(1, int(np.quantile(values, rng.random())))
-
-    how = int(rng.integers(5))
-    if how == 0:
-        problem = replace(
-            problem,
-            objectives=(*problem.objectives, Objective(ObjectiveKind.POWER)),
-            execution=Periodic(drawn(latency)),
-        )
-    if how == 1:
-        only = Objective(ObjectiveKind.LATENCY)
-        problem = replace(problem, objectives=(only,), execution=Pipeline(1))
-    elif rng.integers(3) == 0:
-        cap = drawn(energy // np.maximum(latency, 1))
-        problem = replace(problem, power_cap_mw=max(1, cap))
-    if how != 1 and rng.integers(3) == 0:
-        problem = replace(problem, energy_budget_fj=drawn(energy))
-    if rng.integers(3) == 0:
-        networks = [
-            replace(
-                network,
-                deadline_ps=drawn(latency) if rng.integers(2) else None,
-                max_transitions=int(rng.integers(3)) if rng.integers(2) else None,
-            )
-            for network in problem.networks
-        ]
-        problem = replace(problem, networks=tuple(networks))
-    if rng.integers(3) == 0:
-        units = [
-            replace(unit, max_segments=int(rng.integers(1, 3)) if rng.integers(2) else None)
-            for unit in problem.units
-        ]
-        problem = replace(problem, units=tuple(units))
-    outcomes = make_outcomes(problem)(rows)
-    return Enumerated(problem, outcomes.objectives[outcomes.feasible], outcomes.objectives)
 
 
 def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
@@ -165,12 +86,3 @@ def random_corner(rng: np.random.Generator, values: np.ndarray) -> tuple[int | N
     share = rng.choice([0.0, 0.001, 0.3, 0.9]) * rng.random()
     corner = [value - int(abs(value) * share) - int(rng.integers(2)) for value in point]
     return tuple(None if rng.integers(4) == 0 else value for value in corner)
-
-
-def holds_a_point(values: np.ndarray, corner: tuple[int | None, ...]) -> bool:
-    """Whether one of them is at or below the corner in all objectives."""
-    inside = np.ones(len(values), dtype=np.bool_)
-    for j, value in enumerate(corner):
-        if value is not None:
-            inside &= values[:, j] <= value
-    return bool(inside.any())

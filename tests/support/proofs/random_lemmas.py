@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from benchmarks.problems.random_problem import RandomShape, random_problem, with
 from common.arrays import IntArray
 from fitness.lemma_checker.claim import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemUnit
 
@@ -74,15 +72,6 @@ def design_count(problem: Problem) -> int:
     for row in [*problem.allowed, *(domain.allowed for domain in problem.domains)]:
         count *= int(row.sum())
     return count
-
-
-def all_designs(problem: Problem) -> IntArray:
-    """[n, groups + domains, networks where priorities are searched]: every allowed design point."""
-    choices = [np.flatnonzero(row) for row in problem.allowed]
-    choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
-    if problem.searches_priorities:
-        choices += [np.arange(PRIORITY_LEVELS)] * len(problem.networks)
-    return np.array(list(product(*choices)), dtype=np.int64)
 
 
 def with_choices(rows: IntArray, units: IntArray, masks: np.ndarray) -> np.ndarray:

@@ -16,11 +16,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.formats import enumerated_formats, enumerated_losses
+from benchmarks.problems.enumerated.frames import enumerated
+from benchmarks.problems.enumerated.models import enumerated_model
+from benchmarks.problems.enumerated.rates import enumerated_rates
+from benchmarks.problems.enumerated.space import (
+    Enumerated,
+    all_designs,
+    front_of,
+    holds_a_point,
+    is_within,
+)
 from dse.certificate.boxes import search
 from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.seed_front import seed_front
 from dse.certificate.verify.bounds import wrong_bounds
-from dse.space.design_space import DesignSpace
 from fitness.bound_checker.check import CheckedBounds
 from fitness.objectives import make_outcomes
 from results.errors import ResultError
@@ -28,33 +38,10 @@ from results.front.bounds import BoundProof, Leaf, Multipliers
 from results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from results.front.front import Front
 from results.problem.problem_reader import problem_from_document
-from tests.support.proofs.random_boxes import Enumerated, enumerated, holds_a_point
-from tests.support.proofs.random_formats import enumerated_formats, enumerated_losses
-from tests.support.proofs.random_lemmas import all_designs
-from tests.support.proofs.random_models import enumerated_model
-from tests.support.proofs.random_rates import enumerated_rates
 
 CHUNKS = 8
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
 PER_CHUNK = int(os.environ.get("PARETOSOC_BOUND_PROBLEMS", "40")) // CHUNKS
-
-
-def front_of(found: Enumerated, rng: np.random.Generator) -> Front | None:
-    """A front of some feasible design points; None where there are none."""
-    rows = all_designs(found.problem)
-    rows = rows[make_outcomes(found.problem)(rows).feasible]
-    if not len(rows):
-        return None
-    some = DesignSpace(found.problem).canonical(rows[rng.integers(0, len(rows), 6)])
-    return seed_front(found.problem, some, engine="search")
-
-
-def is_within(members: np.ndarray, feasible: np.ndarray, epsilon_ppm: int) -> bool:
-    """Whether for every design point some member is worse by no more than this in all objectives,
-    all of them [n, objectives]."""
-    factor = 1 + epsilon_ppm / 1e6
-    limits = np.where(feasible < 0, feasible / factor, feasible * factor) + 1
-    return all((members <= limit).all(axis=1).any() for limit in limits)
 
 
 def judged(found: Enumerated | None, seed: int) -> str:

@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
 from dse.certificate.branch_and_bound import find_front
 from dse.certificate.certify import certify
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
@@ -20,8 +22,6 @@ from fitness.simulate import row_of
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import random_limited_problem, size_of, space_of
 
 OF_MAPPINGS = {

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import z3
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats, with_twin
 from dse.certificate.formulation import prove
 from dse.certificate.formulation.equations import Setting
 from dse.certificate.formulation.hints import Hints
@@ -19,8 +21,6 @@ from results.errors import ResultError
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from tests.dse.certificate.test_interchangeable_units import with_twins
-from tests.support.problems.formats import with_formats, with_twin
-from tests.support.problems.memory import with_memory
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,

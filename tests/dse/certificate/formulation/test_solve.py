@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
 from dse.space.design_space import DesignSpace
@@ -16,8 +18,6 @@ from fitness.simulate import design_of
 from results.errors import ResultError
 from results.problem.execution import Periodic
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False

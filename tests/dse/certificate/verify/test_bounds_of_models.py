@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.models import enumerated_model
+from benchmarks.problems.enumerated.space import Enumerated, holds_a_point
 from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.verify.checks import Verdict
 from dse.certificate.verify.verify import verify
@@ -31,8 +33,6 @@ from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 from tests.dse.certificate.boxes.test_prove import changed, front_of, is_within
 from tests.dse.certificate.verify.test_random_edits import MEANINGFUL, places
-from tests.support.proofs.random_boxes import Enumerated, holds_a_point
-from tests.support.proofs.random_models import enumerated_model
 
 EDITS = int(os.environ.get("PARETOSOC_BOUND_EDITS", "24"))
 PER_FOLDER = 24

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.frames import enumerated
 from dse.certificate.boxes.prove import bound_front
 from dse.certificate.verify.verify import Check, Verdict, verify
 from results.errors import ResultError
 from results.export.result_folder import read_results, write_results
 from results.io.canonical_json import canonical_bytes, content_sha256
 from tests.dse.certificate.boxes.test_prove import front_of
-from tests.support.proofs.random_boxes import enumerated
 
 Change = Callable[[Any, Any], object]
 """Changes front.json and bounds.json."""

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from benchmarks.problems.number_formats import with_losses
 from results.errors import ResultError
 from results.export.result_folder import read_results
 from results.front.dominance import non_dominated
 from results.front.front import Front, objective_array
 from results.problem.objectives import Objective, ObjectiveKind
 from results.text.compare_fronts import compare_fronts, problem_differences
-from tests.support.problems.formats import with_losses
 
 
 @pytest.fixture(scope="module")

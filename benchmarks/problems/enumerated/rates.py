@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.problems.enumerated.space import Enumerated, all_designs
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_problem,
+    with_batches,
     with_priorities,
     with_rates,
     with_waiting_releases,
 )
 from fitness.objectives import make_outcomes
 from results.problem.objectives import Objective, ObjectiveKind
-from tests.support.proofs.random_boxes import Enumerated
-from tests.support.proofs.random_lemmas import all_designs
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), any_slopes=True)
 MAX_DESIGNS = 200
@@ -57,6 +57,7 @@ def enumerated_rates(seed: int) -> Enumerated | None:
             for kind, one in zip(kinds, narrowed, strict=True)
         ),
     )
+    problem = with_batches(rng.spawn(1)[0], problem)
     rows = all_designs(problem)
     if len(rows) > MAX_DESIGNS:
         return None

@@ -8,13 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
+from benchmarks.problems.enumerated.space import Enumerated, all_designs
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_pipeline,
+    random_problem,
+    with_batches,
+)
 from fitness.objectives import make_outcomes
 from results.problem.execution import ChannelUse, FreeRunning, IdleTime, OneFrame, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from tests.support.proofs.random_boxes import Enumerated
-from tests.support.proofs.random_lemmas import all_designs
 
 SHAPE = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True, any_slopes=True
@@ -36,6 +40,7 @@ def enumerated_model(seed: int) -> Enumerated | None:
     power cap, an energy budget, deadlines, most transitions or segments; None: too large."""
     rng = np.random.default_rng((5, seed))
     problem = _problem(rng)
+    problem = with_batches(rng.spawn(1)[0], problem)
     rows = all_designs(problem)
     if len(rows) > MAX_DESIGNS:
         return None

@@ -7,16 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_rates
+from benchmarks.problems.enumerated.space import Enumerated, all_designs
+from benchmarks.problems.memory import with_memory
+from benchmarks.problems.number_formats import with_formats
+from benchmarks.problems.random_problem import RandomShape, random_problem, with_batches, with_rates
 from fitness.objectives import make_outcomes
 from results.problem.execution import FreeRunning, Pipeline
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from tests.support.problems.formats import with_formats
-from tests.support.problems.memory import with_memory
-from tests.support.proofs.random_boxes import Enumerated
-from tests.support.proofs.random_lemmas import all_designs
 
 SHAPE = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(1, 2), points=(1, 2), phases=True, any_slopes=True
@@ -32,6 +31,7 @@ def enumerated_formats(seed: int) -> Enumerated | None:
     deadlines, an energy budget, each sometimes; None: too large."""
     rng = np.random.default_rng((29, seed))
     problem = with_memory(rng, with_formats(rng, _problem(rng), most=3 if seed % 3 else 2))
+    problem = with_batches(rng.spawn(1)[0], problem)
     rows = all_designs(problem)
     one_frame = not problem.execution.frames_overlap and not problem.has_rates
     if len(rows) > (MAX_DESIGNS if one_frame else MAX_RUNS):

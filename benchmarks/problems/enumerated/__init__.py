@@ -1,0 +1,1 @@
+"""Random small problems with all their design points."""

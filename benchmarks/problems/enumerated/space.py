@@ -1,0 +1,63 @@
+"""All design points of a small problem, and what is true of claims about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from common.arrays import IntArray
+from dse.certificate.seed_front import seed_front
+from dse.space.design_space import DesignSpace
+from fitness.objectives import make_outcomes
+from results.front.front import Front
+from results.problem.arithmetic import PRIORITY_LEVELS
+from results.problem.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Enumerated:
+    """A problem and the objectives of all its feasible design points."""
+
+    problem: Problem
+    feasible: np.ndarray
+    """[n, objectives]"""
+    possible: np.ndarray
+    """The same of all design points, limits or not."""
+
+
+def all_designs(problem: Problem) -> IntArray:
+    """[n, groups + domains, networks where priorities are searched]: every allowed design point."""
+    choices = [np.flatnonzero(row) for row in problem.allowed]
+    choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
+    if problem.searches_priorities:
+        choices += [np.arange(PRIORITY_LEVELS)] * len(problem.networks)
+    return np.array(list(product(*choices)), dtype=np.int64)
+
+
+def holds_a_point(values: np.ndarray, corner: tuple[int | None, ...]) -> bool:
+    """Whether one of them is at or below the corner in all objectives."""
+    inside = np.ones(len(values), dtype=np.bool_)
+    for j, value in enumerate(corner):
+        if value is not None:
+            inside &= values[:, j] <= value
+    return bool(inside.any())
+
+
+def is_within(members: np.ndarray, feasible: np.ndarray, epsilon_ppm: int) -> bool:
+    """Whether for every design point some member is worse by no more than this in all objectives,
+    all of them [n, objectives]."""
+    factor = 1 + epsilon_ppm / 1e6
+    limits = np.where(feasible < 0, feasible / factor, feasible * factor) + 1
+    return all((members <= limit).all(axis=1).any() for limit in limits)
+
+
+def front_of(found: Enumerated, rng: np.random.Generator, most: int = 6) -> Front | None:
+    """A front of some feasible design points; None where there are none."""
+    rows = all_designs(found.problem)
+    rows = rows[make_outcomes(found.problem)(rows).feasible]
+    if not len(rows):
+        return None
+    some = DesignSpace(found.problem).canonical(rows[rng.integers(0, len(rows), most)])
+    return seed_front(found.problem, some, engine="search")

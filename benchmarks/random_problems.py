@@ -1,0 +1,258 @@
+"""Claims about random small problems of every model, against all their design points.
+
+Each problem is drawn with a front of some of its design points. Of that front the exact search,
+ended after 1, 40 or any number of nodes, and bounds over boxes are computed. A deviation is an
+error, a claim that enumeration refutes, or a corner that the check of bounds refuses to the search.
+
+Usage: ``python -m benchmarks.random_problems [--count N] [--first N] [--seed S] [--jobs N]``.
+The exit status is 1 on any deviation. ``--first`` begins at a later problem of the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from multiprocessing import get_context
+
+import numpy as np
+
+from benchmarks.problems.enumerated.formats import enumerated_formats, enumerated_losses
+from benchmarks.problems.enumerated.frames import enumerated
+from benchmarks.problems.enumerated.models import enumerated_model
+from benchmarks.problems.enumerated.rates import enumerated_rates
+from benchmarks.problems.enumerated.space import Enumerated, front_of, holds_a_point, is_within
+from dse.certificate.boxes.prove import bound_front
+from dse.certificate.certify import Limits, prove
+from dse.certificate.preconditions import Goal, Provable, provable
+from dse.certificate.strategy import prove_front
+from dse.certificate.verify.bounds import wrong_bounds
+from results.errors import ResultError
+from results.front.bounds import BoundProof
+from results.front.certificate import CertificateStatus
+from results.front.dominance import non_dominated
+from results.front.front import BoundSummary, Front
+from results.problem.objectives import objective_names
+from results.problem.problem import Problem
+
+DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
+    enumerated,
+    enumerated_model,
+    enumerated_rates,
+    enumerated_formats,
+    enumerated_losses,
+)
+NODES = (1, 40, 3_000_000)
+MOST_BOXES, MOST_MEMBERS = 3, 4
+SEEDS = 1_000_000
+"""Numbers of problems of one seed."""
+AT_ONCE = 20
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was said of one problem."""
+
+    number: int
+    model: str
+    features: tuple[str, ...]
+    said: tuple[str, ...]
+    deviation: str | None
+    cpu_s: float
+
+
+def judge(number: int, seed: int = 0) -> Judged:
+    """Draw the problem of a number, and compare what is claimed of it with all its design
+    points."""
+    began = time.process_time()
+    found, front, rng = _drawn(number, seed)
+    said: list[str] = []
+    deviation = None
+    try:
+        for claim in _claims(found, front, rng):
+            said.append(claim)
+    except Exception:
+        deviation = traceback.format_exc()
+    problem = found.problem
+    return Judged(
+        number=number,
+        model=model_of(problem),
+        features=tuple(name for name, has in FEATURES.items() if has(problem)),
+        said=tuple(said),
+        deviation=deviation,
+        cpu_s=time.process_time() - began,
+    )
+
+
+def _drawn(number: int, seed: int) -> tuple[Enumerated, Front, np.random.Generator]:
+    """The first problem of a number that has feasible design points and can be enumerated."""
+    draw = DRAWS[number % len(DRAWS)]
+    for attempt in count():
+        own = (seed * SEEDS + number) * 1000 + attempt
+        found, rng = draw(own), np.random.default_rng((31, own))
+        front = None if found is None else front_of(found, rng, int(rng.integers(1, MOST_MEMBERS)))
+        if found is not None and front is not None:
+            return found, front, rng
+    raise AssertionError
+
+
+def _claims(found: Enumerated, front: Front, rng: np.random.Generator) -> Iterator[str]:
+    """What is proved, once enumeration confirms it."""
+    can: Provable | None = None
+    with suppress(ResultError):
+        can = provable(found.problem, Goal.WHOLE_FRONT)
+    if can is None:
+        yield "nothing to prove"
+        return
+    if can.front is not None:
+        yield _exact(found, front, int(rng.choice(NODES)))
+    if can.bounded:
+        yield _bounded(found, front, can.bounded, int(rng.integers(1, MOST_BOXES + 1)))
+
+
+def _exact(found: Enumerated, front: Front, nodes: int) -> str:
+    """A search of the whole front: all that it makes of one that ends, or what it has found."""
+    columns = tuple(range(len(found.problem.objectives)))
+    if nodes < max(NODES):
+        proved = prove(front, columns, limits=Limits(nodes), jobs=1)
+        front, claims = proved.front, [proved.claim]
+    else:
+        outcome = prove_front(front, limits=Limits(nodes), jobs=1)
+        front = outcome.front
+        claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
+        _check_bounds(found, front, front.bounds, outcome.bounds)
+    reached = [claim for claim in claims if claim.status is not CertificateStatus.GAP]
+    for claim in reached:
+        _check_epsilon(found, front, claim.objectives, claim.members, claim.epsilon_ppm)
+    if front.is_complete:
+        best = found.feasible[non_dominated(found.feasible)]
+        if not np.array_equal(np.unique(_values(front), axis=0), np.unique(best, axis=0)):
+            raise AssertionError("the front is not the one of all design points")
+        return "complete"
+    return "in part" if reached else "ended"
+
+
+def _bounded(found: Enumerated, front: Front, columns: tuple[int, ...], boxes: int) -> str:
+    bounded = bound_front(front, columns, max_boxes=boxes)
+    if bounded is None:
+        return "no bounds"
+    _check_bounds(found, replace(front, bounds=bounded.claim), bounded.claim, bounded.proof)
+    if bounded.refused:
+        raise AssertionError(f"the check refuses {bounded.refused} corners of the search")
+    return "bounds"
+
+
+def _check_bounds(
+    found: Enumerated, front: Front, claim: BoundSummary | None, proof: BoundProof | None
+) -> None:
+    if claim is None and proof is None:
+        return
+    wrong = wrong_bounds(front, claim, proof)
+    if wrong is not None or claim is None or proof is None:
+        raise AssertionError(f"bounds: {wrong}")
+    for corner in proof.region:
+        if holds_a_point(found.feasible[:, _columns(front, claim.objectives)], corner):
+            raise AssertionError(f"bounds: {corner} holds a design point")
+    _check_epsilon(found, front, claim.objectives, claim.members, claim.epsilon_ppm)
+
+
+def _check_epsilon(
+    found: Enumerated,
+    front: Front,
+    objectives: Sequence[str],
+    members: Sequence[int],
+    epsilon_ppm: int | None,
+) -> None:
+    columns = _columns(front, objectives)
+    values = _values(front)[list(members)][:, columns]
+    if epsilon_ppm is None or not is_within(values, found.feasible[:, columns], epsilon_ppm):
+        raise AssertionError(f"{', '.join(objectives)} not within {epsilon_ppm} ppm")
+
+
+def _columns(front: Front, objectives: Sequence[str]) -> list[int]:
+    names = objective_names(front.problem)
+    return [names.index(name) for name in objectives]
+
+
+def _values(front: Front) -> np.ndarray:
+    return np.array([member.objectives for member in front.members], dtype=np.int64)
+
+
+def model_of(problem: Problem) -> str:
+    """The execution model, and whether networks with rates wait for each other."""
+    waits = problem.has_rates and any(network.waits_for for network in problem.networks)
+    return problem.execution.words + " that wait for others" * waits
+
+
+FEATURES: dict[str, Callable[[Problem], bool]] = {
+    "number formats": lambda p: any(unit.number_format is not None for unit in p.units),
+    "limited losses": lambda p: any(n.max_loss_ppm is not None for n in p.networks),
+    "memory": lambda p: any(unit.weight_bytes is not None for unit in p.units),
+    "memory cap": lambda p: p.memory_cap_bytes is not None,
+    "memory pools": lambda p: bool(p.memory_pools),
+    "priorities": lambda p: any(n.priority for n in p.networks),
+    "searched priorities": lambda p: p.searches_priorities,
+    "phases": lambda p: bool(p.handovers) or any(u.step_ps is not None for u in p.units),
+    "batches": lambda p: any(n.batch > 1 for n in p.networks),
+    "segments": lambda p: any(unit.max_segments is not None for unit in p.units),
+    "transitions": lambda p: any(n.max_transitions is not None for n in p.networks),
+    "power cap": lambda p: p.power_cap_mw is not None,
+    "energy budget": lambda p: p.energy_budget_fj is not None,
+    "deadlines": lambda p: any(n.deadline_ps is not None for n in p.networks),
+    "least rates": lambda p: any(n.min_rate_uhz is not None for n in p.networks),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge the problems; the exit status."""
+    parser = argparse.ArgumentParser(description="claims about random problems, by enumeration")
+    parser.add_argument("--count", type=int, default=1000, help="problems to draw")
+    parser.add_argument("--first", type=int, default=0, help="number of the first problem")
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws other problems")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    options = parser.parse_args(arguments)
+    numbers = range(options.first, options.first + options.count)
+    judging = partial(judge, seed=options.seed)
+    if options.jobs == 1:
+        return show(map(judging, numbers))
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as processes:
+        return show(processes.map(judging, numbers, chunksize=AT_ONCE))
+
+
+def show(judged: Iterable[Judged]) -> int:
+    """Print deviations as they come, then counts; 1 if there are any deviations, else 0."""
+    models: Counter[str] = Counter()
+    said: Counter[tuple[str, str]] = Counter()
+    features: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
+    deviations = 0
+    for one in judged:
+        models[one.model] += 1
+        features.update(one.features)
+        said.update((one.model, claim) for claim in one.said)
+        seconds[one.model] += one.cpu_s
+        if one.deviation is not None:
+            deviations += 1
+            print(f"problem {one.number}: {one.model}, {', '.join(one.features)}", flush=True)
+            print(one.deviation, flush=True)
+    columns = ("complete", "in part", "ended", "bounds", "no bounds", "nothing to prove")
+    print("model: problems; " + ", ".join(columns) + "; CPU seconds")
+    for model, number in sorted(models.items()):
+        counts = ", ".join(str(said[model, claim]) for claim in columns)
+        print(f"{model}: {number}; {counts}; {seconds[model]:.0f}")
+    print("with " + ", ".join(f"{name} {number}" for name, number in sorted(features.items())))
+    print(f"{models.total()} problems, {deviations} deviations, {seconds.total():.0f} CPU seconds")
+    return int(deviations > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
