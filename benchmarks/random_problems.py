@@ -15,7 +15,7 @@ import os
 import sys
 import time
 import traceback
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -233,7 +233,7 @@ def show(judged: Iterable[Judged]) -> int:
     models: Counter[str] = Counter()
     said: Counter[tuple[str, str]] = Counter()
     features: Counter[str] = Counter()
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     deviations = 0
     for one in judged:
         models[one.model] += 1
@@ -250,7 +250,8 @@ def show(judged: Iterable[Judged]) -> int:
         counts = ", ".join(str(said[model, claim]) for claim in columns)
         print(f"{model}: {number}; {counts}; {seconds[model]:.0f}")
     print("with " + ", ".join(f"{name} {number}" for name, number in sorted(features.items())))
-    print(f"{models.total()} problems, {deviations} deviations, {seconds.total():.0f} CPU seconds")
+    cpu_s = sum(seconds.values())
+    print(f"{models.total()} problems, {deviations} deviations, {cpu_s:.0f} CPU seconds")
     return int(deviations > 0)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from common.arrays import IntArray
 from results.problem.problem import MemoryPool, Problem, ProblemUnit
 
 
@@ -14,20 +16,20 @@ def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
     half of the cases in several pools or on units that load whole networks; two of three have a
     limit between the least and the most that can be taken, pools too."""
     groups = problem.group_count
-    units = tuple(
-        replace(unit, weight_bytes=rng.integers(0, 8, groups) * 1000) for unit in problem.units
-    )
+    drawn = [rng.integers(0, 8, groups) * 1000 for _ in problem.units]
     # Entries of interchangeable units take the same.
-    by_costs = {}
-    for u, unit in enumerate(problem.units):
-        key = (unit.time_ps.tobytes(), unit.number_format)
-        by_costs.setdefault(key, units[u].weight_bytes)
-        units = (*units[:u], replace(units[u], weight_bytes=by_costs[key]), *units[u + 1 :])
+    by_costs: dict[tuple[bytes, str | None], IntArray] = {}
+    for unit, held in zip(problem.units, drawn, strict=True):
+        by_costs.setdefault((unit.time_ps.tobytes(), unit.number_format), held)
+    units = tuple(
+        replace(unit, weight_bytes=by_costs[unit.time_ps.tobytes(), unit.number_format])
+        for unit in problem.units
+    )
     networks = tuple(
         replace(network, activation_bytes=int(rng.integers(0, 3)) * 500)
         for network in problem.networks
     )
-    table = np.stack([unit.weight_bytes for unit in units], axis=1)
+    table = _bytes(units)
     least = int(np.where(problem.allowed, table, 10**9).min(axis=1).sum())
     most = int(np.where(problem.allowed, table, 0).max(axis=1).sum())
     fixed = sum(network.activation_bytes for network in networks)
@@ -38,9 +40,15 @@ def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
     return with_pools(rng, problem, most_bytes(problem)) if rng.integers(2) else problem
 
 
+def _bytes(units: Sequence[ProblemUnit]) -> IntArray:
+    """[groups, units]"""
+    tables = [unit.weight_bytes for unit in units if unit.weight_bytes is not None]
+    return np.stack(tables, axis=1)
+
+
 def most_bytes(problem: Problem) -> int:
     """Of all networks in one pool, wherever their groups are."""
-    table = np.stack([unit.weight_bytes for unit in problem.units], axis=1)
+    table = _bytes(problem.units)
     most = int(np.where(problem.allowed, table, 0).max(axis=1).sum())
     return most + sum(network.activation_bytes for network in problem.networks)
 

@@ -62,10 +62,10 @@ def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -
             allowed.append(may)
     # The order of entries means nothing, but that the first of a unit has its idle power.
     order = _first_entries_first(rng.permutation(len(units)).tolist(), origin)
-    place = np.array([origin[e] for e in order])
+    places = np.array([origin[e] for e in order])
 
     def spread(table: np.ndarray) -> np.ndarray:
-        wide = table[:, place][:, :, place].copy()
+        wide = table[:, places][:, :, places].copy()
         for a, e in enumerate(order):
             for b, f in enumerate(order):
                 if e != f and origin[e] == origin[f]:

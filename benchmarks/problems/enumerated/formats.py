@@ -122,7 +122,8 @@ def _problem(rng: np.random.Generator) -> Problem:
         case 2:
             networks = tuple(replace(n, waits_for=(), arrival_ps=0) for n in problem.networks)
             free = FreeRunning(int(rng.integers(1, 5)))
-            nothing: dict[str, object] = {"handovers": (), "handover_ps": None}
-            return replace(problem, networks=networks, execution=free, **nothing)
+            return replace(
+                problem, networks=networks, execution=free, handovers=(), handover_ps=None
+            )
         case _:
             return problem

@@ -103,8 +103,9 @@ def _problem(rng: np.random.Generator) -> Problem:
                 for network in problem.networks
             )
             free = FreeRunning(int(rng.integers(1, 5)))
-            nothing: dict[str, object] = {"handovers": (), "handover_ps": None}
-            return replace(problem, networks=networks, execution=free, **nothing)
+            return replace(
+                problem, networks=networks, execution=free, handovers=(), handover_ps=None
+            )
         case _:
             return replace(problem, execution=Pipeline(int(rng.integers(1, 5))))
 
