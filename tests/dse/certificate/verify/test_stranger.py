@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.problems.enumerated.space import Enumerated, front_of
+from benchmarks.problems.number_formats import with_twin
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.branch_and_bound import find_front
@@ -35,17 +37,15 @@ from results.front.front import Front
 from results.front.proof_tree import ProofTree, tree_bytes
 from results.problem.problem import Problem
 from results.problem.problem_file import problem_bytes
-from tests.dse.certificate.boxes.test_prove import DRAWS, changed, front_of
+from tests.dse.certificate.boxes.test_prove import DRAWS, changed
 from tests.dse.certificate.test_exact_front import problems
 from tests.dse.certificate.test_pools import drawn
 from tests.dse.certificate.test_tree_edits import claim_of, false_claim
 from tests.dse.certificate.verify.test_bounds_of_models import better_region
 from tests.support import stranger
-from tests.support.problems.formats import with_twin
 from tests.support.problems.random_spaces import size_of
 from tests.support.proofs.changed_trees import change_tree
 from tests.support.proofs.lemmas import faults
-from tests.support.proofs.random_boxes import Enumerated
 from tests.support.proofs.tampered_folder import Files, small_exact_front
 from tests.support.stranger.board import Refused
 from tests.support.stranger.bounds import check_bounds, check_epsilon
