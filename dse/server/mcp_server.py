@@ -104,7 +104,7 @@ class Tools:
     def show(self, folder: str, rows: int = 20) -> FrontAnswer:
         """Read a result folder: its marked members, the first others, and what is proved."""
         _at_most("rows", rows, MAX_ROWS)
-        return front_answer(dse.load(self._workspace.path(folder)), folder, rows=rows)
+        return front_answer(dse.load(self._workspace.result(folder)), folder, rows=rows)
 
     def evaluate(
         self,
@@ -125,7 +125,7 @@ class Tools:
     def verify(self, folder: str) -> VerificationAnswer:
         """Check a result folder independently of what wrote it."""
         with self._busy:
-            checks = list(dse.verify(self._workspace.path(folder)))
+            checks = list(dse.verify(self._workspace.result(folder)))
         return VerificationAnswer(
             holds=all(check.verdict.value == "holds" for check in checks),
             checks=[CheckAnswer(c.name, c.verdict.value, c.detail) for c in checks],
@@ -133,7 +133,7 @@ class Tools:
 
     def compare(self, first: str, second: str) -> ComparisonAnswer:
         """Compare two result folders: hypervolume, coverage, and how their problems differ."""
-        fronts = [dse.load(self._workspace.path(folder)).numeric for folder in (first, second)]
+        fronts = [dse.load(self._workspace.result(folder)).numeric for folder in (first, second)]
         return comparison_answer(compare_fronts(*fronts))
 
     def _problem(self, networks: list[str], platform: str, **options: Any) -> dse.Problem:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 
+from common.text import has_control_characters
 from dse.errors import WorkloadError
+from dse.inputs.documents import read_input
+from dse.workload.find_network import find_network
+from platforms.io.exact_json import parse_exact
+from platforms.io.platform_file import platform_names
 
 MAX_NETWORKS = 8
+MAX_PATH_BYTES = 200
+"""File systems take 255 for a name; ours have endings, too."""
 MAX_EVALUATIONS = 100_000
 MAX_PROOF_S = 60.0
 MAX_ROWS = 50
@@ -27,20 +34,34 @@ class Workspace:
         Raises:
             WorkloadError: where it leads outside.
         """
-        path = (self.root / text).resolve()
-        if not path.is_relative_to(self.root) or path == self.root:
-            raise WorkloadError(f"{text!r}: a path inside the server's folder is required")
-        return path
+        if not has_control_characters(text) and len(os.fsencode(text)) <= MAX_PATH_BYTES:
+            path = (self.root / text).resolve()
+            if path != self.root and path.is_relative_to(self.root):
+                return path
+        raise WorkloadError(f"{text!r}: a path inside the server's folder is required")
+
+    def result(self, text: str) -> Path:
+        """A folder inside the folder, with files that are inside, too.
+
+        Raises:
+            WorkloadError: where it or a link in it leads outside.
+        """
+        folder = self.path(text)
+        for entry in folder.iterdir() if folder.is_dir() else ():
+            self.path(f"{text}/{entry.name}")
+        return folder
 
     def network(self, text: str) -> str:
-        """A name of the catalogue, ``NAME*COPIES``, or an ``.onnx`` file of the folder.
+        """A name of the catalogue, or an ``.onnx`` file of the folder, each also ``*COPIES``.
 
         Raises:
             WorkloadError: on a file outside, and on workload files, which name further files.
         """
-        if text.endswith((".yaml", ".yml", ".json")):
-            raise WorkloadError(f"network {text!r}: a name or an .onnx file is required")
-        return str(self.path(text)) if _is_file(text, ".onnx") else text
+
+        source, copies = find_network(
+            text, lambda file: str(self.path(file)) if file.endswith(".onnx") else ""
+        )
+        return f"{source}*{copies}"
 
     def platform(self, text: str) -> str:
         """A name, or a JSON file of the folder that extends nothing but a name.
@@ -48,18 +69,14 @@ class Workspace:
         Raises:
             WorkloadError: on a file outside, or one that extends a file.
         """
-        if not _is_file(text, ".json"):
+        if text in platform_names():
             return text
+        if not text.endswith(".json"):
+            names = ", ".join(platform_names())
+            raise WorkloadError(f"platform {text!r}: {names} or a .json file is required")
         path = self.path(text)
-        try:
-            document = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise WorkloadError(f"platform {text!r}: {error}") from error
+        document = parse_exact(read_input(path), text)
         base = document.get("extends") if isinstance(document, dict) else None
-        if base is not None and _is_file(str(base), ".json"):
+        if base is not None and base not in platform_names():
             raise WorkloadError(f"platform {text!r}: extends must be a name, got {base!r}")
         return str(path)
-
-
-def _is_file(text: str, suffix: str) -> bool:
-    return text.endswith(suffix) or "/" in text or "\\" in text

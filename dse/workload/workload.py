@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -81,10 +81,15 @@ class Workload:
     """Files that the workload was read from, with their SHA-256."""
 
 
-def workload_of(arguments: Sequence[str]) -> Workload:
+def workload_of(
+    arguments: Sequence[str], find: Callable[[str], tuple[str, int]] | None = None
+) -> Workload:
     """A workload from the command line: ``NAME``, ``FILE.onnx`` or ``NAME*COPIES`` each.
 
     A network that is there more than once gets names ``vgg19``, ``vgg19#2``, ...
+
+    Args:
+        find: from an argument to a source and its copies; by default any text is taken as a source.
 
     Raises:
         WorkloadError: on no network, or a number of copies that is none.
@@ -93,7 +98,7 @@ def workload_of(arguments: Sequence[str]) -> Workload:
         raise WorkloadError("networks: at least one is needed, got none")
     networks: list[WorkloadNetwork] = []
     for argument in arguments:
-        source, copies = split_copies(argument)
+        source, copies = (find or split_copies)(argument)
         networks += [WorkloadNetwork(name=short_name(source), source=source)] * copies
     return Workload(with_unique_names(networks))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from dse.errors import WorkloadError
 from dse.inputs.documents import parse_input, read_input
+from dse.workload.find_network import find_network
 from dse.workload.workload import (
     Pin,
     Workload,
@@ -39,7 +40,7 @@ def workload_from(arguments: Sequence[str]) -> Workload:
                 f"workload file {argument!r}: must stand alone, without copies and without other "
                 "networks; name those in the file"
             )
-    return workload_of(arguments)
+    return workload_of(arguments, find_network)
 
 
 def is_workload_file(argument: str) -> bool:
@@ -186,19 +187,14 @@ def _continued(
 
 def _source(text: str, folder: str, path: str) -> str:
     """The catalogue's name, or the path of a file as seen from here."""
-    from sdf.catalogue.catalogue import catalogue, nearest_names
-
-    if any(entry.name == text for entry in catalogue()):
-        return text
-    # os.path.join keeps "./"; without it, "./vgg19" in this folder would mean the catalogue's.
-    file = os.path.join(folder, text)
-    if os.path.isfile(file):
-        return file
-    hint = f"there is no file {file!r}" if text.endswith(".onnx") else nearest_names(text)
-    raise WorkloadError(
-        f"{path} must be a name of the catalogue or an .onnx file beside the workload file, "
-        f"got {text!r}; {hint}"
-    )
+    try:
+        # os.path.join keeps "./"; without it, "./vgg19" in this folder would mean the catalogue's.
+        source, copies = find_network(text, lambda file: os.path.join(folder, file))
+    except WorkloadError as error:
+        raise WorkloadError(f"{path}: {error}") from None
+    if copies > 1:
+        raise WorkloadError(f"{path}: copies are stated by 'copies', got {text!r}")
+    return source
 
 
 def _pin(pin: dict[str, Any], path: str) -> Pin:

@@ -114,7 +114,7 @@ def test_limits_are_kept(tmp_path: Path) -> None:
     asked = {**PAIR, "output": "x"}
     assert "max_evaluations" in refusal(tmp_path, "explore", **asked, max_evaluations=10**9)
     assert "networks" in refusal(tmp_path, "explore", **{**asked, "networks": ["alexnet"] * 9})
-    assert "a name or an .onnx file" in refusal(
+    assert "no network 'w.yaml' in the catalogue" in refusal(
         tmp_path, "explore", **{**asked, "networks": ["w.yaml"]}
     )
     (tmp_path / "mine.json").write_text('{"extends": "../secret.json"}', "utf-8")

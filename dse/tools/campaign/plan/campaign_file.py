@@ -23,6 +23,7 @@ from dse.tools.campaign.plan.plan import (
     size_plan,
 )
 from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
+from dse.workload.find_network import find_network
 from dse.workload.releases import period_of_rates_s
 from dse.workload.workload import short_name, split_copies, workload_of
 from dse.workload.workload_file import is_workload_file, load_workload
@@ -273,14 +274,5 @@ def _short(source: str) -> str:
 
 def _source(text: str, folder: str) -> str:
     """The catalogue's name or the path of a file, with its copies."""
-    from sdf.catalogue.catalogue import catalogue, nearest_names
-
-    name, _ = split_copies(text)
-    if any(entry.name == name for entry in catalogue()):
-        return text
-    if os.path.isfile(os.path.join(folder, name)):
-        return os.path.join(folder, text)
-    hint = nearest_names(name)
-    if name.endswith(".onnx"):
-        hint = f"there is no file {os.path.join(folder, name)!r}"
-    raise WorkloadError(f"network {name!r} is not known; {hint}")
+    source, copies = find_network(text, lambda file: os.path.join(folder, file))
+    return f"{source}*{copies}" if copies > 1 else source
