@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.accuracy import table2
 from benchmarks.accuracy.board_power import TABLE as XAVIER
+from benchmarks.validation.host_sets import TANG, uncalibrated
 from benchmarks.validation.laws import (
     NAIVE,
     NORM,
@@ -53,7 +54,6 @@ DLA_NETWORKS = {"ResNet-50": "resnet50", "SSD-MobileNetV1": "mobilenet_ssd"}
 """Those that are in the catalogue."""
 DLA_USED = ((1600.0, 3199.0), (1369.6, 3199.0))
 """DLA and memory clock, MHz: MAXN, and both of 50W and 30W."""
-TANG = "TX2, Tang's Table 2, time"
 ONE_RUN = "one run; shape of the others"
 
 
@@ -157,7 +157,11 @@ def tang() -> list[Comparison]:
                 fastest=int(np.argmax(points[:, :2].sum(axis=1))),
             )
         )
-    return by_few_points(TANG, "5 of 9 points of each network", (NAIVE, SUM, NORM, STALL), subjects)
+    laws = (NAIVE, SUM, NORM, STALL)
+    return [
+        *by_few_points(TANG, "5 of 9 points of each network", laws, subjects),
+        *uncalibrated(platform),
+    ]
 
 
 def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject, FloatArray]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.validation import __main__ as command
-from benchmarks.validation import clock_sets, protocols, sets
+from benchmarks.validation import clock_sets, host_sets, protocols, sets
 from benchmarks.validation.laws import (
     NAIVE,
     NORM,
@@ -278,3 +278,23 @@ def test_default_options_of_calibrate_on_the_tx2_grid(found):
         and one.fitted.startswith("4 of")
     )
     assert score(same).worst == pytest.approx(every.max(), rel=1e-3)
+
+
+def test_the_host_of_tx2_slows_networks_down_that_the_file_has_not_been_calibrated_on(found):
+    """From 2.0 to 0.35 GHz of the CPU; a time per launch from the other networks beats none."""
+    of_the_clock = {
+        (entry.fitted, entry.law): entry for entry in found if entry.data == host_sets.TANG_SLOWDOWN
+    }
+    shipped = of_the_clock["all three, in jetson-tx2", "the program's estimate"]
+    slowest = (
+        shipped.measured.reshape(3, 2, 3)[:, 1, 0],
+        shipped.predicted.reshape(3, 2, 3)[:, 1, 0],
+    )
+    assert np.round(slowest[0], 1).tolist() == [2.2, 2.1, 3.9]
+    assert np.round(slowest[1], 1).tolist() == [1.2, 2.1, 3.2]
+    none, launches = (
+        score(of_the_clock["the other two networks", law])
+        for law in ("no host", "a time per launch")
+    )
+    assert launches.median < none.median
+    assert launches.worst < none.worst
