@@ -69,7 +69,8 @@ def _tang_table(platform: Platform, name: str, nine: Sequence[table2.Published])
         units = tuple(changed if other is unit else other for other in platform.units)
         costs = network_costs(network, replace(platform, units=units))
         times: FloatArray = costs.units[platform.units.index(unit)].time_ps.sum(axis=0) / 1e9
-        return times[tuple(points.T)]
+        at_points: FloatArray = times[tuple(points.T)]
+        return at_points
 
     without = estimate_ms(0)
     gpu, cpu = points[:, 0], points[:, 1]
