@@ -18,10 +18,10 @@ from dse.certificate.preconditions import Goal, certified_column, provable
 from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from dse.compile.load import announce_compilation, compile_proof_code_aside
 from dse.engines.explore import explore_problem
-from dse.engines.optimizers import Named, Optimizer, goal_of
+from dse.engines.optimizer_registry import optimizer_named
+from dse.engines.optimizers import Optimizer, goal_of
 from dse.errors import WorkloadError
 from dse.search.driver import Progress
-from dse.search.names import EngineName
 from fitness.execution import rules_of
 from platforms.platform import Platform
 from results.errors import ResultError
@@ -157,7 +157,7 @@ def search_front(
     front = explore_problem(
         problem.built,
         platform=problem.platform.name,
-        optimizer=optimizer or Named(name=EngineName.NSGA2),
+        optimizer=optimizer or optimizer_named("nsga2"),
         max_evaluations=settings.max_evaluations,
         time_limit_s=settings.time_limit_s,
         stop_when_stalled=settings.stop_when_stalled,
@@ -193,7 +193,7 @@ def explore_to_folder(
         InfeasibleError: where no design point that was found meets all constraints.
     """
     settings = settings or SearchSettings()
-    optimizer = optimizer or Named(name=EngineName.AUTO)
+    optimizer = optimizer or optimizer_named("auto")
     check_output_folder(output, overwrite=overwrite)
     if prove and rules_of(problem.numeric).provable:
         compile_proof_code_aside()

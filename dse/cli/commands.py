@@ -85,11 +85,13 @@ COMMANDS = (
     Entry("sdf", "Analyze a dataflow graph (SDF3).", "dse.cli.catalogue.sdf", _MORE),
     Entry(
         "papers",
-        "Run further methods of the papers.",
+        "Run methods of single papers.",
         panel=_MORE,
         commands=(
-            Entry("replay", "Replay changing workloads.", "dse.cli.search.replay"),
-            Entry("learn", "Train MapFormer's estimator.", "dse.cli.search.learn"),
+            Entry("explore", "Explore as single papers do.", "dse.cli.papers.explore"),
+            Entry("periodic", "Find periodic schedules.", "dse.cli.papers.periodic"),
+            Entry("replay", "Replay changing workloads.", "dse.cli.papers.replay"),
+            Entry("learn", "Train MapFormer's estimator.", "dse.cli.papers.learn"),
         ),
     ),
 )

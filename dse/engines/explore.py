@@ -15,12 +15,12 @@ from common.arrays import IntArray
 from dse.baselines.evaluate_all import baseline_points
 from dse.compile.load import load_search_code
 from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.engines.optimizers import Named, Optimizer, is_single_decision
+from dse.engines.optimizer_registry import optimizer_named
+from dse.engines.optimizers import Optimizer, is_single_decision
 from dse.errors import InfeasibleError, InternalError
 from dse.problem.build import BuiltProblem
 from dse.search.checkpoint import CheckpointFile, Identity
 from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
-from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.space.warm_start import starting_rows
@@ -100,7 +100,7 @@ def explore_problem(
     space = DesignSpace(built.problem)
     if start is not None:
         space = replace(space, start=starting_rows(space, start))
-    optimizer = optimizer or Named(name=EngineName.NSGA2)
+    optimizer = optimizer or optimizer_named("nsga2")
     searching = optimizer.start(space, seed)
     kept = None
     if checkpoint is not None:
@@ -140,6 +140,7 @@ def explore_problem(
         provenance=Provenance(
             version=program_version(),
             engine=searching.name,
+            single_decision=is_single_decision(optimizer),
             seed=seed,
             evaluations=result.evaluations,
             stopped_by=result.stopped_by.value,

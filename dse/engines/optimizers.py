@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dse.certificate.preconditions import Goal
-from dse.papers.managers.mapformer.settings import ManagerSettings
+from dse.errors import WorkloadError
 from dse.search.base import Engine
-from dse.search.names import SINGLE_DECISION, EngineName
 from dse.space.design_space import DesignSpace
+from results.problem.objectives import ObjectiveKind
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -20,8 +21,9 @@ class Optimizer(Protocol):
     """The interface of an optimizer to :func:`dse.explore`.
 
     Optional attributes: ``goal``, what is proved of the front afterwards (the fastest member by
-    default), and ``single_decision``, true where its own decision is the result and baselines are
-    not merged into the front.
+    default), ``needs_proof``, true if it finds its front by proving it, and ``single_decision``,
+    true if its own decision is the result and baselines are not merged into the front. Under the
+    entry point ``paretosoc.optimizers`` a package offers one to ``dse explore --engine``.
 
     Example:
         >>> class Mine:
@@ -46,8 +48,13 @@ def goal_of(optimizer: Optimizer) -> Goal:
 
 
 def is_single_decision(optimizer: Optimizer) -> bool:
-    """Whether an optimizer's own decision is the result, without baselines."""
+    """Return whether an optimizer's own decision is the result, without baselines."""
     return bool(getattr(optimizer, "single_decision", False))
+
+
+def needs_proof(optimizer: Optimizer) -> bool:
+    """Return whether an optimizer finds its front by proving it."""
+    return bool(getattr(optimizer, "needs_proof", False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,34 +98,45 @@ class NSGA2:
         return EngineAlgorithm(self.start)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Named:
-    """An optimizer of the command line by its name: see ``dse explore --help``."""
+    """An optimizer with a name, and what it needs and can do.
 
-    name: EngineName
-    manager: ManagerSettings | None = None
+    ``make``: returns its engine for a space and a seed. ``goal``: what is proved of its front
+    afterwards. ``needs_proof``: it finds a front by proving it, so the proof cannot be left out.
+    ``least_objectives``: the minimum number that it is made for. ``required``: objectives that it
+    needs. ``resumable``: its state can be kept in a checkpoint. ``single_decision``: its own
+    decision is the result, so baselines are not merged into the front, which one may dominate.
+    """
 
-    @property
-    def goal(self) -> Goal:
-        """What is proved of the front afterwards."""
-        from dse.engines.optimizer_registry import ENGINES
-
-        return ENGINES[self.name].goal
-
-    @property
-    def single_decision(self) -> bool:
-        """Whether baselines are left out of the front."""
-        return self.name in SINGLE_DECISION
+    name: str
+    make: Callable[[DesignSpace, int], Engine]
+    goal: Goal = Goal.FASTEST
+    needs_proof: bool = False
+    least_objectives: int = 1
+    required: tuple[ObjectiveKind, ...] = ()
+    resumable: bool = True
+    single_decision: bool = False
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """The search at its first generation.
+        """Return the search at its first generation.
 
         Raises:
-            WorkloadError: where it is not made for the problem.
+            WorkloadError: if it is not made for the objectives of the problem.
         """
-        from dse.engines.optimizer_registry import make_engine
-
-        return make_engine(self.name, space, seed, self.manager)
+        kinds = [objective.kind for objective in space.problem.objectives]
+        if len(kinds) < self.least_objectives:
+            raise WorkloadError(
+                f"--engine {self.name}: {self.least_objectives} or more objectives are required, "
+                f"got {len(kinds)}"
+            )
+        for kind in self.required:
+            if kind not in kinds:
+                raise WorkloadError(
+                    f"--engine {self.name}: --objective {kind.value} is required, got "
+                    + ", ".join(entry.value for entry in kinds)
+                )
+        return self.make(space, seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,21 +161,27 @@ class Pymoo:
         return PymooEngine(self.name, space, self.make(), seed=seed)
 
 
-def annealing() -> Named:
-    """Simulated annealing."""
-    return Named(name=EngineName.ANNEALING)
+def annealing() -> Optimizer:
+    """Return simulated annealing."""
+    return _built_in("annealing")
 
 
-def random_search() -> Named:
-    """Random mappings and clocks."""
-    return Named(name=EngineName.RANDOM)
+def random_search() -> Optimizer:
+    """Return a search that draws mappings and clocks at random."""
+    return _built_in("random")
 
 
-def exhaustive() -> Named:
-    """All design points, where these are few."""
-    return Named(name=EngineName.EXHAUSTIVE)
+def exhaustive() -> Optimizer:
+    """Return a search that tries all design points, for spaces that have few."""
+    return _built_in("exhaustive")
 
 
-def exact() -> Named:
-    """The exact search alone: it finds the front by proving it."""
-    return Named(name=EngineName.EXACT)
+def exact() -> Optimizer:
+    """Return the exact search alone: it finds the front by proving it."""
+    return _built_in("exact")
+
+
+def _built_in(name: str) -> Optimizer:
+    from dse.engines.optimizer_registry import optimizer_named
+
+    return optimizer_named(name)

@@ -23,14 +23,13 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from common.arrays import IntArray
-from dse.engines.optimizer_registry import make_engine
+from dse.engines.optimizer_registry import optimizer_named
 from dse.papers.mobile_i.period_problem import period_problem
 from dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from dse.papers.mobile_i.schedule.exact import least_largest_load
 from dse.problem.build import build_problem
 from dse.search.driver import Budget, search
-from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
@@ -89,24 +88,25 @@ def long_run(problem: Problem, design: DesignPoint, frames: int) -> float:
 
 
 def self_timed(
-    problem: Problem, engine: EngineName, frames: int, evaluations: int
+    problem: Problem, engine: str, frames: int, evaluations: int
 ) -> tuple[float, DesignPoint]:
     """The fastest of the front that an engine finds, and its design point."""
     pipeline = replace(problem, execution=Pipeline(frames))
     space = DesignSpace(pipeline)
-    result = search(make_engine(engine, space, 0), make_outcomes(pipeline), Budget(evaluations))
+    searching = optimizer_named(engine).start(space, 0)
+    result = search(searching, make_outcomes(pipeline), Budget(evaluations))
     fastest = result.objectives[:, 0].argmin()
     return 1e12 / int(result.objectives[fastest, 0]), _design(space, result.rows[fastest])
 
 
-def periodic(problem: Problem, engine: EngineName, evaluations: int) -> PeriodicPipeline:
+def periodic(problem: Problem, engine: str, evaluations: int) -> PeriodicPipeline:
     """The shortest period found, checked."""
     least = period_problem(problem)
     space = DesignSpace(least)
     searching = (
         MobileIEngine(space, seed=0)
-        if engine is EngineName.MOBILE_I
-        else make_engine(engine, space, 0)
+        if engine == "mobile-i"
+        else optimizer_named(engine).start(space, 0)
     )
     result = search(searching, make_outcomes(least), Budget(evaluations))
     shortest = result.rows[result.objectives[:, 0].argmin()]
@@ -127,11 +127,11 @@ def compared(networks: tuple[str, ...], evaluations: int = EVALUATIONS) -> Row:
         workload_from(networks), chip, Options(objectives=("throughput", "energy"))
     )
     problem = built.problem
-    explorer_2, design = self_timed(problem, EngineName.NSGA2, 2, evaluations)
-    explorer_3, _ = self_timed(problem, EngineName.NSGA2, 3, evaluations)
-    mobile_i_2, _ = self_timed(problem, EngineName.MOBILE_I, 2, evaluations)
-    own = periodic(problem, EngineName.MOBILE_I, evaluations)
-    other = periodic(problem, EngineName.NSGA2, evaluations)
+    explorer_2, design = self_timed(problem, "nsga2", 2, evaluations)
+    explorer_3, _ = self_timed(problem, "nsga2", 3, evaluations)
+    mobile_i_2, _ = self_timed(problem, "mobile-i", 2, evaluations)
+    own = periodic(problem, "mobile-i", evaluations)
+    other = periodic(problem, "nsga2", evaluations)
     best = max((own, other), key=lambda pipeline: pipeline.frames_per_s)
     return Row(
         networks=networks,

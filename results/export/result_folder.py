@@ -155,7 +155,7 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
     require_result_folder(folder)
     if holds_periodic(folder):
         raise ResultError(
-            f"{folder}: a front is required, got periodic schedules (dse explore --pes); show, "
+            f"{folder}: a front is required, got periodic schedules (dse papers periodic); show, "
             "report, plot, trace and verify take these"
         )
     problem_data, front_data = _read(problem_path), _read(front_path)

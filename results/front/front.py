@@ -122,6 +122,8 @@ class Provenance:
     convergence: tuple[HypervolumePoint, ...]
     reference_point: tuple[float, ...]
     """Of the hypervolume: 1.1 x the nadir of the final front."""
+    single_decision: bool = False
+    """True if the engine's own decision is the result, which a baseline may dominate."""
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
             "platform": provenance.platform,
             "precision": provenance.precision,
             "engine": provenance.engine,
+            **({"single_decision": True} if provenance.single_decision else {}),
             "seed": provenance.seed,
             "evaluations": provenance.evaluations,
             "stopped_by": provenance.stopped_by,

@@ -129,6 +129,7 @@ def _provenance_from_document(content: Any) -> Provenance:
             for point in content["convergence"]
         ),
         reference_point=tuple(float(value) for value in content["reference_point"]),
+        single_decision=content.get("single_decision", False),
     )
 
 

@@ -9,8 +9,8 @@ from results.periodic.periodic import PeriodicSchedule
 
 @dataclass(frozen=True)
 class PeriodicResult:
-    """What ``dse explore --pes`` finds. Members are the schedules of the method searched with, one
-    for each number of engines; ``others`` are other methods' schedules on the same arrays."""
+    """The result of ``dse papers periodic``. Members are the schedules of the method searched with,
+    one for each number of engines; ``others`` are other methods' schedules on the same arrays."""
 
     network: str
     platform: str

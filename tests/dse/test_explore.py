@@ -11,7 +11,8 @@ import pytest
 
 from dse.cli.main import run
 from dse.engines import explore as exploring
-from dse.search.names import EngineName
+from dse.engines.optimizer_registry import BUILT_IN
+from dse.engines.optimizers import Named
 from dse.search.optimizers import initial_population as initial_population
 from dse.search.optimizers.random_search import RandomEngine
 from dse.workload.options import Options
@@ -118,15 +119,13 @@ def test_the_search_alone_catches_up_with_all_baselines(monkeypatch):
     front = explore(pair, "jetson-agx-xavier", max_evaluations=2000)
     assert len(front.baselines) == 6
     assert baselines_ahead(front) == set()
-    by_chance = explore(pair, "jetson-agx-xavier", engine=EngineName.RANDOM, max_evaluations=2000)
+    by_chance = explore(pair, "jetson-agx-xavier", engine="random", max_evaluations=2000)
     assert "h2h" in baselines_ahead(by_chance)
 
 
 def test_a_front_is_not_behind_a_baseline_even_after_one_evaluation(monkeypatch):
     def explored():
-        return explore(
-            PAIR, "jetson-agx-xavier", engine=EngineName.RANDOM, max_evaluations=1, seed=1
-        )
+        return explore(PAIR, "jetson-agx-xavier", engine="random", max_evaluations=1, seed=1)
 
     assert baselines_ahead(explored()) == set()
     monkeypatch.setattr(exploring, "_with_baselines", lambda result, _: result)
@@ -168,7 +167,7 @@ FIXED = {
 """Chip -> domains that may be off."""
 
 
-@pytest.mark.parametrize("engine", [EngineName.NSGA2, EngineName.ANNEALING], ids=lambda e: e.value)
+@pytest.mark.parametrize("engine", ["nsga2", "annealing"])
 @pytest.mark.parametrize("chip", FIXED)
 def test_a_fixed_clock_of_a_domain_that_may_be_off_stays_fixed(chip, engine):
     options = Options(groups=8, fixed=tuple((domain, "max") for domain in FIXED[chip]))
@@ -191,10 +190,8 @@ def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, c
             rows[:, -1] = 8
             return rows
 
-    monkeypatch.setattr(
-        "dse.engines.optimizer_registry.make_engine",
-        lambda name, space, seed, manager: Astray(space, seed=seed),
-    )
+    astray = Named("auto", lambda space, seed: Astray(space, seed=seed))
+    monkeypatch.setitem(BUILT_IN, "auto", astray)
     arguments = command(tmp_path / "astray", "--fix", "emc=min", evaluations=1000)
     assert run(arguments) == 70
     error = capsys.readouterr().err

@@ -19,7 +19,7 @@ from results.text.compare_fronts import problem_differences
 
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
 COMMAND = (
-    *("explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "throughput"),
+    *("papers", "explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "throughput"),
     *("--objective", "energy", "--fix", "emc=max", "--max-evaluations", "2000", "--quiet"),
 )
 
@@ -113,7 +113,7 @@ def test_fronts_of_another_t_or_model_are_not_of_the_same_problem(folder):
     ],
 )
 def test_options_that_do_not_go_together(dse, tmp_path, options, message):
-    command = ("explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "energy")
+    command = ("papers", "explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "energy")
     outcome = dse(*command, "--objective", *options, "-o", tmp_path / "no")
     assert outcome.status == 2
     assert message in outcome.err

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dse.engines.explore import explore_problem
-from dse.engines.optimizers import Named
+from dse.engines.optimizer_registry import optimizer_named
 from dse.problem.build import build_problem
-from dse.search.names import EngineName
 from dse.workload.options import Options
 from dse.workload.workload import Workload
 from dse.workload.workload_file import workload_from
@@ -21,11 +20,11 @@ def explore(
     platform: str,
     *,
     options: Options | None = None,
-    engine: EngineName = EngineName.NSGA2,
+    engine: str = "nsga2",
     **settings: Any,
 ) -> Front:
     """Build the problem and search, without a proof."""
     chip = load_platform(platform)
     workload = networks if isinstance(networks, Workload) else workload_from(networks)
     built = build_problem(workload, chip, options)
-    return explore_problem(built, platform=chip.name, optimizer=Named(name=engine), **settings)
+    return explore_problem(built, platform=chip.name, optimizer=optimizer_named(engine), **settings)

@@ -24,7 +24,6 @@ from dse.certificate.verify.solvers import (
     formulation_holds,
     target_of,
 )
-from dse.search.names import SINGLE_DECISION
 from fitness.lemma_checker.tree import check_tree
 from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
@@ -225,7 +224,7 @@ def _baselines_hold(front: Front) -> Check:
     detail = (
         f"{len(front.baselines)} replayed: objectives, energy, latencies, limits that they break"
     )
-    if front.provenance.engine in {name.value for name in SINGLE_DECISION}:
+    if front.provenance.single_decision:
         detail += f"; {front.provenance.engine} may be behind them"
     else:
         values = objective_array(front)

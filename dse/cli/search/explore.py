@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -25,25 +25,20 @@ from dse.cli.shared.options import (
     Force,
     InputOptions,
     Live,
-    ModeName,
     NetworkNames,
-    PeriodicOptions,
     PlatformName,
-    PredictorOption,
     ScenarioOptions,
     TimeLimit,
 )
 from dse.cli.shared.progress import ProgressLine
 from dse.cli.shared.space_options import SpaceOptions
 from dse.engines.explore import default_evaluations
-from dse.engines.optimizer_registry import ENGINES
-from dse.engines.optimizers import Named, Optimizer
+from dse.engines.optimizer_registry import optimizer_named
+from dse.engines.optimizers import Optimizer, needs_proof
 from dse.errors import WorkloadError
-from dse.papers.managers.mapformer.settings import ManagerSettings
 from dse.search.driver import Progress
-from dse.search.names import EngineName
+from dse.workload.options import Options
 from dse.workload.parse_options import make_options
-from dse.workload.scenarios import scenario_objectives
 from results.export.result_folder import check_output_folder
 from results.front.front import Front
 from results.io.plural import pluralize
@@ -57,11 +52,13 @@ def register(app: typer.Typer) -> None:
 
 
 Engine = Annotated[
-    EngineName,
+    str,
     typer.Option(
-        help="Search algorithm. auto: NSGA-II followed by an exact search; exact: exact "
-        "search only. With other algorithms only the fastest design is certified. "
-        "nsga3 and sms-emoa need three or more objectives."
+        metavar="NAME",
+        help="Search algorithm: auto (NSGA-II followed by an exact search), exact (exact search "
+        "only), nsga2, pymoo-nsga2, nsga3 or sms-emoa (three or more objectives), annealing, "
+        "random, exhaustive, or one that an installed package registers. Only with auto and exact "
+        "the whole front is certified, else its fastest member.",
     ),
 ]
 MaxEvaluations = Annotated[
@@ -82,6 +79,8 @@ StopWhenStalled = Annotated[
         help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
     ),
 ]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Checkpoint = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Save the state of the search every 10 s.")
 ]
@@ -92,17 +91,13 @@ Seed = Annotated[
 
 
 @dataclass(frozen=True)
-class EngineOptions:
-    """What searches."""
+class OutputOptions:
+    """Where the result goes, and what is shown meanwhile."""
 
-    engine: Engine = EngineName.AUTO
-    mode: ModeName = None
-    predictor: PredictorOption = None
-
-    @property
-    def optimizer(self) -> Optimizer:
-        """It, by its name."""
-        return Named(name=self.engine, manager=ManagerSettings(self.mode, self.predictor))
+    output: Output
+    live: Live = False
+    quiet: Quiet = False
+    force: Force = False
 
 
 @dataclass(frozen=True)
@@ -138,68 +133,74 @@ def explore(
     context: typer.Context,
     networks: NetworkNames,
     platform: PlatformName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
     *,
-    together: ScenarioOptions,
+    result: OutputOptions,
     space: SpaceOptions,
     goals: GoalOptions,
     inputs: InputOptions,
-    engine: EngineOptions,
-    periodic: PeriodicOptions,
+    engine: Engine = "auto",
     effort: EffortOptions,
-    live: Live = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Force = False,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
 
-    if periodic.pes is not None:
-        # Another command in all but its name, and imported when it runs, like all of them.
-        from dse.cli.search.periodic import explore_engines
-
-        if live:
-            raise WorkloadError("--live: does not show periodic schedules, with --pes")
-        return explore_engines(
-            context,
-            networks,
-            platform,
-            output,
-            periodic=periodic,
-            goals=goals,
-            inputs=inputs,
-            precision=space.precision,
-            quiet=quiet,
-            force=force,
-        )
-    _check_periodic_options(periodic)
-    objectives = scenario_objectives(together.scenario, goals.objective)
-    goals = replace(goals, objective=None if objectives is None else list(objectives))
     options = make_options(**vars(space), **vars(goals))
-    _check_effort(effort, engine.engine, force=force)
-    check_output_folder(output, overwrite=force)
-    if live:
+    return run_exploration(
+        context,
+        networks,
+        platform,
+        options,
+        optimizer_named(engine),
+        engine,
+        inputs,
+        effort,
+        result,
+    )
+
+
+def run_exploration(
+    context: typer.Context,
+    networks: list[str],
+    platform: str,
+    options: Options,
+    optimizer: Optimizer,
+    engine: str,
+    inputs: InputOptions,
+    effort: EffortOptions,
+    result: OutputOptions,
+    together: ScenarioOptions | None = None,
+) -> int:
+    """Explore and print the front; return the exit status.
+
+    Args:
+        engine: the name that the optimizer was asked for by.
+        together: a scenario of HaX-CoNN, for ``dse papers explore``.
+
+    Raises:
+        DseError: on input that cannot be used.
+    """
+    output = result.output
+    _check_effort(effort, optimizer, engine, force=result.force)
+    check_output_folder(output, overwrite=result.force)
+    if result.live:
         check_live()
     problem = problem_from_texts(networks, platform, options, inputs, together)
     evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
-    if live:
+    if result.live:
         from dse.server.live.explore import LiveExploration
 
         view = LiveExploration(
-            problem,
-            output,
-            engine=engine.engine.value,
-            seed=effort.seed,
-            evaluations=evaluations,
+            problem, output, engine=engine, seed=effort.seed, evaluations=evaluations
         )
+    quiet = result.quiet
     with live_view(view, output):
         explored = explore_to_folder(
             problem,
             output,
-            engine.optimizer,
+            optimizer,
             effort.settings,
             prove=not effort.no_certify,
-            overwrite=force,
+            overwrite=result.force,
             command=context.obj,
             search_bar=_search_line(
                 evaluations, quiet=quiet, also=None if view is None else view.searching
@@ -211,17 +212,10 @@ def explore(
     return _tell(explored, output, quiet=quiet)
 
 
-def _check_periodic_options(periodic: PeriodicOptions) -> None:
-    """Refuses, without ``--pes``, what is only for it."""
-    for name, value in (("--inferences", periodic.inferences), ("--split", periodic.split)):
-        if value is not None:
-            raise WorkloadError(f"{name}: is for periodic schedules, with --pes")
-
-
-def _check_effort(effort: EffortOptions, engine: EngineName, *, force: bool) -> None:
-    """Refuses options that contradict each other."""
-    if effort.no_certify and ENGINES[engine].needs_proof:
-        raise WorkloadError(f"--no-certify: --engine {engine.value} finds its front by proving it")
+def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
+    """Refuse options that contradict each other."""
+    if effort.no_certify and needs_proof(optimizer):
+        raise WorkloadError(f"--no-certify: --engine {engine} finds its front by proving it")
     checkpoint = effort.checkpoint
     if checkpoint is None:
         if effort.resume:
@@ -276,7 +270,7 @@ def _print_front(front: Front, folder: Path) -> None:
         f"(seed {source.seed}, stopped by {source.stopped_by})",
         highlight=False,
     )
-    if source.engine == EngineName.EXACT.value:
+    if source.engine == "exact":
         console.print("The exact search began with these, and found the rest.", highlight=False)
     held = describe_fixed_clocks(front.problem)
     if held is not None:

@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.workload.options import ThroughputModel
 from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
-from results.problem.execution import IdleTime
 
 Objectives = Annotated[
     list[str] | None,
@@ -101,20 +99,6 @@ FramesInFlight = Annotated[
         "throughput only. [default: 2, or the workload file's]",
     ),
 ]
-ThroughputModelName = Annotated[
-    ThroughputModel,
-    typer.Option(
-        help="Throughput model: simulated (timeline), or Tang's closed form with channels "
-        "between units or with all channels.",
-    ),
-]
-PipelineTimeName = Annotated[
-    IdleTime,
-    typer.Option(
-        help="Interval of idle power in the closed form: the period, or the sum of loads "
-        "(Tang's Eq. 12).",
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -132,7 +116,5 @@ class GoalOptions:
     max_accuracy_loss: MaxLosses = None
     min_rate: MinRates = None
     fps: FrameRate = None
-    throughput_model: ThroughputModelName = ThroughputModel.TIMELINE
-    pipeline_time: PipelineTimeName = IdleTime.PERIOD
     free_running: FreeRunning = False
     frames_in_flight: FramesInFlight = None

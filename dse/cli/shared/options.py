@@ -9,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.settings import PredictorName
 from dse.workload.scenarios import Scenario
 
 MAX_SIZE = 1_000_000
@@ -112,45 +110,6 @@ ScenarioName = Annotated[
 Balance = Annotated[
     bool, typer.Option("--balance", help="Repeat faster networks to match the slowest.")
 ]
-ModeName = Annotated[
-    Mode | None,
-    typer.Option(
-        help="Weights of throughput and power in la-mcts: HP 1 and 0, PB 0.7 and 0.3, SM "
-        "0.5 and 0.5, PR 0.3 and 0.7. [default: PB]"
-    ),
-]
-PredictorOption = Annotated[
-    PredictorName | None,
-    typer.Option(
-        "--predictor",
-        help="Predictor of throughput and power for la-mcts. [default: learned for "
-        "--free-running on all units of jetson-agx-xavier, else timeline]",
-    ),
-]
-
-
-Engines = Annotated[
-    str | None,
-    typer.Option(
-        "--pes",
-        metavar="N,N...",
-        help="Find periodic schedules (Mobile-I) on these numbers of processing elements, "
-        "or all that the platform has.",
-    ),
-]
-Inferences = Annotated[
-    int | None,
-    typer.Option(min=1, max=MAX_SIZE, help="Number of inferences, with --pes. [default: 5000]"),
-]
-Split = Annotated[
-    int | None,
-    typer.Option(
-        "--split",
-        min=1,
-        max=MAX_SIZE,
-        help="Maximum number of operations per layer, with --pes. [default: 1]",
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -169,12 +128,3 @@ class InputOptions:
     losses: LossFile = None
     dim: Dimensions = None
     batch: Batches = None
-
-
-@dataclass(frozen=True)
-class PeriodicOptions:
-    """Periodic schedules in place of a search."""
-
-    pes: Engines = None
-    inferences: Inferences = None
-    split: Split = None

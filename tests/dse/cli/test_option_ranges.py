@@ -65,7 +65,6 @@ EXPLORE = ("explore", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "2", 
         ("--time-limit", "nan"),
         ("--time-limit", "inf"),
         ("--max-nodes", 2**63),
-        ("--inferences", 2**63),
     ],
     ids=lambda value: str(value)[:20],
 )

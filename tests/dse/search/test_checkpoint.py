@@ -13,11 +13,10 @@ import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
 from dse.cli.main import run
-from dse.engines.optimizer_registry import ENGINES, make_engine
+from dse.engines.optimizer_registry import optimizer_named, optimizer_names
 from dse.errors import WorkloadError
 from dse.search.checkpoint import CheckpointFile, Identity
 from dse.search.driver import Budget, StoppedBy, search
-from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from fitness.objectives import make_outcomes
@@ -27,20 +26,20 @@ from tests.support.explored import explore
 from tests.support.problems.pipeline_spaces import with_throughput
 from tests.support.problems.small_spaces import small_space
 
-RESUMABLE = [name for name in EngineName if ENGINES[name].resumable]
+RESUMABLE = [name for name in optimizer_names() if optimizer_named(name).resumable]
 ROOT = Path(__file__).parents[3]
 
 
-def checkpoint_at(path, space, name=EngineName.NSGA2, seed=3, **changes):
-    identity = {"problem_sha256": "0" * 64, "engine": name.value, "seed": seed, "version": "1"}
+def checkpoint_at(path, space, name="nsga2", seed=3, **changes):
+    identity = {"problem_sha256": "0" * 64, "engine": name, "seed": seed, "version": "1"}
     return CheckpointFile(
         path, Identity(**{**identity, **changes}), space, constraints=0, seconds_between=0.0
     )
 
 
 def space_for(name):
-    space = small_space(3) if name is EngineName.EXHAUSTIVE else DesignSpace(reference_problem())
-    return space if not ENGINES[name].required else with_throughput(space)
+    space = small_space(3) if name == "exhaustive" else DesignSpace(reference_problem())
+    return space if not optimizer_named(name).required else with_throughput(space)
 
 
 class _Killed(BaseException):
@@ -69,14 +68,14 @@ def same(first, second):
         assert np.array_equal(a.objectives, b.objectives)
 
 
-@pytest.mark.parametrize("name", RESUMABLE, ids=lambda name: name.value)
+@pytest.mark.parametrize("name", RESUMABLE)
 @pytest.mark.parametrize("budget", [Budget(6500), Budget(30_000, stalled=700)])
 def test_killed_again_and_again_it_gives_the_same_as_in_one_go(name, budget, tmp_path):
     space = space_for(name)
     evaluate = make_outcomes(space.problem)
 
     def fresh():
-        return make_engine(name, space, 3)
+        return optimizer_named(name).start(space, 3)
 
     whole = search(fresh(), evaluate, budget)
     file = checkpoint_at(tmp_path / "state", space, name)
@@ -89,7 +88,7 @@ def test_killed_again_and_again_it_gives_the_same_as_in_one_go(name, budget, tmp
                 checkpoint=file,
                 resume=True,
             )
-        if name is EngineName.EXHAUSTIVE:
+        if name == "exhaustive":
             break
     same(search(fresh(), evaluate, budget, checkpoint=file, resume=True), whole)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state"]
@@ -101,14 +100,14 @@ def test_a_larger_budget_goes_on_as_if_it_had_been_so_large_from_the_start(tmp_p
     file = checkpoint_at(tmp_path / "state", space)
     for evaluations in (1, 77, 1000, 1001, 3000):
         part = search(
-            make_engine(EngineName.NSGA2, space, 3),
+            optimizer_named("nsga2").start(space, 3),
             evaluate,
             Budget(evaluations),
             checkpoint=file,
             resume=True,
         )
         assert part.evaluations == evaluations
-        same(part, search(make_engine(EngineName.NSGA2, space, 3), evaluate, Budget(evaluations)))
+        same(part, search(optimizer_named("nsga2").start(space, 3), evaluate, Budget(evaluations)))
 
 
 def front_of(checkpoint=None):
@@ -192,7 +191,7 @@ def a_state(tmp_path):
     space = DesignSpace(reference_problem())
     file = checkpoint_at(tmp_path / "state", space)
     search(
-        make_engine(EngineName.NSGA2, space, 3),
+        optimizer_named("nsga2").start(space, 3),
         make_outcomes(space.problem),
         Budget(900),
         checkpoint=file,
@@ -202,7 +201,7 @@ def a_state(tmp_path):
 
 def attempt(space, file):
     return search(
-        make_engine(EngineName.NSGA2, space, 3),
+        optimizer_named("nsga2").start(space, 3),
         make_outcomes(space.problem),
         Budget(1200),
         checkpoint=file,
@@ -278,7 +277,7 @@ def test_pickled_objects_are_never_loaded(tmp_path):
 def test_an_engine_that_cannot_be_resumed_says_so(tmp_path):
     space = small_space(0)
     file = checkpoint_at(tmp_path / "state", space)
-    engine = make_engine(EngineName.PYMOO_NSGA2, space, 0)
+    engine = optimizer_named("pymoo-nsga2").start(space, 0)
     with pytest.raises(WorkloadError, match="pymoo-nsga2 cannot resume"):
         search(engine, make_outcomes(space.problem), Budget(100), checkpoint=file)
 
@@ -286,7 +285,7 @@ def test_an_engine_that_cannot_be_resumed_says_so(tmp_path):
 def test_a_stalled_search_ends_and_says_so():
     space = DesignSpace(reference_problem())
     evaluate = make_outcomes(space.problem)
-    result = search(make_engine(EngineName.NSGA2, space, 1), evaluate, Budget(10**7, stalled=5000))
+    result = search(optimizer_named("nsga2").start(space, 1), evaluate, Budget(10**7, stalled=5000))
     assert result.stopped_by is StoppedBy.STALLED
     assert 10_000 < result.evaluations < 200_000
     fronts = [entry.objectives for entry in result.snapshots]

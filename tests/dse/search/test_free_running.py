@@ -299,8 +299,8 @@ def test_frames_in_flight_on_the_command_line(dse, tmp_path: Path) -> None:
 
 def test_balance_is_refused(dse, tmp_path: Path) -> None:
     outcome = dse(
-        *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--free-running"),
-        *("--balance", "--objective", "throughput", "--objective", "power"),
+        *("papers", "explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier"),
+        *("--free-running", "--balance", "--objective", "throughput", "--objective", "power"),
         *("-o", tmp_path / "run"),
     )
     assert outcome.status == 2

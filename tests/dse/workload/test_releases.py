@@ -354,11 +354,17 @@ def test_a_miss_is_beyond_the_deadline_or_the_next_release():
 
 
 @pytest.mark.parametrize(
-    "words", [("--fps", "5"), ("--free-running",), ("--objective", "throughput"), ("--balance",)]
+    ("words", "group"),
+    [
+        (("--fps", "5"), ()),
+        (("--free-running",), ()),
+        (("--objective", "throughput"), ()),
+        (("--balance",), ("papers",)),
+    ],
 )
-def test_what_excludes_rates_says_so(dse, tmp_path, words):
+def test_what_excludes_rates_says_so(dse, tmp_path, words, group):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     (tmp_path / "rates.yaml").write_text(WORKLOAD.replace("deadline_ms: 20", "repeats: 1"))
-    command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "-o", tmp_path / "run")
-    ran = dse(*command, *words)
+    command = (*group, "explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin")
+    ran = dse(*command, "-o", tmp_path / "run", *words)
     assert (ran.status, "exclude" in ran.err) == (2, True)

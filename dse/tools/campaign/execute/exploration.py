@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dse.engines.explore import explore_problem
-from dse.engines.optimizer_registry import ENGINES
-from dse.engines.optimizers import Named
+from dse.engines.optimizer_registry import optimizer_named
+from dse.engines.optimizers import goal_of, needs_proof
 from dse.errors import InfeasibleError, WorkloadError
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.network_tables import NetworkTables
-from dse.search.names import EngineName
 from dse.tools.campaign.plan.program import program_identity
 from dse.tools.campaign.plan.run_inputs import RunInputs
 from dse.tools.campaign.plan.settings import listed, options_of, problem_key
@@ -77,14 +76,14 @@ def explore_run(task: RunTask) -> RunOutcome:
             f"this worker has another program ({program_identity()}) than the campaign's "
             f"({inputs.program}); install the same one everywhere"
         )
-    engine = EngineName(settings.engine)
+    optimizer = optimizer_named(settings.engine)
     prepared = _prepared(inputs)
     cpu_search = time.process_time()
     try:
         front = explore_problem(
             prepared.built,
             platform=prepared.platform,
-            optimizer=Named(name=engine),
+            optimizer=optimizer,
             max_evaluations=settings.max_evaluations,
             start=None if task.start is None else np.array(task.start, dtype=np.int64),
             seed=settings.seed,
@@ -103,8 +102,8 @@ def explore_run(task: RunTask) -> RunOutcome:
     proofs: dict[str, bytes] = {}
     if front.provenance.stopped_by == "interrupt":
         raise WorkloadError("the search was interrupted")
-    if settings.prove or ENGINES[engine].needs_proof:
-        front, proofs, message = timeless_proof(front, ENGINES[engine].goal)
+    if settings.prove or needs_proof(optimizer):
+        front, proofs, message = timeless_proof(front, goal_of(optimizer))
     cpu_searched = time.process_time()
     # Seconds are kept in the store; in the result they would make every one another.
     front = replace(front, provenance=replace(front.provenance, seconds=0.0))

@@ -83,12 +83,11 @@ def _check(size: PlanSize) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
+    from dse.engines.optimizer_registry import optimizer_named
     from dse.problem.execution import check_objectives, check_objectives_of_rates
-    from dse.search.names import EngineName
     from dse.workload.options import parse_objective
     from dse.workload.per_network import BATCH
 
-    engines = {name.value for name in EngineName}
     seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, NamedWorkload, bool, bool], str] = {}
     first = size.plan.runs[0]
@@ -101,11 +100,10 @@ def _check(size: PlanSize) -> None:
     others = (replace(first, settings=replace(first.settings, **change)) for change in changes)
     for run in itertools.chain(size.plan.runs, others):
         settings = run.settings
-        if settings.engine not in engines:
-            raise WorkloadError(
-                f"run {run.name!r}: engine: one of {', '.join(sorted(engines))} is required, got "
-                f"{settings.engine!r}"
-            )
+        try:
+            optimizer_named(settings.engine)
+        except WorkloadError as error:
+            raise WorkloadError(f"run {run.name!r}: {error}") from None
         options = replace(
             settings,
             networks=(),

@@ -26,7 +26,8 @@ def test_measured_points_come_out_of_an_exploration(dse, profile, tmp_path):
     """At a clock pair that was measured, everything on the GPU gives about what was measured."""
     clocks = ["--fix", "gpu=1300.5", "--fix", "a57=2035.2", "--fix", "emc=max"]
     done = dse(
-        *("explore", "vgg19", "-p", "jetson-tx2", "--units", "gpu", "--profile", profile),
+        *("papers", "explore", "vgg19", "-p", "jetson-tx2", "--units", "gpu"),
+        *("--profile", profile),
         *("--objective", "throughput", "--objective", "energy", *clocks),
         *("--throughput-model", "analytic", "-o", tmp_path / "run", "--quiet"),
     )

@@ -162,7 +162,8 @@ def test_a_workload_that_says_who_waits_is_a_scenario_of_its_own():
 
 
 def test_explore_takes_scenarios(dse, tmp_path):
-    asked = (*("explore", "squeezenet", "inception_v1", "-p", "jetson-agx-xavier"), "--units")
+    networks = ("squeezenet", "inception_v1")
+    asked = ("papers", "explore", *networks, "-p", "jetson-agx-xavier", "--units")
     more = ("gpu,dla0", "--groups", "3", "--max-evaluations", "200", "-q")
     folder = tmp_path / "stream"
     assert dse(*asked, *more, "--scenario", "stream", "-o", folder).status == 0

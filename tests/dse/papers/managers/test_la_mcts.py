@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dse.cli.main import run as run_command
-from dse.engines.optimizer_registry import make_engine
+from dse.engines.optimizer_registry import optimizer_named
 from dse.errors import WorkloadError
 from dse.papers.estimator.predictor import Prediction, TimelinePredictor
 from dse.papers.managers.mapformer.la_mcts import BATCH, FIRST, ITERATIONS, LaMctsEngine
@@ -14,8 +14,8 @@ from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.row_features import row_features
 from dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
 from dse.papers.managers.mapformer.value import value_of
+from dse.papers.optimizers import la_mcts
 from dse.search.driver import Budget, StoppedBy, search
-from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from fitness.objectives import make_outcomes
 from results.problem.execution import Pipeline
@@ -168,11 +168,11 @@ def test_a_seed_gives_the_same_rows_and_another_seed_others():
 def test_the_driver_ends_with_its_iterations():
     space = pipeline_space(2)
     settings = ManagerSettings(Mode.STANDARD, PredictorName.TIMELINE)
-    engine = make_engine(EngineName.LA_MCTS, space, 0, settings)
+    engine = la_mcts(settings).start(space, 0)
     result = search(engine, make_outcomes(space.problem), Budget(10_000))
     assert result.stopped_by is StoppedBy.EXHAUSTED
     assert 0 < result.evaluations <= 1 + ITERATIONS
-    short = make_engine(EngineName.LA_MCTS, space, 0, settings)
+    short = la_mcts(settings).start(space, 0)
     assert search(short, make_outcomes(space.problem), Budget(3)).evaluations == 3
 
 
@@ -192,7 +192,7 @@ def test_features_tell_shares_cuts_and_clocks():
 
 def test_objectives_that_are_missing_are_named():
     with pytest.raises(WorkloadError, match="la-mcts: --objective throughput is required"):
-        make_engine(EngineName.LA_MCTS, small_space(0), 0)
+        optimizer_named("la-mcts").start(small_space(0), 0)
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,19 @@ def test_objectives_that_are_missing_are_named():
         (["--engine", "la-mcts"], "--engine la-mcts: --objective throughput is required"),
         (
             ["--engine", "nsga2", "--mode", "HP"],
-            "--mode: an engine that takes it is required (la-mcts), got",
+            "--mode: --engine la-mcts is required, got nsga2",
         ),
-        (["--engine", "nsga2", "--predictor", "timeline"], "--predictor: an engine that takes it"),
+        (
+            ["--engine", "nsga2", "--predictor", "timeline"],
+            "--predictor: --engine la-mcts is required",
+        ),
         (["--engine", "la-mcts", "--mode", "fast"], "'fast' is not one of 'HP', 'PB', 'SM', 'PR'"),
     ],
 )
 def test_the_command_line_refuses_by_name(arguments, told, tmp_path, capsys):
     code = run_command(
         [
-            "explore",
+            *("papers", "explore"),
             "alexnet",
             "-p",
             "jetson-agx-xavier",

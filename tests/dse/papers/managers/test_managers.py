@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from common.units import PS_PER_S
-from dse.engines.optimizer_registry import make_engine
+from dse.engines.optimizer_registry import optimizer_named
 from dse.errors import InfeasibleError, WorkloadError
 from dse.papers.managers.base import cpu_and_gpu
 from dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
@@ -25,7 +25,6 @@ from dse.papers.managers.omniboost.network import SHAPES, OmniBoostNetwork, read
 from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
 from dse.papers.managers.power_mode import mode_steps, power_mode, worst_power_mw
 from dse.problem.build import build_problem
-from dse.search.names import EngineName
 from dse.space.design_space import DesignSpace
 from dse.workload.options import Options
 from dse.workload.workload_file import workload_from
@@ -272,16 +271,14 @@ def test_a_file_that_holds_no_weights_is_refused(tmp_path):
         read_omniboost(path)
 
 
-@pytest.mark.parametrize(
-    ("engine", "most"), [(EngineName.MOSAIC, 1), (EngineName.ODMDEF, 1), (EngineName.LA_MCTS, 101)]
-)
+@pytest.mark.parametrize(("engine", "most"), [("mosaic", 1), ("odmdef", 1), ("la-mcts", 101)])
 def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most, tmp_path):
     options = Options(objectives=("throughput", "power"), groups=6)
     names = ["squeezenet", "resnet18"]
     front = explore(names, "jetson-agx-xavier", options=options, engine=engine)
     space = DesignSpace(front.problem)
     proposed = set()
-    deciding = make_engine(engine, space, 0)
+    deciding = optimizer_named(engine).start(space, 0)
     while len(rows := deciding.ask()):
         proposed |= {row.tobytes() for row in rows}
     assert len(proposed) <= most
@@ -292,8 +289,8 @@ def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most, tmp_pa
 @pytest.mark.parametrize(
     ("engine", "told"),
     [
-        (EngineName.MOSAIC, r"^no feasible .* in 1 evaluation: power: at most 3 W .*found \d"),
-        (EngineName.LA_MCTS, r"^no design point was proposed"),
+        ("mosaic", r"^no feasible .* in 1 evaluation: power: at most 3 W .*found \d"),
+        ("la-mcts", r"^no design point was proposed"),
     ],
 )
 def test_a_cap_that_a_manager_does_not_keep_is_told_with_what_it_came_to(engine, told):

@@ -21,11 +21,13 @@ from results.periodic.picture import front_picture, fronts_picture
 from results.periodic.table import engine_table
 from results.periodic.trace import FULL_PERIODS, periodic_trace_bytes
 
+PERIODIC = ("papers", "periodic")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("views") / "pim"
-    arguments = ["explore", "agenet", "-p", "neurocube", "--pes", "16,32", "-o", str(path), "-q"]
+    arguments = [*PERIODIC, "agenet", "-p", "neurocube", "--pes", "16,32", "-o", str(path), "-q"]
     assert run(arguments) == 0
     return path
 
@@ -160,7 +162,7 @@ def test_commands_for_fronts_say_what_the_folder_holds(
     more = ["-o", str(tmp_path / "out")] if command[0] == "deploy" else []
     assert run([*command, str(folder), *more]) == 2
     told = capsys.readouterr().err
-    assert "a front is required, got periodic schedules (dse explore --pes)" in told
+    assert "a front is required, got periodic schedules (dse papers periodic)" in told
 
 
 def test_one_period_is_one_and_engines_with_one_stage_say_it_once(folder: Path) -> None:

@@ -12,12 +12,11 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from dse.engines.optimizer_registry import ENGINES, make_engine
+from dse.engines.optimizer_registry import optimizer_named, optimizer_names
 from dse.errors import WorkloadError
 from dse.papers.estimator.training.workloads import random_rows
 from dse.search.base import ResumableEngine
 from dse.search.driver import Budget, StoppedBy, search
-from dse.search.names import SINGLE_DECISION, EngineName
 from dse.search.optimizers.pymoo_adapters import nsga2
 from dse.space.design_space import DesignSpace
 from dse.space.warm_start import starting_rows
@@ -39,7 +38,7 @@ def with_three_objectives(problem):
 
 def asked_for(name, problem):
     """The problem with the objectives that the engine asks for."""
-    info = ENGINES[name]
+    info = optimizer_named(name)
     if info.least_objectives > 2:
         return with_three_objectives(problem)
     if info.required:
@@ -64,12 +63,13 @@ def recorded(space, proposed):
     return noting
 
 
-@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+@pytest.mark.parametrize("name", optimizer_names())
 def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
     for seed in range(2):
         space = space_for(name, seed)
         proposed = []
-        result = search(make_engine(name, space, seed), recorded(space, proposed), Budget(777))
+        searching = optimizer_named(name).start(space, seed)
+        result = search(searching, recorded(space, proposed), Budget(777))
         rows = np.concatenate(proposed)
         assert_inside(space.problem, rows)
         assert result.evaluations == len(rows) <= 777
@@ -77,15 +77,16 @@ def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
         assert len(result.rows)
 
 
-@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+@pytest.mark.parametrize("name", optimizer_names())
 def test_rows_are_inside_spaces_with_fixed_clocks_caps_on_clocks_and_pins(name):
-    info, woken = ENGINES[name], 0
-    for seed in range(3 if name in SINGLE_DECISION else 8):
+    info, woken = optimizer_named(name), 0
+    for seed in range(3 if info.single_decision else 8):
         rng = np.random.default_rng([4, seed])
         problem = asked_for(name, narrowed_problem(rng, random_problem(rng, NARROW)))
         space = DesignSpace(problem)
         proposed = []
-        result = search(make_engine(name, space, seed), recorded(space, proposed), Budget(400))
+        searching = optimizer_named(name).start(space, seed)
+        result = search(searching, recorded(space, proposed), Budget(400))
         rows = np.concatenate(proposed)
         assert_inside(problem, rows)
         assert_inside(problem, result.rows)
@@ -109,7 +110,7 @@ def test_rows_to_start_from_are_brought_inside(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_rows_of_managers_training_are_inside(seed):
     rng = np.random.default_rng([6, seed])
-    problem = asked_for(EngineName.LA_MCTS, narrowed_problem(rng, random_problem(rng, NARROW)))
+    problem = asked_for("la-mcts", narrowed_problem(rng, random_problem(rng, NARROW)))
     assert_inside(problem, random_rows(rng, problem, 40))
 
 
@@ -117,7 +118,7 @@ def test_rows_of_managers_training_are_inside(seed):
 def test_exhaustive_search_is_plain_enumeration(seed):
     space = small_space(seed)
     result = search(
-        make_engine(EngineName.EXHAUSTIVE, space, 0), make_outcomes(space.problem), Budget(10**9)
+        optimizer_named("exhaustive").start(space, 0), make_outcomes(space.problem), Budget(10**9)
     )
     front, outcomes = exact_front(space)
     assert {tuple(row) for row in result.objectives.tolist()} == front
@@ -125,11 +126,13 @@ def test_exhaustive_search_is_plain_enumeration(seed):
     assert result.evaluations == len(outcomes.possible), "each canonical row once"
 
 
-@pytest.mark.parametrize("name", [EngineName.ANNEALING, EngineName.NSGA2], ids=lambda n: n.value)
+@pytest.mark.parametrize("name", ["annealing", "nsga2"])
 @pytest.mark.parametrize("seed", range(4))
 def test_fronts_of_small_problems_are_found(name, seed):
     space = small_space(seed + 20)
-    result = search(make_engine(name, space, 1), make_outcomes(space.problem), Budget(20_000))
+    result = search(
+        optimizer_named(name).start(space, 1), make_outcomes(space.problem), Budget(20_000)
+    )
     front, _ = exact_front(space)
     assert {tuple(row) for row in result.objectives.tolist()} == front
 
@@ -143,7 +146,7 @@ def test_random_search_draws_no_row_twice_and_ends_where_there_is_no_other():
         seen.extend(row.tobytes() for row in rows)
         return evaluate(rows)
 
-    result = search(make_engine(EngineName.RANDOM, space, 0), noting, Budget(10**7))
+    result = search(optimizer_named("random").start(space, 0), noting, Budget(10**7))
     assert result.stopped_by is StoppedBy.EXHAUSTED
     assert len(seen) == len(set(seen))
 
@@ -152,26 +155,26 @@ def test_exhaustive_search_refuses_a_space_that_is_too_large():
     shape = RandomShape(networks=(2, 2), groups=(40, 40), units=(4, 4), unsupported=0.0)
     space = DesignSpace(random_problem(np.random.default_rng(0), shape))
     with pytest.raises(WorkloadError, match=r"at most 100,000,000 .* got about 10\^4[789]"):
-        make_engine(EngineName.EXHAUSTIVE, space, 0)
+        optimizer_named("exhaustive").start(space, 0)
 
 
-@pytest.mark.parametrize("name", [EngineName.NSGA3, EngineName.SMS_EMOA], ids=lambda n: n.value)
+@pytest.mark.parametrize("name", ["nsga3", "sms-emoa"])
 def test_engines_for_three_objectives_refuse_two(name):
-    with pytest.raises(WorkloadError, match=f"{name.value}: 3 or more objectives.* got 2"):
-        make_engine(name, small_space(0), 0)
+    with pytest.raises(WorkloadError, match=f"{name}: 3 or more objectives.* got 2"):
+        optimizer_named(name).start(small_space(0), 0)
 
 
 def test_mobile_i_is_for_throughput():
     with pytest.raises(WorkloadError, match="mobile-i: --objective throughput is required, got"):
-        make_engine(EngineName.MOBILE_I, small_space(0), 0)
+        optimizer_named("mobile-i").start(small_space(0), 0)
 
 
-@pytest.mark.parametrize("name", EngineName, ids=lambda name: name.value)
+@pytest.mark.parametrize("name", optimizer_names())
 def test_what_is_declared_resumable_is(name):
-    engine = make_engine(name, space_for(name, 0), 0)
-    assert isinstance(engine, ResumableEngine) == ENGINES[name].resumable
+    engine = optimizer_named(name).start(space_for(name, 0), 0)
+    assert isinstance(engine, ResumableEngine) == optimizer_named(name).resumable
     # What explores is NSGA-II; the exact search comes after it.
-    assert engine.name == ("nsga2" if name is EngineName.AUTO else name.value)
+    assert engine.name == ("nsga2" if name == "auto" else name)
 
 
 def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
@@ -197,18 +200,18 @@ def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
 def digest(name):
     """Of the front that an engine finds, with two threads."""
     space = DesignSpace(asked_for(name, reference_problem()))
-    if name is EngineName.EXHAUSTIVE:
+    if name == "exhaustive":
         space = small_space(1)
     evaluate = make_outcomes(space.problem, jobs=2)
-    result = search(make_engine(name, space, 5), evaluate, Budget(900))
+    result = search(optimizer_named(name).start(space, 5), evaluate, Budget(900))
     return hashlib.sha256(result.rows.tobytes() + result.objectives.tobytes()).hexdigest()
 
 
 def test_a_seed_gives_the_same_front_in_a_fresh_process():
     code = (
         "from tests.dse.search.optimizers.test_optimizers import digest\n"
-        "from dse.search.names import EngineName\n"
-        "print(*(digest(name) for name in EngineName))"
+        "from dse.engines.optimizer_registry import optimizer_names\n"
+        "print(*(digest(name) for name in optimizer_names()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -219,4 +222,4 @@ def test_a_seed_gives_the_same_front_in_a_fresh_process():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [digest(name) for name in EngineName]
+    assert done.stdout.split() == [digest(name) for name in optimizer_names()]

@@ -70,7 +70,8 @@ def test_initial_tokens_say_what_is_pipelined():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     where = tmp_path_factory.mktemp("csdf") / "run"
-    command = ["explore", "bvlc_alexnet", "-p", "jetson-tx2", "--objective", "throughput"]
+    command = ["papers", "explore", "bvlc_alexnet", "-p", "jetson-tx2"]
+    command += ["--objective", "throughput"]
     command += ["--objective", "energy", "--throughput-model", "analytic", "--fix", "emc=max"]
     assert run([*command, "--max-evaluations", "1000", "-o", str(where), "--quiet"]) == 0
     return where

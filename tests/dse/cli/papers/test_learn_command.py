@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dse.cli.main import run
-from dse.cli.search.learn import recorded_command
+from dse.cli.papers.learn import recorded_command
 from dse.errors import WorkloadError
 from dse.papers.estimator.training.data_set import with_tokens
 from dse.papers.estimator.training.measurements import read_measurements

@@ -1,0 +1,1 @@
+"""``dse papers``: commands and options of single papers."""

@@ -1,0 +1,91 @@
+"""``dse papers periodic``: Mobile-I's schedules on processing engines."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from dse.api.periodic import PeriodicFront
+from dse.cli.search.explore import Output, Quiet
+from dse.cli.shared.options import MAX_SIZE, Dimensions, Force, PlatformName, ProfileFile
+from dse.cli.shared.space_options import Precision
+from dse.errors import WorkloadError
+from dse.papers.mobile_i.explore import explore_periodic
+from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
+from dse.workload.parse_options import parse_dimensions
+from results.export.result_folder import check_output_folder
+from results.periodic.file import write_periodic
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("periodic")(periodic)
+
+
+def periodic(
+    context: typer.Context,
+    network: Annotated[str, typer.Argument(help="Network: a name or an .onnx file.")],
+    platform: PlatformName,
+    output: Output,
+    *,
+    pes: Annotated[
+        str,
+        typer.Option(
+            "--pes",
+            metavar="N,N...",
+            help="Numbers of processing elements, or all that the platform has.",
+        ),
+    ] = "all",
+    inferences: Annotated[
+        int, typer.Option(min=1, max=MAX_SIZE, help="Number of inferences.")
+    ] = DEFAULT_INFERENCES,
+    split: Annotated[
+        int, typer.Option(min=1, max=MAX_SIZE, help="Maximum number of operations per layer.")
+    ] = 1,
+    precision: Precision = None,
+    profile: ProfileFile = None,
+    dim: Dimensions = None,
+    quiet: Quiet = False,
+    force: Force = False,
+) -> int:
+    """Find periodic schedules of a network with retiming (Mobile-I)."""
+
+    check_output_folder(output, overwrite=force)
+    found = explore_periodic(
+        network,
+        platform,
+        engines=parse_engines(pes),
+        inferences=inferences,
+        parts=split,
+        precision=precision,
+        profile=profile,
+        dimensions=dict(parse_dimensions(dim)),
+        command=shlex.join(context.obj),
+    )
+    write_periodic(output, found, overwrite=force)
+    if not quiet:
+        console = Console(highlight=False)
+        for view in PeriodicFront(found).views(width=console.width, all_rows=True):
+            console.print(view)
+        names = ", ".join(sorted(path.name for path in output.iterdir()))
+        print(f"Written to {output}: {names}")
+    return 0
+
+
+def parse_engines(text: str) -> tuple[int, ...] | None:
+    """Return ``16,32,64`` as numbers, and None for ``all``.
+
+    Raises:
+        WorkloadError: on any other text.
+    """
+    if text == "all":
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 9 for part in parts):
+        raise WorkloadError(
+            f"--pes: numbers separated by commas, or all, are required, got {text!r}"
+        )
+    return tuple(int(part) for part in parts)
