@@ -67,5 +67,5 @@ def test_what_is_registered_wrongly_is_named(monkeypatch, target, words):
 
 
 def test_the_nearest_name_is_suggested():
-    with pytest.raises(WorkloadError, match="got .nsg2.; did you mean nsga2"):
+    with pytest.raises(WorkloadError, match="'nsg2'; did you mean nsga2"):
         optimizer_named("nsg2")
