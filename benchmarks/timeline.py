@@ -3,8 +3,8 @@
 Two sizes, random mappings at random clocks, with contention: the reference problem (2 networks x 10
 groups, 2 units); and 10 networks with 1,000 groups in all on 4 units, once all chains, as
 explorations group networks by default, and once half of them graphs with many sources.
-*Compiled* is what an exploration uses; *general* is the general kernel, which plays graphs; chains
-have kernels of their own.
+*Compiled* is what an exploration uses; *general* is the general kernel, which simulates all but
+one or two chains.
 
 Times exclude compilation. Each is the best of many repetitions of about a millisecond, over the
 same design points; compiled and general take turns. So other load on the machine disturbs only some

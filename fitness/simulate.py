@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.arrays import BoolArray, IntArray
-from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
 from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import Chosen, State, make_chosen, make_state
@@ -96,19 +95,14 @@ class Kernel(Enum):
 
     TWO_CHAINS = auto()
     """One or two networks that are chains; the fastest."""
-    MANY_CHAINS = auto()
-    """Any number of chains."""
     GENERAL = auto()
-    """All else, and graphs."""
+    """Any problem."""
 
 
 def fastest_kernel(problem: Problem) -> Kernel:
-    """The fastest one that can play the problem."""
-    if not are_chains(problem):
-        return Kernel.GENERAL
-    if len(problem.networks) <= SLOTS:
-        return Kernel.TWO_CHAINS
-    return Kernel.MANY_CHAINS if len(problem.units) <= MAX_UNITS else Kernel.GENERAL
+    """Return the fastest kernel that can simulate the problem."""
+    is_small = len(problem.networks) <= SLOTS and are_chains(problem)
+    return Kernel.TWO_CHAINS if is_small else Kernel.GENERAL
 
 
 def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
@@ -158,35 +152,8 @@ def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowS
     return [simulator() for _ in range(jobs)]
 
 
-def _many_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Simulates any number of chains."""
-    from fitness.simulator.chains.chains import simulate_chains
-
-    chains = make_chains(problem, plan)
-
-    def simulator() -> RowSimulator:
-        lanes = make_chain_lanes(plan)
-
-        def simulate(
-            rows: IntArray,
-            possible: BoolArray,
-            makespan: IntArray,
-            latency: IntArray,
-            dynamic: IntArray,
-            busy: IntArray,
-            idle: IntArray,
-        ) -> None:
-            out = (possible, makespan, latency, dynamic[:, None], busy[:, None], idle)
-            simulate_chains(plan, chains, rows, lanes, *out)
-
-        return simulate
-
-    return [simulator() for _ in range(jobs)]
-
-
 _SIMULATORS = {
     Kernel.TWO_CHAINS: _two_chains_simulators,
-    Kernel.MANY_CHAINS: _many_chains_simulators,
     Kernel.GENERAL: _general_simulators,
 }
 

@@ -34,8 +34,6 @@ import numpy as np
 
 from common.arrays import BoolArray, IntArray
 from fitness.simulate import chosen_of, row_of, scheduled_groups
-from fitness.simulator.chains.chain_lanes import MAX_UNITS, make_chain_lanes
-from fitness.simulator.chains.chain_tables import are_chains, make_chains
 from fitness.simulator.layout import Plan, make_plan
 from fitness.simulator.state import HIGH_FJ, make_chosen, make_state
 from fitness.simulator.threads import RowSimulator, share_rows
@@ -46,11 +44,6 @@ from results.problem.execution import frames_in_flight
 from results.problem.problem import DesignPoint, Problem
 from results.problem.rates import frame_period_ps, rate_uhz
 
-MANY_ROWS = 100
-"""From this many rows of a thread on chains are simulated side by side. That takes as long as the
-slowest of those that are beside one another, and rows differ by a factor of a thousand: of ten
-networks one row took six times as long as by the general kernel, 32 random ones twice as long,
-2,000 two thirds of the time."""
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MAX_SHOWN = 1000
 """What is shown of a design point ends when this many executions have ended, if not before."""
@@ -154,25 +147,16 @@ def stream_count(problem: Problem) -> int:
     return 1 if problem.execution.has_frame else len(problem.networks)
 
 
-def make_long_run_evaluator(
-    problem: Problem, *, jobs: int = 1, as_chains: bool | None = None
-) -> LongRunEvaluator:
+def make_long_run_evaluator(problem: Problem, *, jobs: int = 1) -> LongRunEvaluator:
     """A function from rows [n, groups + domains] to what they give, shared out over ``jobs``
     threads; each row's result depends on that row alone.
-
-    Several streams that are chains have a separate kernel that is faster for many rows;
-    ``as_chains`` selects it or the general one whatever their number. Both give the same.
 
     Raises:
         ValueError: where the execution model has no long run.
     """
     plan = make_plan(problem)
     streams = stream_count(problem)
-    if as_chains is None and have_chain_kernel(problem):
-        simulators = _simulators_by_row_count(problem, plan, jobs)
-    else:
-        simulators = (_chain_simulators if as_chains else _stream_simulators)(problem, plan, jobs)
-    simulate = share_rows(simulators)
+    simulate = share_rows(_stream_simulators(problem, plan, jobs))
 
     def evaluate(rows: IntArray) -> LongRuns:
         n = len(rows)
@@ -213,39 +197,8 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
     return result
 
 
-def have_chain_kernel(problem: Problem) -> bool:
-    """Whether the streams can be simulated by the kernel for chains."""
-    return stream_count(problem) > 1 and are_chains(problem) and len(problem.units) <= MAX_UNITS
-
-
-def _simulators_by_row_count(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Play chains by the kernel that is the faster one for their number."""
-
-    def simulator(few: RowSimulator, many: RowSimulator) -> RowSimulator:
-        return lambda rows, *out: (few if len(rows) < MANY_ROWS else many)(rows, *out)
-
-    pairs = zip(
-        _stream_simulators(problem, plan, jobs), _chain_simulators(problem, plan, jobs), strict=True
-    )
-    return [simulator(*pair) for pair in pairs]
-
-
-def _chain_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Play chains."""
-    from fitness.simulator.chains.chains import simulate_chains
-
-    chains = make_chains(problem, plan)
-    in_flight = frames_in_flight(problem.execution)
-
-    def simulator() -> RowSimulator:
-        lanes = make_chain_lanes(plan, in_flight=in_flight, streams=True)
-        return lambda rows, *out: simulate_chains(plan, chains, rows, lanes, *out)
-
-    return [simulator() for _ in range(jobs)]
-
-
 def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Play anything."""
+    """Return a simulator for each thread."""
     from fitness.simulator.long_run import evaluate_streams
 
     in_flight = frames_in_flight(problem.execution)

@@ -114,8 +114,7 @@ def warm_up_long_run() -> None:
     """The same for the long run of pipelines and free-running networks."""
     pipeline = replace(smallest_problem(), execution=Pipeline(frames_in_flight=1))
     row = np.zeros((1, 2), dtype=np.int64)
-    for as_chains in (True, False):
-        make_long_run_evaluator(pipeline, as_chains=as_chains)(row)
+    make_long_run_evaluator(pipeline)(row)
     simulate_shown(pipeline, _DESIGN)
 
 

@@ -1,12 +1,11 @@
 """Design points per second of the long run, on one core, compiled and plain.
 
 Networks that run freely: ten of 20 groups on four units, with contention, two frames of each in
-flight; random mappings at random clocks: once all chains, which have a kernel of their own, once
-with graphs among them. How fast it goes depends on how often fast networks run while the slowest
-makes twelve frames, so the executions in a design point's window are given too. And a pipeline of
-two networks of 10 groups, two frames in flight. Times exclude compilation and are the best of many
-repetitions of a few milliseconds, over the same design points. Those that the plain evaluator plays
-are compared with what it says.
+flight; random mappings at random clocks: once all chains, once with graphs among them. How fast it
+goes depends on how often fast networks run while the slowest makes twelve frames, so the executions
+in a design point's window are given too. And a pipeline of two networks of 10 groups, two frames in
+flight. Times exclude compilation and are the best of many repetitions of a few milliseconds, over
+the same design points. Those that the plain evaluator plays are compared with what it says.
 
 Usage: ``python -m benchmarks.speed.free_running [--json]``.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
@@ -203,18 +203,6 @@ def bits_of(_, condition):
         return builder.zext(builder.bitcast(args[0], ir.IntType(LANES)), WORD)
 
     return types.uint64(condition), pack
-
-
-@intrinsic
-def smallest(_, vector):
-    """The smallest entry."""
-
-    def reduce(context, builder, sig, args):
-        shape = ir.FunctionType(WORD, [args[0].type])
-        name = f"llvm.vector.reduce.smin.v{LANES}i64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), args)
-
-    return types.int64(vector), reduce
 
 
 @intrinsic

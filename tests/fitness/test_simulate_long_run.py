@@ -25,7 +25,6 @@ from fitness.reference.objectives import plain_outcome
 from fitness.reference.streams import LongRunSimulation
 from fitness.simulate import row_of
 from fitness.simulate_long_run import (
-    MANY_ROWS,
     LongRuns,
     ceil_ratio,
     free_run_of,
@@ -275,39 +274,6 @@ def test_what_is_shown_of_a_pipeline_holds_what_is_claimed(seed: int) -> None:
     recurs = simulate_long_run(case, point).recurs
     assert period == pytest.approx((end - begin) / frames, rel=1e-9 if recurs else 1e-3)
     assert runs.dynamic_energies() == [energy]
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_the_kernel_of_chains_equals_the_general_one(seed: int) -> None:
-    rng = np.random.default_rng(60_000 + seed)
-    shape = RandomShape(
-        networks=(2, 4),
-        groups=(1, 6),
-        ties=seed % 2 == 0,
-        contention=seed % 4 != 0,
-        copies=True,
-        graphs=False,
-    )
-    case = freely(random_problem(rng, shape), int(rng.integers(1, 6)))
-    assert are_chains(case)
-    rows = np.stack([row_of(random_design(rng, case)) for _ in range(20)])
-    fast = make_long_run_evaluator(case, as_chains=True)(rows)
-    general = make_long_run_evaluator(case, as_chains=False)(rows)
-    assert_equal_runs(fast, general)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_few_rows_and_many_give_the_same(jobs: int) -> None:
-    rng = np.random.default_rng(61_000)
-    case = freely(random_problem(rng, RandomShape(networks=(2, 4), groups=(2, 4), graphs=False)), 2)
-    evaluate = make_long_run_evaluator(case, jobs=jobs)
-    count = jobs * MANY_ROWS + 7
-    rows = np.stack([row_of(random_design(rng, case)) for _ in range(count)])
-    wanted = make_long_run_evaluator(case, as_chains=False)(rows)
-    assert_equal_runs(evaluate(rows), wanted)
-    few = evaluate(rows[-5:])
-    assert few.window_ps.tolist() == wanted.window_ps[-5:].tolist()
-    assert_equal_runs(evaluate(rows), wanted)
 
 
 def assert_equal_runs(got: LongRuns, wanted: LongRuns) -> None:

@@ -1,1 +1,1 @@
-"""Compiled simulators for networks that are chains: sixteen design points side by side."""
+"""Compiled simulator for one or two chains: sixteen design points side by side."""

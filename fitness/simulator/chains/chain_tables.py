@@ -1,5 +1,5 @@
-"""Costs of chains, and buffers for simulating two; compiled into
-:mod:`fitness.simulator.chains.two_chains` and :mod:`fitness.simulator.chains.chains`."""
+"""Costs of chains, and buffers for simulating one or two of them; compiled into
+:mod:`fitness.simulator.chains.two_chains`."""
 
 from __future__ import annotations
 

@@ -75,18 +75,18 @@ def test_number_formats_need_no_machine_code_of_their_own():
 import numpy as np
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from fitness.simulate import Kernel, make_evaluator
-from fitness.simulator.chains.chains import simulate_chains
 from benchmarks.problems.number_formats import with_formats
+from fitness.simulator.chains.two_chains import evaluate_chains
 
 rng = np.random.default_rng(1)
-plain = random_problem(rng, RandomShape(networks=(3, 3), graphs=False, waiting=False))
+plain = random_problem(rng, RandomShape(networks=(2, 2), graphs=False, waiting=False))
 mixed = with_formats(rng, plain)
 assert mixed.has_formats and len(set(mixed.unit_of)) < len(mixed.units)
 for problem in (plain, mixed):
     first = [np.flatnonzero(may)[0] for may in problem.allowed]
     row = np.array([first + [0] * len(problem.domains)])
-    make_evaluator(problem, kernel=Kernel.MANY_CHAINS)(row)
-assert len(simulate_chains.signatures) == 1, simulate_chains.signatures
+    make_evaluator(problem, kernel=Kernel.TWO_CHAINS)(row)
+assert len(evaluate_chains.signatures) == 1, evaluate_chains.signatures
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
