@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dse.papers.estimator.predictor import Prediction, TimelinePredictor
+from dse.papers.estimator.predictor import Bins, Prediction, TimelinePredictor
 from dse.papers.estimator.training.data_set import load_data
 from dse.papers.estimator.training.workloads import build
 from dse.papers.managers.mapformer.modes import Mode
@@ -284,8 +284,20 @@ def test_equal_terms_of_a_small_mix(monkeypatch, capsys):
         assert 0 < pair["predictions"] <= 64 + 1000
         assert pair["tree"]["efficiency_per_j"] > 0
         assert pair["ours"]["efficiency_per_j"] > 0
-    # On the timeline both know what they answer.
-    assert all(pair["ours"]["within_cap"] for pair in results["timeline"])
+        assert pair["ours_by_value"]["throughput_hz"] > 0
+    # On the timeline all know what they answer.
+    (pair,) = results["timeline"]
+    assert pair["ours"]["within_cap"]
+    assert pair["ours_by_value"]["within_cap"]
+    # Each search for a goal of its own is at least as good there as that for the other one.
+    own, by_value = pair["ours"], pair["ours_by_value"]
+    assert own["efficiency_per_j"] >= by_value["efficiency_per_j"]
+    throughput, power = equal_terms.classes()
+    ours, theirs = (
+        0.7 * throughput.class_of(answer["throughput_hz"]) - 0.3 * power.class_of(answer["power_w"])
+        for answer in (own, by_value)
+    )
+    assert theirs >= ours
 
 
 def test_equal_terms_by_hand():
@@ -293,14 +305,31 @@ def test_equal_terms_by_hand():
     better, above = Answer(2.0, 5.0, 20.0, 0.5, True, 0.5), Answer(2.0, 5.0, 20.0, 0.5, False, 0.5)
     mix = Mix(("a", "b"), 10, 0)
     pairs = [
-        equal_terms.Pair(mix, answer, better, 900),
-        equal_terms.Pair(mix, above, answer, 1000),
+        equal_terms.Pair(mix, answer, better, better, 900),
+        equal_terms.Pair(mix, above, answer, answer, 1000),
     ]
     text = shown(equal_terms.table({PredictorName.LEARNED: pairs}))
     row = next(line for line in text.splitlines() if "learned" in line)
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     same = ["15.00", "1.5"]
     assert cells == ["learned", "950", *same, "1", "0.5", *same, "0", "0.5", "1 of 2"]
+    assert "Different goals" in text
+
+
+def test_equal_terms_of_one_goal_by_hand(monkeypatch):
+    """Classes are the integers: Eq. 1 in mode PB is 0.7 T - 0.3 P."""
+    bins = Bins(np.arange(1.0, 16.0), np.arange(16.0))
+    monkeypatch.setattr(equal_terms, "classes", lambda: (bins, bins))
+    mix, other = Mix(("a", "b"), 10, 0), Answer(0.0, 0.0, 0.0, 0.0, True, 0.0)
+    slow, fast = Answer(2.0, 1.0, 9.0, 0.5, True, 0.5), Answer(8.0, 4.0, 4.0, 0.5, True, 0.5)
+    more, above = Answer(8.5, 4.0, 4.0, 0.5, True, 0.5), Answer(9.0, 4.0, 4.0, 0.5, False, 0.5)
+    answers = [(slow, fast), (fast, more), (more, above), (fast, fast)]
+    pairs = [equal_terms.Pair(mix, tree, other, ours, 900) for tree, ours in answers]
+    text = shown(equal_terms.value_table({PredictorName.LEARNED: pairs}))
+    row = next(line for line in text.splitlines() if "learned" in line)
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+    # 1.1, 4.4, 4.4, 4.4 against 4.4, 4.4 (more of the same class), 5.1 (above the cap), 4.4.
+    assert cells == ["learned", "3.57", "6.6", "3.25", "0", "4.57", "8.4", "4.00", "1", "2 of 4"]
 
 
 def test_the_shipped_data_has_the_groups_of_todays_cuts():

@@ -16,15 +16,16 @@ from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
 from dse.papers.managers.mapformer.modes import Mode
 from dse.papers.managers.mapformer.predictors import make_predictor
 from dse.papers.managers.mapformer.settings import PredictorName
+from dse.papers.managers.mapformer.value import tie_break, value_of
 from dse.papers.managers.mosaic import Mosaic
 from dse.papers.managers.odmdef import Odmdef
 from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
-from dse.search.driver import Budget, search
+from dse.search.driver import Budget, SearchResult, search
 from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from dse.space.design_space import DesignSpace
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import OutcomeFunction, make_outcomes
+from fitness.objectives import make_outcomes
 from results.problem.objectives import Objective, ObjectiveKind, objective_value
 from results.problem.problem import Problem
 
@@ -40,6 +41,9 @@ SEARCHING = 0.75
 the time is up."""
 SOUGHT = (ObjectiveKind.EFFICIENCY, ObjectiveKind.THROUGHPUT)
 """What our explorer looks for; of its front the most efficient member is its answer."""
+SOUGHT_BY_MAPFORMER = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER)
+"""What Eq. 1 weighs. It rises with throughput and falls with power, so its best design point is on
+their front."""
 JUDGED = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY)
 
 
@@ -85,10 +89,11 @@ def mapformer(
 def ours(problem: Problem, seed: int, seconds: float) -> Answer:
     """Our explorer for a given time, on the timeline that judges its answer."""
     began = time.perf_counter()
-    looking = _sought(problem)
+    looking = _seeking(problem, SOUGHT)
     engine = Nsga2Engine(DesignSpace(looking), seed=seed)
     budget = Budget(evaluations=UNLIMITED, seconds=SEARCHING * seconds)
-    return _explored(problem, engine, make_outcomes(looking, jobs=2), budget, began)
+    found = search(engine, make_outcomes(looking, jobs=2), budget)
+    return _answer(problem, _most_efficient(found), began)
 
 
 def ours_with_rates(problem: Problem, seed: int, seconds: float) -> Answer:
@@ -108,27 +113,57 @@ def ours_predicted(problem: Problem, seed: int, predictor: Predictor, prediction
     Its usual first population does not serve here: some rows of that are chosen by the timeline.
     """
     began = time.perf_counter()
-    space = DesignSpace(_sought(problem))
+    found = _predicted_search(problem, seed, predictor, predictions, SOUGHT)
+    return _answer(problem, _most_efficient(found), began)
+
+
+def ours_by_value(
+    problem: Problem, seed: int, predictor: Predictor, predictions: int, mode: Mode
+) -> Answer:
+    """Search on the same terms for the goal of MapFormer: of a front of throughput and power the
+    answer is the member with the largest predicted value of Eq. 1 in ``mode``."""
+    began = time.perf_counter()
+    rows = _predicted_search(problem, seed, predictor, predictions, SOUGHT_BY_MAPFORMER).rows
+    best: IntArray | None = None
+    if len(rows):
+        predicted = predictor.predict(problem, rows)
+        best = rows[np.lexsort((tie_break(mode, predicted), value_of(mode, predicted)))[-1]]
+    return _answer(problem, best, began)
+
+
+def _predicted_search(
+    problem: Problem,
+    seed: int,
+    predictor: Predictor,
+    predictions: int,
+    sought: tuple[ObjectiveKind, ...],
+) -> SearchResult:
+    space = DesignSpace(_seeking(problem, sought))
     first = space.random(np.random.default_rng(seed), POPULATION)
     engine = Nsga2Engine(space, seed=seed, first=first)
-    evaluate = predicted_outcomes(problem, predictor, SOUGHT)
-    return _explored(problem, engine, evaluate, Budget(evaluations=predictions), began)
+    evaluate = predicted_outcomes(problem, predictor, sought)
+    return search(engine, evaluate, Budget(evaluations=predictions))
 
 
-def _sought(problem: Problem) -> Problem:
-    return replace(problem, objectives=tuple(Objective(kind) for kind in SOUGHT))
+def _seeking(problem: Problem, sought: tuple[ObjectiveKind, ...]) -> Problem:
+    return replace(problem, objectives=tuple(Objective(kind) for kind in sought))
 
 
-def _explored(
-    problem: Problem, engine: Nsga2Engine, evaluate: OutcomeFunction, budget: Budget, began: float
-) -> Answer:
-    """The most efficient member of the front that a search ends with."""
-    found = search(engine, evaluate, budget)
-    seconds = time.perf_counter() - began
+def _most_efficient(found: SearchResult) -> IntArray | None:
     if len(found.rows) == 0:
-        return _nothing(seconds)
-    best = found.rows[int(found.objectives[:, SOUGHT.index(ObjectiveKind.EFFICIENCY)].argmin())]
-    return _judged(problem, best, seconds)
+        return None
+    best: IntArray = found.rows[
+        found.objectives[:, SOUGHT.index(ObjectiveKind.EFFICIENCY)].argmin()
+    ]
+    return best
+
+
+def _answer(problem: Problem, row: IntArray | None, began: float) -> Answer:
+    """Return the answer that ``row`` is, or none, with the seconds since ``began``."""
+    seconds = time.perf_counter() - began
+    if row is None:
+        return Answer(0.0, 0.0, 0.0, 0.0, True, seconds)
+    return _judged(problem, row, seconds)
 
 
 def _run(make: Callable[[DesignSpace], DecidingEngine], problem: Problem) -> Answer:
@@ -139,13 +174,7 @@ def _run(make: Callable[[DesignSpace], DecidingEngine], problem: Problem) -> Ans
     while len(rows := engine.ask()):
         if isinstance(engine, KangGa):
             engine.tell(rows, evaluate(rows))
-    seconds = time.perf_counter() - began
-    answer = engine.answer
-    return _nothing(seconds) if answer is None else _judged(problem, answer, seconds)
-
-
-def _nothing(seconds: float) -> Answer:
-    return Answer(0.0, 0.0, 0.0, 0.0, True, seconds)
+    return _answer(problem, engine.answer, began)
 
 
 def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
