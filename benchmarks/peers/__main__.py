@@ -7,10 +7,10 @@ What can be installed is, each in an environment of its own, below the user's ca
   the exact front's hypervolume after ``--seconds``, median of ``--seeds``, and evaluations per
   second;
 - the fastest schedule of HaX-CoNN's public sample, at most one change of unit per network: seconds
-  until it is found (searches) or proved (exact programs);
-- programs that can be told neither say how fast they do their own example, and what that is.
+  until it is found (searches) or proved (exact programs).
 
-The solver of HaX-CoNN is no package: our encoding of its equations stands for it.
+Searches of other programs simulate by our simulator, too. The solver of HaX-CoNN is no package: our
+encoding of its equations stands for it.
 
 Usage: ``python -m benchmarks.peers [--json | --markdown] [--seconds 1] [--seeds 10] [--only NAME]
 [--environments DIR]``
@@ -29,15 +29,11 @@ from benchmarks.peers.environment import ROOT, NotAvailable, Peer, ask
 from common.cache import user_cache
 
 PROGRAMS = "benchmarks.peers.programs"
-ZIGZAG = ("zigzag-dse", "six")
-STREAM = ("stream-dse==0.0.8", "zigzag-dse<3", "numpy<2", "six", "plotly", "pandas")
-"""Its last release needs ZigZag 2; both lists have what the packages import and do not ask for."""
 TIME_LIMIT_S = 300.0
 COLUMNS = (
     Column("program", "program"),
     Column("version", "version"),
-    Column("evaluates", "an evaluation is a"),
-    Column("evaluations_per_second", "evaluations /s", ",.0f"),
+    Column("design_points_per_second", "design points /s", ",.0f"),
     Column("optimum_s", "time to the optimum, s", ".3f"),
     Column("share_percent", "hypervolume at equal time, %", ".3f"),
     Column("proved", "proved"),
@@ -53,9 +49,6 @@ def peers(seconds: float, seeds: int) -> tuple[Peer, ...]:
         Peer("pymoo NSGA-II", (str(ROOT), "pymoo"), f"{PROGRAMS}.search", ("pymoo-nsga2", *limits)),
         Peer("HaX-CoNN equations", (), f"{PROGRAMS}.hax_conn"),
         Peer("CP-SAT", (str(ROOT), "ortools"), f"{PROGRAMS}.cp_sat", ("60",)),
-        Peer("ZigZag", ZIGZAG, f"{PROGRAMS}.zigzag_layers"),
-        Peer("Stream", STREAM, f"{PROGRAMS}.stream_allocations"),
-        Peer("mocasin", ("mocasin",), None),
     )
 
 

@@ -18,11 +18,11 @@ INSTALLED = "installed.txt"
 @dataclass(frozen=True)
 class Peer:
     """``requirements``: as pip takes them; none: the environment of this command. ``module``: what
-    is run; None: nothing, it is only seen whether the program can be installed."""
+    is run in it."""
 
     name: str
     requirements: tuple[str, ...]
-    module: str | None
+    module: str
     arguments: tuple[str, ...] = ()
 
 
@@ -39,8 +39,6 @@ def ask(peer: Peer, folder: Path, *, time_limit_s: float) -> Answer:
     python = sys.executable
     if peer.requirements:
         python = installed(peer.requirements, folder / peer.name.lower().replace(" ", "-"))
-    if peer.module is None:
-        raise NotAvailable("installed, but nothing here runs it")
     command = [python, "-m", peer.module, *peer.arguments]
     try:
         done = subprocess.run(

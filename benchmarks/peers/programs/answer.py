@@ -17,14 +17,13 @@ class Answer:
     """None: a thing that the program cannot do or that was not asked of it. Seconds are CPU seconds
     of one thread: other load on the machine matters less to them.
 
-    ``evaluations_per_second``: of what ``evaluates`` names. ``optimum_s``: until the fastest design
+    ``design_points_per_second``: simulated by a search. ``optimum_s``: until the fastest design
     point of HaX-CoNN's sample was found, for exact programs proved. ``share_percent``: of the
     hypervolume of the reference problem's exact front, after the same time for all.
     """
 
     version: str
-    evaluates: str
-    evaluations_per_second: float | None = None
+    design_points_per_second: float | None = None
     optimum_s: float | None = None
     share_percent: float | None = None
     proved: str = "nothing"

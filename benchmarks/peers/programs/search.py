@@ -50,8 +50,7 @@ def search_answer(engine: str, *, seconds: float, seeds: int) -> Answer:
     front = reference_front()
     return Answer(
         version=version_of(distribution),
-        evaluates="design point",
-        evaluations_per_second=statistics.median(run.archive.added / run.seconds for run in runs),
+        design_points_per_second=statistics.median(run.archive.added / run.seconds for run in runs),
         optimum_s=statistics.median(run.seconds for run in found) if reached else None,
         share_percent=statistics.median(
             hypervolume_share(run.archive.objectives, front) for run in runs

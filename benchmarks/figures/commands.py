@@ -1,0 +1,166 @@
+"""The commands whose figures the README and the pages name, and what each figure looks like in
+their output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "benchmarks/data/figures"
+COLUMNS = "200"
+"""Characters of a line of the output, so that lines do not depend on the terminal."""
+NUMBER = r"([\d,]+(?:\.\d+)?)"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command and the figures of its output.
+
+    ``figures``: names, and regular expressions of a line with one group; ``#`` stands for a number.
+    ``is_quick``: the tests run it.
+    """
+
+    name: str
+    line: str
+    figures: dict[str, str] = field(default_factory=dict)
+    is_quick: bool = False
+
+    @property
+    def file(self) -> Path:
+        """File of the stored output."""
+        return FOLDER / f"{self.name}.txt"
+
+    def stored(self) -> str:
+        """Return the stored output.
+
+        Raises:
+            ValueError: if it is the output of another command.
+        """
+        head, _, output = self.file.read_text("utf-8").partition("\n")
+        if head != f"$ {self.line}":
+            raise ValueError(f"{self.file}: must begin with '$ {self.line}', got {head!r}")
+        return output
+
+    def run(self, folder: Path) -> str:
+        """Run the command in an empty ``folder`` and return its output.
+
+        Raises:
+            subprocess.CalledProcessError: if it fails.
+        """
+        program, *words = shlex.split(self.line)
+        words = [sys.executable, *(words if program == "python" else ["-m", program, *words])]
+        environment = os.environ | {"COLUMNS": COLUMNS, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
+        )
+        return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+
+    def figure(self, name: str, output: str) -> str:
+        """Return a figure as the output has it.
+
+        Raises:
+            ValueError: if the output has it not, or in several lines with different values.
+        """
+        pattern = self.figures[name].replace("#", NUMBER)
+        found = set(re.findall(pattern, output, re.MULTILINE))
+        if len(found) != 1:
+            raise ValueError(f"{self.line}: {name}: one value is required, got {sorted(found)}")
+        return str(found.pop())
+
+
+def _validation(data: str, law: str) -> str:
+    return rf"^\| {re.escape(data)} .*\b{law} "
+
+
+COMMANDS = (
+    Command(
+        "front",
+        "dse explore vgg19 resnet50 -p jetson-agx-xavier --groups 12 --max-transitions 1"
+        " -o runs/first",
+        {
+            "fastest_ms": r"^ *\d+ +# +[\d.]+ +fastest",
+            "fastest_mj": r"^ *\d+ +[\d.]+ +# +fastest",
+            "knee_ms": r"^ *\d+ +# +[\d.]+ +knee",
+            "knee_mj": r"^ *\d+ +[\d.]+ +# +knee",
+            "gpu_ms": r"GPU only # ms",
+            "gpu_mj": r"GPU only [\d.]+ ms, # mJ",
+            "members": r"^complete: no design point is missing from the #;",
+        },
+        is_quick=True,
+    ),
+    Command(
+        "gpu",
+        "dse explore vgg19 resnet50 -p jetson-agx-xavier --groups 12 --units gpu -o runs/gpu",
+        {
+            "fastest_ms": r"^ *\d+ +# +[\d.]+ +fastest",
+            "fastest_mj": r"^ *\d+ +[\d.]+ +# +fastest",
+            "lowest_ms": r"^ *\d+ +# +[\d.]+ +lowest energy",
+            "lowest_mj": r"^ *\d+ +[\d.]+ +# +lowest energy",
+        },
+        is_quick=True,
+    ),
+    Command(
+        "validation",
+        "python -m benchmarks.validation --markdown",
+        {
+            f"{key}_{kind}": start + ("#, " if kind == "median" else r"[\d.]+, #")
+            for key, start in {
+                "table6": _validation("HaX-CoNN's Table 6, time", "with contention"),
+                "table6_alone": _validation("HaX-CoNN's Table 6, time", "no contention"),
+                "artifact": _validation("HaX-CoNN's artifact, Xavier, time", "with contention"),
+                "artifact_alone": _validation("HaX-CoNN's artifact, Xavier, time", "no contention"),
+                "repeat": r"^\|  \| the same co-runs .*Table 6 itself ",
+            }.items()
+            for kind in ("median", "worst")
+        },
+    ),
+    Command(
+        "fit-costs",
+        "python -m benchmarks.fit_costs",
+        {
+            f"{board}_{unit}": rf"^{name} {unit}:[^:]*\n(?: .*left out +[-+].*\n)*"
+            r" .*absolute error: #%"
+            for board, name in (("xavier", "jetson-agx-xavier"), ("orin", "jetson-agx-orin-32gb"))
+            for unit in ("gpu", "dla0")
+        },
+        is_quick=True,
+    ),
+    Command("peers", "python -m benchmarks.peers --markdown"),
+    Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
+    Command(
+        "hax-table8",
+        "python -m examples.hax.table8",
+        {
+            "certified": r"^Optima: certified #",
+            "right": r"^Best baseline as published: # of 55",
+            "h2h": r"predicted: H2H #",
+            "gpu_dsa": r"predicted: .*G&D #,.*; published",
+            "herald": r"predicted: .*Her\. #,.*; published",
+            "gpu": r"predicted: .*GPU #; published",
+            "sign": r"^Gain above 0 or not as published: # of 55",
+            "gain": r"^Mean gain: # % predicted",
+            "published_gain": r"predicted, # % published",
+            "rank": r"rank correlation of the gains \(Spearman\): #",
+        },
+    ),
+    Command("mapformer-table3", "python -m examples.mapformer.table3"),
+    Command(
+        "mapformer-figure6",
+        "python -m examples.mapformer.figure6",
+        {
+            mode + kind: rf"^PR draws .*{mode} {value}"
+            for mode in ("HP", "PB", "SM")
+            for kind, value in (("", "# %"), ("_published", r"\d+ % \(#\)"))
+        },
+    ),
+    Command("mapformer-figure7", "python -m examples.mapformer.figure7"),
+    Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms"),
+    Command("mobile-i", "python -m examples.mobile_i.table2"),
+)
+BY_NAME = {command.name: command for command in COMMANDS}
