@@ -28,8 +28,9 @@ $(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
 	@touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/dse explore vgg19 resnet50 --platform jetson-agx-xavier --max-transitions 1 \
-		--groups 12 --engine nsga2 --max-evaluations 10000 --output runs/demo --force
+	$(BIN)/dse explore vgg19 resnet50 -p jetson-agx-xavier --groups 12 --max-transitions 1 \
+		-o runs/demo --force
+	$(BIN)/dse report runs/demo --force
 
 test: setup lint types unit
 

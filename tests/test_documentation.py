@@ -158,38 +158,15 @@ def test_the_example_of_the_readme_runs(
     assert float(energy_mj) == front.members[0].energy_fj / 1e12
 
 
-def test_the_figures_of_the_readme_are_those_of_the_demo() -> None:
-    """The options of ``make demo``, and what the README says of its result."""
-    import dse
-    from results.problem.objectives import format_number
+def test_the_readme_sets_up_by_two_commands_and_make_demo_is_its_front() -> None:
+    from benchmarks.figures.commands import BY_NAME
 
-    front = dse.explore(
-        ["vgg19", "resnet50"],
-        "jetson-agx-xavier",
-        groups=12,
-        max_transitions=1,
-        max_evaluations=10_000,
-    )
-    (gpu,) = [point.member for point in front.numeric.baselines if point.label == "GPU only"]
-    readme = " ".join(text_of(ROOT / "README.md").split())
-    front = dse.certify(front)
-    assert front.is_complete
-    fastest, knee = front["fastest"], front["knee"]
-    for text in (
-        f"**{format_number(fastest.latency_ms)} ms and {format_number(fastest.energy_mj)} mJ**",
-        f"{format_number(gpu.makespan_ps / 1e9)} ms and {format_number(gpu.energy_fj / 1e12)} mJ",
-        f"{format_number(knee.energy_mj)} mJ in {format_number(knee.latency_ms)} ms",
-        f"`complete: no design point is missing from the {len(front.members)}`",
-    ):
-        assert text in readme
-    demo = text_of(ROOT / "Makefile").partition("\ndemo:")[2].partition("\n\n")[0]
-    for option in (
-        "--groups 12",
-        "--max-transitions 1",
-        "--engine nsga2",
-        "--max-evaluations 10000",
-    ):
-        assert option in demo
+    readme, makefile = text_of(ROOT / "README.md"), text_of(ROOT / "Makefile")
+    assert "```sh\nmake demo\nmake test\n```" in readme
+    front = BY_NAME["front"].line
+    assert f"    {front}\n" in readme
+    demo = makefile.partition("\ndemo:")[2].partition("\n\n")[0].replace("\\\n", " ")
+    assert front.replace("runs/first", "runs/demo --force") in " ".join(demo.split())
 
 
 def test_every_objective_is_explained() -> None:

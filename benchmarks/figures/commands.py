@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks/data/figures"
 COLUMNS = "200"
 """Characters of a line of the output, so that lines do not depend on the terminal."""
-NUMBER = r"([\d,]+(?:\.\d+)?)"
+NUMBER = r"(\d[\d,]*(?:\.\d+)?)(?<!,)"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,10 @@ class Command:
         """Return the stored output.
 
         Raises:
-            ValueError: if it is the output of another command.
+            ValueError: if there is none, or it is the output of another command.
         """
+        if not self.file.is_file():
+            raise ValueError(f"{self.file}: no output of '{self.line}' is stored")
         head, _, output = self.file.read_text("utf-8").partition("\n")
         if head != f"$ {self.line}":
             raise ValueError(f"{self.file}: must begin with '$ {self.line}', got {head!r}")
@@ -59,7 +61,8 @@ class Command:
         done = subprocess.run(
             words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
         )
-        return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+        lines = done.stdout.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+        return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def figure(self, name: str, output: str) -> str:
         """Return a figure as the output has it.
@@ -106,8 +109,8 @@ COMMANDS = (
         is_quick=True,
     ),
     Command(
-        "validation",
-        "python -m benchmarks.validation --markdown",
+        "co-runs",
+        "python -m benchmarks.validation --only co-runs --markdown",
         {
             f"{key}_{kind}": start + ("#, " if kind == "median" else r"[\d.]+, #")
             for key, start in {
@@ -131,7 +134,18 @@ COMMANDS = (
         },
         is_quick=True,
     ),
-    Command("peers", "python -m benchmarks.peers --markdown"),
+    *(
+        Command(
+            name,
+            f"dse platform {platform} --json",
+            {"left_out": rf"{networks} .*median error # %, largest"},
+            is_quick=True,
+        )
+        for name, platform, networks in (
+            ("hailo-8", "raspberry-pi-5-hailo-8", "to the ten networks"),
+            ("x-elite", "snapdragon-x-elite", "to 13 networks"),
+        )
+    ),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
         "hax-table8",
@@ -149,18 +163,6 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
-    Command("mapformer-table3", "python -m examples.mapformer.table3"),
-    Command(
-        "mapformer-figure6",
-        "python -m examples.mapformer.figure6",
-        {
-            mode + kind: rf"^PR draws .*{mode} {value}"
-            for mode in ("HP", "PB", "SM")
-            for kind, value in (("", "# %"), ("_published", r"\d+ % \(#\)"))
-        },
-    ),
-    Command("mapformer-figure7", "python -m examples.mapformer.figure7"),
-    Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms"),
     Command("mobile-i", "python -m examples.mobile_i.table2"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

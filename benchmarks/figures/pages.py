@@ -4,7 +4,7 @@ A mark is a comment before a paragraph or a table, in one of three forms::
 
     <!-- figures: front.fastest_ms front.fastest_mj =12 -->
     <!-- rows: mobile-i -->
-    <!-- lines: validation -->
+    <!-- lines: hax-table6 -->
 
 The first names all figures of the paragraph in their order; ``=12`` is a number of another kind.
 The numbers in a row of a table after the second are those of the output's rows with the same first
@@ -26,6 +26,7 @@ _CODE = re.compile(r"^(```|~~~).*?^\1|^    .*?$|<!--.*?-->", re.M | re.S)
 _NO_FIGURE = re.compile(
     r"`[^`]*`|\]\([^)]*\)"
     r"|\b(?:Eq\.|Figs?\.|Figures?|Tables?|Section|experiments?) \d+(?:(?:, | and | to )\d+)*"
+    r"|\bPython [\d.]+"
 )
 _NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-]|\.\d)")
 _TABLE_RULE = re.compile(r"[│┃|]")
@@ -56,7 +57,7 @@ def marks_of(page: Path) -> list[Mark]:
     found = [
         Mark(page, kind, tuple(words.split()), block) for kind, words, block in _MARK.findall(text)
     ]
-    if len(found) != len(re.findall(r"<!--", text)):
+    if len(found) != len(re.findall(r"^<!--", text, re.M)):
         raise ValueError(f"{page}: a comment is no mark, or no paragraph follows it")
     for mark in found:
         if unknown := mark.commands - BY_NAME.keys():
