@@ -45,7 +45,7 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """The real command."""
         app = typer.Typer(add_completion=False)
-        import_module(self._entry.module).register(app)
+        import_module(f"dse.cli.{self._entry.module}").register(app)
         found: Any = get_command(app)
         command = getattr(found, "commands", {}).get(self._entry.name, found)
         _without_types(command.params)

@@ -28,7 +28,7 @@ def numbers():
     found = {}
     for module in sorted({entry.module for entry in entries(COMMANDS)}):
         app = typer.Typer()
-        import_module(module).register(app)
+        import_module(f"dse.cli.{module}").register(app)
         for function in functions(app):
             for name, parameter in signature(function, eval_str=True).parameters.items():
                 kind, *more = get_args(parameter.annotation) or [parameter.annotation]
