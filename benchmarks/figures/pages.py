@@ -132,5 +132,5 @@ def _split(line: str) -> tuple[str, list[str]]:
         first, *rest = [cell.strip() for cell in _TABLE_RULE.split(line.strip().strip("│┃|"))]
     else:
         first, *rest = re.split(r" {2,}", line.strip())
-    label = re.sub(r"[`*\\]", "", first)
+    label = re.sub(r"[`\\]", "", first)
     return label, re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join(rest))
