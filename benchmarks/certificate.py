@@ -24,6 +24,7 @@ from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import timed
 from benchmarks.oracles.job_shop import has_solver, solve_job_shop
 from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
+from common.deadline import Deadline
 from common.units import PS_PER_MS
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.certificate.fastest import FastestResult, find_fastest
@@ -313,7 +314,7 @@ def _timed_search(
     problem: Problem, known_ps: int | None, time_limit_s: float
 ) -> tuple[FastestResult, float]:
     def search() -> FastestResult:
-        return find_fastest(problem, known=known_ps, time_limit_s=time_limit_s)
+        return find_fastest(problem, known=known_ps, until=Deadline.after(time_limit_s))
 
     return timed(search, short_s=SHORT_S, repetitions=REPETITIONS)
 

@@ -22,6 +22,7 @@ from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import timed
 from benchmarks.problems.reference_problem import reference_problem
+from common.deadline import Deadline
 from common.units import PPM
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
 from dse.certificate.strategy import TOLERANCES_PPM
@@ -134,7 +135,9 @@ def measure(
 
     def proved(workers: int) -> tuple[ExactResult, float]:
         return _timed(
-            lambda: find_front(problem, known=known, time_limit_s=time_limit_s, jobs=workers)
+            lambda: find_front(
+                problem, known=known, until=Deadline.after(time_limit_s), jobs=workers
+            )
         )
 
     proof, proof_s = proved(jobs[0])
@@ -189,7 +192,7 @@ def _narrowed(
             problem,
             known=Incumbents(best.objectives, best.rows),
             tolerance_ppm=tolerance,
-            time_limit_s=left,
+            until=Deadline.after(left),
             jobs=jobs,
         )
         left -= result.seconds

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common.arrays import IntArray
+from common.deadline import NEVER, Deadline
 from dse.api.front import Front
 from dse.api.problem import Networks, Problem
 from dse.certificate.boxes.prove import BoundedFront
@@ -16,12 +18,19 @@ from dse.certificate.certify import CertifiedFront, Limits
 from dse.certificate.formulation.prove import FormulationProgress
 from dse.certificate.preconditions import Goal, certified_column, provable
 from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
-from dse.compile.load import announce_compilation, compile_proof_code_aside
+from dse.compile.load import (
+    announce_compilation,
+    compile_proof_code_aside,
+    load_bound_code,
+    load_proof_code,
+    load_search_code,
+)
 from dse.engines.explore import explore_problem
 from dse.engines.optimizer_registry import optimizer_named
 from dse.engines.optimizers import Optimizer, goal_of
 from dse.errors import WorkloadError
 from dse.search.driver import Progress
+from dse.space.design_space import DesignSpace
 from fitness.execution import rules_of
 from platforms.platform import Platform
 from results.errors import ResultError
@@ -34,6 +43,8 @@ ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 
 SEARCH_SHARE = 0.5
 """Of a time limit, where a proof follows; the proof has what is left."""
+PICTURE_SECONDS, PICTURE_SHARE = 1.5, 0.125
+"""What pictures have of a time limit, and of it at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,10 +194,13 @@ def explore_to_folder(
     command: tuple[str, ...] = (),
     search_bar: ProgressBar | None = None,
     proof_bar: Callable[[], ProofBar] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Explored:
     """Search, write the front, prove it, write the proof: what ``dse explore`` does.
 
-    The front is written before the proof as well, so that nothing that ends the proof loses it.
+    The front is written before the proof as well, so that nothing that ends the proof loses it. A
+    time limit ends search and proof so that pictures are drawn by then, too; it begins once kernels
+    are loaded or compiled. ``clock``: seconds.
 
     Raises:
         DseError: on input that cannot be used, or a folder that cannot be written.
@@ -195,11 +209,18 @@ def explore_to_folder(
     settings = settings or SearchSettings()
     optimizer = optimizer or optimizer_named("auto")
     check_output_folder(output, overwrite=overwrite)
-    if prove and rules_of(problem.numeric).provable:
+    if prove and rules_of(problem.numeric).provable and settings.time_limit_s is None:
         compile_proof_code_aside()
-    limit = settings.time_limit_s
-    if limit is not None and prove and _has_proof(problem, goal_of(optimizer)):
-        settings = replace(settings, time_limit_s=SEARCH_SHARE * limit)
+    limit, has_proof = settings.time_limit_s, prove and _has_proof(problem, goal_of(optimizer))
+    until = NEVER
+    if limit is not None:
+        load_search_code(DesignSpace(problem.numeric))
+        if has_proof:
+            load_proof_code()
+            load_bound_code()
+        until = _before_pictures(limit, clock)
+        share = SEARCH_SHARE if has_proof else 1.0
+        settings = replace(settings, time_limit_s=share * until.left)
     with search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
@@ -209,11 +230,7 @@ def explore_to_folder(
     not_certified = not_proved = None
     goal = goal_of(optimizer)
     if prove and not (goal is Goal.FASTEST and certified_column(front.problem) is None):
-        if limit is not None:
-            # Seconds of a search that was resumed count those before it.
-            spent = front.numeric.provenance.seconds
-            limit = max(limit - spent, (1 - SEARCH_SHARE) * limit)
-        limits = Limits(settings.max_nodes, limit)
+        limits = Limits(settings.max_nodes, until)
         try:
             with (proof_bar or nullcontext)() as on_proof:
                 proof = prove_front(
@@ -232,6 +249,12 @@ def explore_to_folder(
                 not_proved = f"the front is not proved: {proof.refused}"
     front.save(output, overwrite=overwrite or written)
     return Explored(front, interrupted, not_certified, not_proved)
+
+
+def _before_pictures(limit: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
+    if limit is None:
+        return NEVER
+    return Deadline.after(limit - min(PICTURE_SECONDS, PICTURE_SHARE * limit), clock)
 
 
 def _has_proof(problem: Problem, goal: Goal) -> bool:
@@ -296,7 +319,11 @@ def prove(
         ResultError: where nothing can be proved about any objective.
     """
     goal = Goal.FASTEST if fastest_only or formulation else Goal.WHOLE_FRONT
-    proof = None
+    if time_limit_s is not None:
+        announce_compilation()
+        load_proof_code()
+        load_bound_code()
+    until, proof = _before_pictures(time_limit_s), None
     # A claim whose certificate is lost is proved again.
     if front.certificate is None or not _is_reached(front.numeric, goal):
         earlier = front.certificate
@@ -306,7 +333,7 @@ def prove(
         proof = prove_front(
             front.numeric,
             goal=goal,
-            limits=Limits(max_nodes, time_limit_s),
+            limits=Limits(max_nodes, until),
             earlier=earlier,
             jobs=jobs,
             cluster=cluster,
@@ -320,7 +347,7 @@ def prove(
         proof = ProofOutcome(
             front.numeric, front.certificate, front.epsilon, front.bounds, False, None
         )
-    return add_formulation(proof, jobs=jobs, time_limit_s=time_limit_s, on_progress=on_formulation)
+    return add_formulation(proof, jobs=jobs, until=until, on_progress=on_formulation)
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from common.arrays import IntArray
+from common.deadline import NEVER, Deadline
 from dse.certificate.preconditions import check_provable
 from dse.certificate.subtree import (
     Subtree,
@@ -42,6 +43,8 @@ SHARED_NODES = 20_000
 SUBTREES = 32
 """Subtrees that are searched in one round; more cores than that are not used. What a round does
 does not depend on the number of cores."""
+FIRST_ROUND, ROUND_SECONDS = 640, 0.5
+"""Nodes of the first round before a deadline, and what later ones may take."""
 CHECKPOINT_SECONDS = 30.0
 """From checkpoint to checkpoint at least."""
 
@@ -114,7 +117,7 @@ def find_front(
     known: Incumbents | None = None,
     tolerance_ppm: int = 0,
     max_nodes: int | None = None,
-    time_limit_s: float | None = None,
+    until: Deadline = NEVER,
     resume_from: Subtree | None = None,
     jobs: int | None = None,
     cluster: Cluster | None = None,
@@ -134,7 +137,7 @@ def find_front(
         tolerance_ppm: what is better than a member by no more than this many millionths in any
             objective need not be found (see :mod:`results.front.epsilon`).
         max_nodes: ends the search there, on any machine alike.
-        time_limit_s: ends the search earlier.
+        until: ends the search earlier.
         resume_from: the tree of an earlier search of the same problem that was ended; what this one
             searches is added to it. ``known`` must have the members of the earlier one.
         jobs: threads; one per core by default. The result does not depend on it.
@@ -152,14 +155,18 @@ def find_front(
     search = _Search(problem, columns, tolerance_ppm, resume_from)
     if known is not None:
         search.add_incumbents(known)
-    first_node, written = search.nodes, time.monotonic()
+    first_node, written, pace = search.nodes, time.monotonic(), _Pace()
     with Threads(jobs or os.cpu_count() or 1) as threads:
         while True:
             left = None if max_nodes is None else first_node + max_nodes - search.nodes
+            if until.is_limited:
+                left = min(MAX_NODES if left is None else left, pace.nodes(until.left))
+            before, started = search.nodes, until.clock()
             done = search.advance(threads if cluster is None else cluster, left)
+            pace.saw(search.nodes - before, until.clock() - started)
             if on_progress is not None:
                 on_progress(search.progress())
-            late = time_limit_s is not None and search.seconds >= time_limit_s
+            late = until.is_past
             late |= max_nodes is not None and search.nodes - first_node >= max_nodes
             late |= search.nodes >= MAX_NODES
             if done or late or interrupted():
@@ -167,6 +174,23 @@ def find_front(
             if on_checkpoint is not None and time.monotonic() - written >= CHECKPOINT_SECONDS:
                 on_checkpoint(search.checkpoint())
                 written = time.monotonic()
+
+
+class _Pace:
+    """How many nodes a round may have, so that a deadline is kept."""
+
+    def __init__(self) -> None:
+        self._per_second = FIRST_ROUND / ROUND_SECONDS
+
+    def nodes(self, seconds: float) -> int:
+        """Nodes of the next round, if so many seconds are left."""
+        return max(1, int(self._per_second * min(ROUND_SECONDS, seconds)))
+
+    def saw(self, nodes: int, seconds: float) -> None:
+        """A round had so many nodes and took so long."""
+        if nodes:
+            # No faster than twice as before: what comes next may be slower.
+            self._per_second = min(nodes / max(seconds, 1e-6), 2.0 * self._per_second)
 
 
 class _Search:

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from common.arrays import IntArray
+from common.deadline import NEVER, Deadline
 from dse.certificate.branch_and_bound import (
     Cluster,
     ExactResult,
@@ -43,6 +44,11 @@ from results.text.space_description import describe_space
 MAX_COVERED = 5_000
 """Trees of more leaves are not given to a solver for a second opinion."""
 COVER_SECONDS = 120.0
+LEAVES_PER_SECOND = 2000
+"""Of which a formula is made."""
+SEARCH_SHARE, AGAIN_SHARE = 0.7, 0.5
+"""Of the time to a deadline: for the search, and of what is left then for a second one that makes
+the tree smaller; its check and a solver have the rest."""
 DEFAULT_SIMULATED_GROUPS = 40_000_000
 """By default a search has this many nodes over the number of executions in a frame: a node
 simulates each once at most, so that the time is about the same for small and large workloads."""
@@ -51,14 +57,15 @@ simulates each once at most, so that the time is about the same for small and la
 @dataclass(frozen=True)
 class Limits:
     """What one search may do: None for nodes is ``DEFAULT_SIMULATED_GROUPS`` over the number of
-    executions in a frame without a time limit, and no limit with one."""
+    executions in a frame without a deadline, and no limit with one."""
 
     nodes: int | None = None
-    seconds: float | None = None
+    until: Deadline = NEVER
+    """Also of the check and the second opinion that follow."""
 
     def nodes_for(self, problem: Problem) -> int | None:
         """Nodes of a search of this problem."""
-        if self.nodes is not None or self.seconds is not None:
+        if self.nodes is not None or self.until.is_limited:
             return self.nodes
         return default_nodes(problem)
 
@@ -180,14 +187,15 @@ def prove(
         objectives=columns,
         tolerance_ppm=tolerance_ppm,
         max_nodes=chosen.nodes_for(problem),
-        time_limit_s=chosen.seconds,
         jobs=jobs,
         cluster=cluster,
         on_progress=on_progress,
         interrupted=interrupted,
     )
+    until = chosen.until
     result = search(
         known=_known(front, columns),
+        until=until.share(SEARCH_SHARE),
         resume_from=None if earlier is None else _resumed(front, columns, earlier),
         on_checkpoint=None
         if on_checkpoint is None
@@ -195,12 +203,17 @@ def prove(
     )
     if len(columns) > 1 and result.complete and 2 * result.found > len(result.objectives):
         # From its own front the tree is smaller, half as large perhaps: less to check.
-        again = search(known=Incumbents(result.objectives, result.rows))
+        again = search(
+            known=Incumbents(result.objectives, result.rows), until=until.share(AGAIN_SHARE)
+        )
         result = again if again.complete else result
     draft = _with_gap(front, columns, result)
     if not result.complete:
         return draft
-    files = _covered(problem, _checked(problem, draft.files, columns, jobs), columns)
+    checked = _checked(problem, draft.files, columns, jobs, until)
+    if checked is None:
+        return draft
+    files = _covered(problem, checked, columns, until)
     certificate = files.certificate
     seconds = (
         certificate.search_seconds
@@ -296,14 +309,20 @@ def _target(certificate: Certificate, columns: Sequence[int]) -> LemmaTarget:
 
 
 def _checked(
-    problem: Problem, files: ProofArtifacts, columns: Sequence[int], jobs: int | None
-) -> ProofArtifacts:
-    """The proof of a search that is complete, once its tree is checked."""
+    problem: Problem,
+    files: ProofArtifacts,
+    columns: Sequence[int],
+    jobs: int | None,
+    until: Deadline,
+) -> ProofArtifacts | None:
+    """The proof of a search that is complete, once its tree is checked; None if that was ended."""
     began = time.monotonic()
     target = _target(files.certificate, columns)
-    fault = check_tree_fast(problem, files.tree, target, jobs=jobs).fault
-    if fault is not None:
-        raise InternalError(f"the search's tree does not hold: {fault}")
+    report = check_tree_fast(problem, files.tree, target, jobs=jobs, until=until)
+    if report.is_ended:
+        return None
+    if report.fault is not None:
+        raise InternalError(f"the search's tree does not hold: {report.fault}")
     certificate = replace(
         files.certificate,
         status=CertificateStatus.CERTIFIED,
@@ -312,15 +331,19 @@ def _checked(
     return replace(files, certificate=certificate)
 
 
-def _covered(problem: Problem, files: ProofArtifacts, columns: Sequence[int]) -> ProofArtifacts:
-    """The same with a second opinion on whether the leaves leave nothing out, where the tree is
-    small."""
+def _covered(
+    problem: Problem, files: ProofArtifacts, columns: Sequence[int], until: Deadline
+) -> ProofArtifacts:
+    """The same with a second opinion on whether the leaves leave nothing out, if the tree is small
+    and there is time."""
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
+        return files
+    if until.left < 2.0 * files.tree.leaves / LEAVES_PER_SECOND:
         return files
     began = time.monotonic()
     lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns))
     text = cover_smtlib(problem, lemmas)
-    cover = prove_cover(text, timeout_s=COVER_SECONDS)
+    cover = prove_cover(text, timeout_s=min(COVER_SECONDS, until.left))
     seconds = round(time.monotonic() - began, 3)
     if cover.verdict == "sat":
         raise InternalError(f"the search's lemmas leave out a design point, {cover.left_over}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.deadline import NEVER, Deadline
 from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from dse.certificate.subtree import Subtree, proof_tree
 from fitness.simulate import design_of
@@ -45,7 +46,7 @@ def find_fastest(
     known: int | None = None,
     sums_rates: bool = False,
     max_nodes: int | None = None,
-    time_limit_s: float | None = None,
+    until: Deadline = NEVER,
     resume_from: Subtree | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> FastestResult:
@@ -54,7 +55,7 @@ def find_fastest(
     Args:
         known: a value that some feasible design point has; only better ones are looked for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
-        max_nodes, time_limit_s, resume_from, on_progress: see
+        max_nodes, until, resume_from, on_progress: see
             :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
@@ -66,7 +67,7 @@ def find_fastest(
         objectives=(problem.objectives.index(Objective(kind)),),
         known=None if known is None else Incumbents(np.array([[known]], dtype=np.int64)),
         max_nodes=max_nodes,
-        time_limit_s=time_limit_s,
+        until=until,
         resume_from=resume_from,
         on_progress=on_progress,
     )

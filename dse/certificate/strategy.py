@@ -6,12 +6,11 @@ the truth; what a search that was ended has found out is not claimed.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from common.deadline import NEVER, Deadline
 from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits, prove
@@ -28,14 +27,13 @@ from results.front.front import Front
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.75
-"""Of a time limit: for the exact search, of what is left for the fastest member, and of what is
-left then for bounds over boxes."""
+"""Of the time to a deadline: for the exact search, of what is left for the fastest member, and of
+what is left then for bounds over boxes."""
 BY_ITSELF_PARTS = 24
 """After every proof Z3 is asked about the formulation, for a second, where the space has fewer
 parts."""
 TIMED_BOXES = 2
-"""With a time limit, so many times the default number of boxes at most: they are still checked in
-some ten seconds."""
+"""Before a deadline, so many times the default number of boxes at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +67,8 @@ def prove_front(
     """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
 
     Args:
-        limits: nodes are those of each search, of several within a tolerance together; seconds
-            those of all.
+        limits: nodes are those of each search, of several within a tolerance together; the
+            deadline that of all, later by what loading or compiling kernels takes.
         earlier: a proof with a gap, to resume from.
         jobs: threads; one per core by default. What is proved depends on it only with a time limit.
         cluster: searches instead of threads.
@@ -80,8 +78,13 @@ def prove_front(
         ResultError: where nothing can be proved about any objective.
     """
     can = provable(front.problem, goal)
+    limits = limits or Limits()
+    began = limits.until.clock()
     if can.front is not None or can.fastest is not None:
         load_proof_code()
+    if limits.until.is_limited and can.bounded:
+        load_bound_code()
+    limits = replace(limits, until=limits.until.sooner(began - limits.until.clock()))
     with deferred_interrupt() as interrupt:
         search = partial(
             prove,
@@ -90,7 +93,7 @@ def prove_front(
             on_progress=on_progress,
             interrupted=lambda: interrupt.requested,
         )
-        work = _Work(front, limits or Limits(), search, on_checkpoint, lambda: interrupt.requested)
+        work = _Work(front, limits, search, on_checkpoint, lambda: interrupt.requested)
         if can.front is not None:
             work.epsilon = work.prove(can.front, share=EXACT_SHARE, earlier=earlier)
         if can.fastest is not None and not work.is_certified and not work.interrupted():
@@ -104,7 +107,10 @@ def prove_front(
         outcome = work.result(interrupt.requested, _still_refused(can, work))
     if outcome.interrupted:
         return outcome
-    return replace(add_formulation(outcome, max_parts=BY_ITSELF_PARTS), not_shown=None)
+    if limits.until.is_past:
+        return outcome
+    shown = add_formulation(outcome, max_parts=BY_ITSELF_PARTS, until=limits.until)
+    return replace(shown, not_shown=None)
 
 
 def add_formulation(
@@ -112,7 +118,7 @@ def add_formulation(
     *,
     jobs: int | None = None,
     max_parts: int | None = None,
-    time_limit_s: float | None = None,
+    until: Deadline = NEVER,
     on_progress: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome:
     """The same with what HaX-CoNN's formulation shows of a fastest member that is certified; see
@@ -123,12 +129,11 @@ def add_formulation(
         why = "no member is certified as the fastest: the search for a faster one was ended"
         return replace(outcome, not_shown=why)
     fastest = min(front.members, key=lambda member: member.makespan_ps)
-    until = math.inf if time_limit_s is None else time.monotonic() + time_limit_s
     is_late = False
 
     def stopped() -> bool:
         nonlocal is_late
-        is_late = time.monotonic() >= until
+        is_late = until.is_past
         return interrupt.requested or is_late
 
     with deferred_interrupt() as interrupt:
@@ -186,7 +191,6 @@ class _Work:
         self._limits = limits
         self._search = search
         self._on_checkpoint = on_checkpoint
-        self._until = None if limits.seconds is None else time.monotonic() + limits.seconds
 
     def prove(
         self,
@@ -197,10 +201,7 @@ class _Work:
         nodes: int | None = None,
         earlier: ProofArtifacts | None = None,
     ) -> CertifiedFront:
-        seconds = None
-        if self._until is not None:
-            seconds = max(0.001, share * (self._until - time.monotonic()))
-        limits = replace(self._limits, seconds=seconds)
+        limits = replace(self._limits, until=self._limits.until.share(share))
         resumable = tolerance_ppm == 0 and self._on_checkpoint is not None
         proved = self._search(
             self.front,
@@ -219,24 +220,20 @@ class _Work:
         self._on_checkpoint(ProofOutcome(front, gap.files, None, None, False, None))
 
     def bound(self, columns: tuple[int, ...]) -> None:
-        """Bounds over boxes, where the search for these objectives has not ended."""
-        searched = self.epsilon if len(columns) > 1 else self.fastest
-        if self.interrupted() or (searched is not None and searched.is_exact):
+        """Bounds over boxes, unless the front is proved complete, or the only one of these
+        objectives proved at its best."""
+        is_fastest = len(columns) == 1 and self.fastest is not None and self.fastest.is_exact
+        if self.interrupted() or self.is_certified or is_fastest:
             return
-        began = time.monotonic()
         load_bound_code()
-        if self._until is not None:
-            self._until += time.monotonic() - began
-        max_boxes = default_boxes(self.front.problem)
-        seconds = None
-        if self._until is not None:
-            seconds = max(0.001, BOUNDS_SHARE * (self._until - time.monotonic()))
+        max_boxes, until = default_boxes(self.front.problem), self._limits.until
+        if until.is_limited:
             max_boxes *= TIMED_BOXES
         self.bounds = bound_front(
             self.front,
             columns,
             max_boxes=max_boxes,
-            seconds=seconds,
+            until=until.share(BOUNDS_SHARE),
             interrupted=self.interrupted,
         )
 
@@ -259,8 +256,7 @@ class _Work:
         """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""
         left = self._limits.nodes_for(self.front.problem)
         for tolerance in (*TOLERANCES_PPM, 0):
-            late = self._until is not None and time.monotonic() >= self._until
-            if self.interrupted() or late or (left is not None and left <= 0):
+            if self.interrupted() or self._limits.until.is_past or (left is not None and left <= 0):
                 return
             known = None if self.bounds is None else self.bounds.claim.epsilon_ppm
             if self.epsilon is not None and self.is_within:

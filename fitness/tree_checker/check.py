@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from common.arrays import IntArray
+from common.deadline import NEVER, Deadline
 from fitness.lemma_checker.claim import LemmaTarget
 from fitness.tree_checker.facts import Facts, make_facts
 from fitness.tree_checker.work import Work, make_work
@@ -40,11 +41,13 @@ class TreeReport:
     """What a check has found.
 
     ``wrong``: why this is no tree, or what says that it is closed and is not; None where there is
-    nothing of that. ``open``: parts without nodes, by number.
+    nothing of that. ``open``: parts without nodes, by number. ``is_ended``: whether the deadline
+    came before all parts were checked.
     """
 
     wrong: str | None
     open: dict[int, OpenPart]
+    is_ended: bool = False
 
     @property
     def fault(self) -> str | None:
@@ -56,7 +59,12 @@ class TreeReport:
 
 
 def check_tree_fast(
-    problem: Problem, tree: ProofTree, claim: LemmaTarget, *, jobs: int | None = None
+    problem: Problem,
+    tree: ProofTree,
+    claim: LemmaTarget,
+    *,
+    jobs: int | None = None,
+    until: Deadline = NEVER,
 ) -> TreeReport:
     """Checks a tree as :func:`fitness.lemma_checker.check_tree` does.
 
@@ -64,13 +72,14 @@ def check_tree_fast(
         problem: its figures must fit in int64 with all their products
             (:mod:`dse.problem.int64_bounds`).
         jobs: threads; one per core by default.
+        until: ends the check between two parts.
 
     Raises:
         ResultError: see :func:`fitness.tree_checker.facts.make_facts`.
     """
     check = _Check(make_facts(problem, claim), tree)
-    check.run(problem, jobs or os.cpu_count() or 1)
-    return TreeReport(check.wrong(), check.open)
+    is_ended = not check.run(problem, jobs or os.cpu_count() or 1, until)
+    return TreeReport(check.wrong(), check.open, is_ended)
 
 
 class _Check:
@@ -90,19 +99,23 @@ class _Check:
         if there < self._first_of[-1]:
             self._faults[there] = f"part {there} is missing"
 
-    def run(self, problem: Problem, jobs: int) -> None:
-        """Checks all parts, unless the number of parts is wrong or one has a fault."""
+    def run(self, problem: Problem, jobs: int, until: Deadline) -> bool:
+        """Check all parts, unless the number of parts is wrong or one has a fault; whether that was
+        done before the deadline."""
         masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
         nothing = np.full(self._facts.groups, -1, dtype=np.int64)
         ready = [(0, nothing, np.array(masks, dtype=np.int64))]
         flying: set[Future[list[tuple[int, IntArray, IntArray]]]] = set()
         with ThreadPoolExecutor(jobs) as pool:
             while (ready or flying) and not self._faults:
+                if until.is_past:
+                    return False
                 while ready and len(flying) < IN_FLIGHT * jobs:
                     flying.add(pool.submit(self._part, *ready.pop()))
                 done, flying = wait(flying, return_when=FIRST_COMPLETED)
                 for part in done:
                     ready += part.result()
+        return True
 
     def wrong(self) -> str | None:
         """The first that was found."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.deadline import NEVER, Deadline
 from common.units import PPM
-from dse.certificate.boxes.search import BoxSearch
+from dse.certificate.boxes.search import BoxResult, BoxSearch
 from fitness.bound_checker.check import CheckedBounds, bounded_columns
 from fitness.bound_checker.frame_time import frame_time
 from fitness.multipliers.structure import longest_networks
@@ -30,6 +31,9 @@ ROUNDING_PPM = (2, 20, 1000)
 WIDER_PPM = tuple(10**power for power in range(4, 10))
 """Added if the check still refuses."""
 RAISED_CORNERS, RAISE_STEPS = 24, 14
+CHECKS = 1.5
+"""Seconds of the check of a box over those of the first one: some lead to corners that are
+raised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ def bound_front(
     columns: Sequence[int],
     *,
     max_boxes: int | None = None,
-    seconds: float | None = None,
+    until: Deadline = NEVER,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> BoundedFront | None:
     """Return how far a front can be from the truth, or None if the search for bounds ended before
@@ -60,7 +64,7 @@ def bound_front(
     Args:
         columns: positions of the objectives that count.
         max_boxes: ends the search for bounds, on any machine alike, None: :func:`default_boxes`.
-        seconds: ends it earlier.
+        until: ends it earlier, so that what has been found is checked by then.
 
     Raises:
         ResultError: where an objective or a limit has no bounds over boxes.
@@ -70,12 +74,32 @@ def bound_front(
     names = tuple(objective_names(problem)[column] for column in columns)
     bounded_columns(problem, names)
     members = _members(front, columns)
-    search = _best_start(problem, columns, members)
+    search = _best_start(problem, columns, members, until)
+    check_seconds = 0.0
+    if until.is_limited:
+        # A box takes no longer than that of all points with the first lines.
+        started = until.clock()
+        _checked(problem, names, search)
+        check_seconds = CHECKS * (until.clock() - started)
     search.run(
         max_boxes=max_boxes or default_boxes(problem),
-        until=None if seconds is None else began + seconds,
+        check_seconds=check_seconds,
         interrupted=interrupted,
     )
+    accepted = _checked(problem, names, search)
+    if accepted is None:
+        return None
+    found, proof, checked, corners, refused = accepted
+    region = _raised(checked, corners, until)
+    proof = replace(proof, region=region, seconds=round(time.monotonic() - began, 3))
+    return BoundedFront(_summary(front, proof, found.boxes), proof, refused)
+
+
+def _checked(
+    problem: Problem, names: tuple[str, ...], search: BoxSearch
+) -> tuple[BoxResult, BoundProof, CheckedBounds, list[Corner], int] | None:
+    """Return what a search has found so far, its proof, the check of that and the corners that it
+    accepts, with how many it refuses at first; None if it does not accept all."""
     found = search.result()
     if not np.isfinite(found.epsilon):
         return None
@@ -96,22 +120,19 @@ def bound_front(
     corners = [corner for corner, _ in accepted if corner is not None]
     if len(corners) < len(accepted):
         return None
-    proof = replace(
-        proof, region=_raised(checked, corners), seconds=round(time.monotonic() - began, 3)
-    )
     refused = sum(margin in WIDER_PPM for _, margin in accepted)
-    return BoundedFront(_summary(front, proof, found.boxes), proof, refused)
+    return found, proof, checked, corners, refused
 
 
 def _best_start(
-    problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]]
+    problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]], until: Deadline
 ) -> BoxSearch:
     """With classes of demand for all groups alike, or the longest networks apart, which costs
     classes: what bounds the whole space better."""
-    search = BoxSearch(problem, columns, members)
-    if not search.classes or frame_time(problem, columns).in_flight != 1:
+    search = BoxSearch(problem, columns, members, until=until)
+    if not search.classes or frame_time(problem, columns).in_flight != 1 or until.is_past:
         return search
-    other = BoxSearch(problem, columns, members, longest_networks(problem))
+    other = BoxSearch(problem, columns, members, longest_networks(problem), until)
     return min(search, other, key=lambda one: one.epsilon)
 
 
@@ -139,13 +160,16 @@ def _accepted(
     return None, margin
 
 
-def _raised(checked: CheckedBounds, corners: Sequence[Corner]) -> tuple[Corner, ...]:
-    """Some corners as far out as they stay empty, beside all of them; none inside another."""
+def _raised(
+    checked: CheckedBounds, corners: Sequence[Corner], until: Deadline
+) -> tuple[Corner, ...]:
+    """Some corners as far out as they stay empty, as many as there is time for, beside all of them;
+    none inside another."""
     picks = np.linspace(0, len(corners) - 1, RAISED_CORNERS).round().astype(int)
     region = list(corners)
     for index in dict.fromkeys(picks.tolist()):
         for j, value in enumerate(corners[index]):
-            if value is not None:
+            if value is not None and not until.is_past:
                 region.append(_raise(checked, corners[index], j, value))
     return tuple(
         dict.fromkeys(

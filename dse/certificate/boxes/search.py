@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -11,6 +10,7 @@ from itertools import count
 import numpy as np
 
 from common.arrays import FloatArray
+from common.deadline import NEVER, Deadline
 from dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
 from dse.certificate.boxes.weights import WeightFinder
 from fitness.bound_checker.frame_time import FrameTime, frame_time
@@ -86,6 +86,7 @@ class BoxSearch:
         columns: positions of the objectives that count.
         members: their values, mutually non-dominated.
         apart: networks whose groups have classes of demand of their own.
+        until: ends the search; what it has found by then counts.
     """
 
     def __init__(
@@ -94,8 +95,9 @@ class BoxSearch:
         columns: Sequence[int],
         members: Sequence[Sequence[int]],
         apart: Sequence[int] = (),
+        until: Deadline = NEVER,
     ) -> None:
-        self._problem = problem
+        self._problem, self._until = problem, until
         self.paths, self.chains = paths_of(problem), chains_of(problem)
         time = frame_time(problem, columns)
         executed = time.executed / time.counted
@@ -141,14 +143,18 @@ class BoxSearch:
         self,
         *,
         max_boxes: int,
-        until: float | None = None,
+        check_seconds: float = 0.0,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Divides until there are so many boxes, the clock (``time.monotonic``) says so, or no box
-        can be divided. One that cannot sets the epsilon; the others may still raise the region."""
+        """Divide until there are so many boxes, it is time to check them, or no box can be divided.
+        One that cannot sets the epsilon; the others may still raise the region.
+
+        Args:
+            check_seconds: what the check of a box takes.
+        """
 
         def late() -> bool:
-            return interrupted() or (until is not None and time.monotonic() >= until)
+            return interrupted() or self._until.left <= self.boxes * check_seconds
 
         while self._heap and self.boxes < max_boxes and self._heap[0][0] < 0.0 and not late():
             worst, _, node = heappop(self._heap)
@@ -246,6 +252,8 @@ class BoxSearch:
             return
         picks = np.linspace(0, len(self._corners) - 1, SEED_CORNERS).round().astype(int)
         for corner in dict.fromkeys(picks.tolist()):
+            if node.weights and self._until.is_past:
+                return
             self._add_line(node, corner, EACH)
 
     def _add_line(self, node: BoxNode, corner: int, effort: Effort) -> None:

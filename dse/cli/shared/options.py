@@ -60,7 +60,7 @@ TimeLimit = Annotated[
         min=0.001,
         max=MAX_SECONDS,
         callback=check_number,
-        help="Time limit in seconds.",
+        help="Time limit in seconds; compiling kernels, at the first use, comes before it.",
     ),
 ]
 LossFile = Annotated[

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.deadline import Deadline
 from dse.baselines.evaluate_all import (
     BASELINES,
     baseline_points,
@@ -86,7 +87,7 @@ def compare(
             built, platform=platform, max_evaluations=max_evaluations, seed=seed, jobs=jobs
         )
     if provable and certified_column(problem) is not None:
-        limits = Limits(max_nodes or default_nodes(problem), time_limit_s)
+        limits = Limits(max_nodes or default_nodes(problem), Deadline.after(time_limit_s))
         front = certify(front, limits=limits)
     objective = problem.objectives[column]
     values = [member.objectives[column] for member in front.members]

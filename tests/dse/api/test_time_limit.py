@@ -9,7 +9,13 @@ import pytest
 
 import dse
 from dse.api import pipeline
-from dse.api.pipeline import SEARCH_SHARE, SearchSettings, explore_to_folder
+from dse.api.pipeline import (
+    PICTURE_SECONDS,
+    PICTURE_SHARE,
+    SEARCH_SHARE,
+    SearchSettings,
+    explore_to_folder,
+)
 
 
 @pytest.mark.parametrize(("prove", "share"), [(True, SEARCH_SHARE), (False, 1.0)])
@@ -27,17 +33,17 @@ def test_search_and_proof_share_the_time(
         return search(*arguments, **options)
 
     def proving(front, **options):
-        given["proof"] = options["limits"].seconds
+        given["proof"] = options["limits"].until.at
         return certify(front, **options)
 
     monkeypatch.setattr(pipeline, "explore_problem", searching)
     monkeypatch.setattr(pipeline, "prove_front", proving)
     problem = dse.Problem(["alexnet"], "jetson-agx-xavier", groups=4)
     settings = SearchSettings(max_evaluations=200, time_limit_s=1000.0, jobs=1)
-    explored = explore_to_folder(problem, tmp_path / "run", settings=settings, prove=prove)
-    assert given["search"] == 1000.0 * share
-    spent = explored.front.numeric.provenance.seconds
-    assert given.get("proof") == (1000.0 - spent if prove else None)
+    explore_to_folder(problem, tmp_path / "run", settings=settings, prove=prove, clock=lambda: 5.0)
+    left = 1000.0 - PICTURE_SECONDS
+    assert given["search"] == left * share
+    assert given.get("proof") == (5.0 + left if prove else None)
 
 
 def test_a_proof_after_a_resumed_search_has_its_share(
@@ -53,10 +59,10 @@ def test_a_proof_after_a_resumed_search_has_its_share(
     certify = pipeline.prove_front
 
     def proving(front, **options):
-        given.append(options["limits"].seconds)
+        given.append(options["limits"].until.at)
         return certify(front, **options)
 
     monkeypatch.setattr(pipeline, "prove_front", proving)
     again = replace(whole, resume=True, time_limit_s=limit)
-    explore_to_folder(problem, tmp_path / "again", settings=again)
-    assert given == [(1 - SEARCH_SHARE) * limit]
+    explore_to_folder(problem, tmp_path / "again", settings=again, clock=lambda: 0.0)
+    assert given == [limit - PICTURE_SHARE * limit]

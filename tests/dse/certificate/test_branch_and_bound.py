@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
+from common.deadline import Deadline
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import SearchProgress, find_front
 from dse.certificate.fastest import FastestResult, find_fastest
@@ -167,8 +168,8 @@ def test_limits_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
         small.setattr(exact_search, "MAX_NODES", 40)
         full = find_fastest(problem, known=known)
         assert (full.complete, full.nodes) == (False, 40)
-    late = find_fastest(problem, known=known, time_limit_s=0.0)
-    assert (late.complete, late.nodes, late.best, late.best_value) == (False, 10, None, known)
+    late = find_fastest(problem, known=known, until=Deadline.after(0.0))
+    assert (late.complete, late.nodes, late.best, late.best_value) == (False, 1, None, known)
     assert 0 < late.bound <= REFERENCE[None]
 
 

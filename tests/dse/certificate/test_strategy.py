@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
+from common.deadline import Deadline
 from dse.certificate import strategy
+from dse.certificate.boxes.search import BoxSearch
 from dse.certificate.certify import Limits
 from dse.certificate.preconditions import Goal
 from dse.certificate.seed_front import seed_front
 from dse.certificate.strategy import prove_front
+from dse.certificate.subtree_search import Threads
 from dse.space.design_space import DesignSpace
+from fitness.bound_checker.check import CheckedBounds
+from fitness.bound_checker.inequality import Structure
+from fitness.simulate import row_of
 from results.front.certificate import CertificateStatus
 from results.front.dominance import non_dominated
 
@@ -72,7 +78,54 @@ def test_few_nodes_leave_bounds_that_no_member_of_the_exact_front_exceeds(front)
 
 
 def test_no_time_leaves_a_front_and_no_false_claim(front):
-    proof = prove_front(front, limits=Limits(nodes=1, seconds=0.001))
+    proof = prove_front(front, limits=Limits(nodes=1, until=Deadline.after(0.001)))
     assert len(non_dominated(values(proof.front))) == len(proof.front.members)
     for claim in (proof.front.certificate, proof.front.epsilon):
         assert claim is None or claim.status is CertificateStatus.GAP
+
+
+def test_nothing_is_bounded_after_a_complete_proof(front, monkeypatch):
+    problem = replace(front.problem, objectives=front.problem.objectives[:1])
+    rows = np.stack([row_of(member.design) for member in front.members])
+    alone = seed_front(problem, rows, engine="search")
+
+    def no_bounds(*_, **__):
+        raise AssertionError("bounds are computed and dropped")
+
+    monkeypatch.setattr(strategy, "bound_front", no_bounds)
+    assert prove_front(alone).front.is_complete
+
+
+class Clock:
+    """Goes on by what is counted of the work, in seconds."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def counts(self, monkeypatch, owner, name, seconds):
+        """Each call of a method takes so long; a function of its arguments, or a number."""
+        counted = getattr(owner, name)
+
+        def call(*arguments, **named):
+            result = counted(*arguments, **named)
+            self.now += seconds(*arguments) if callable(seconds) else seconds
+            return result
+
+        monkeypatch.setattr(owner, name, call)
+
+
+@pytest.mark.parametrize("limit", [3.0, 12.0])
+def test_searches_bounds_and_checks_keep_one_deadline(front, monkeypatch, limit):
+    clock = Clock()
+    clock.counts(
+        monkeypatch, Threads, "search", lambda _, workers, nodes: len(workers) * nodes / 1e3
+    )
+    clock.counts(monkeypatch, BoxSearch, "_add_line", 0.1)
+    clock.counts(monkeypatch, Structure, "inequality", 0.05)
+    clock.counts(monkeypatch, CheckedBounds, "is_empty", 0.01)
+    proof = prove_front(front, limits=Limits(until=Deadline.after(limit, clock)), jobs=1)
+    assert 0.5 * limit < clock.now < limit + 2.0
+    assert not proof.front.is_complete

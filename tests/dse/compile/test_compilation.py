@@ -7,6 +7,7 @@ import numba
 import pytest
 
 import dse.certificate.strategy as proving
+from common.deadline import Deadline
 from dse.certificate.certify import Limits
 from dse.compile import load as compilation
 from dse.engines import explore as exploring
@@ -102,7 +103,7 @@ def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch,
 
     monkeypatch.setattr(proving, "load_proof_code", lambda: order.append("loaded"))
     monkeypatch.setattr(proving, "_Work", Work)
-    proving.prove_front(explored_exactly, limits=Limits(nodes=50, seconds=600.0))
+    proving.prove_front(explored_exactly, limits=Limits(nodes=50, until=Deadline.after(600.0)))
     assert order == ["loaded", "clock"]
 
 
