@@ -146,6 +146,7 @@ COMMANDS = (
             ("x-elite", "snapdragon-x-elite", "to 13 networks"),
         )
     ),
+    Command("peers", "python -m benchmarks.peers --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
         "hax-table8",
