@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+import io
 import os
 import re
 import sys
@@ -84,7 +85,7 @@ def main() -> None:
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
-    _open_closed_streams()
+    _prepare_streams()
     if not sys.stdout.isatty():
         # Rich would assume 80 columns of a pipe, and tables would lose some of theirs.
         os.environ.setdefault("COLUMNS", "200")
@@ -93,11 +94,15 @@ def main() -> None:
     sys.exit(status)
 
 
-def _open_closed_streams() -> None:
-    """Send to the null device what is written to streams that are closed."""
+def _prepare_streams() -> None:
+    """Send to the null device what is written to streams that are closed; print ``?`` for
+    characters that standard output cannot show."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    # A locale that lacks a character of a table is no reason to print no table.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
 
 
 def run(arguments: list[str]) -> int:
@@ -126,7 +131,11 @@ def run(arguments: list[str]) -> int:
         if error.filename is None:
             _discard_output()
         return _report(_file_error(error), BAD_INPUT)
+    except MemoryError:
+        return _report("not enough memory", BAD_INPUT)
     except Exception as error:
+        if str(error) == "can't start new thread":
+            return _report("cannot start a thread: memory or processes are limited", BAD_INPUT)
         # Typer's own errors (an unknown option, a missing argument) share no public base class.
         if hasattr(error, "format_message"):
             message = error.format_message()

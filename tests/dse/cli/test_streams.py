@@ -1,16 +1,18 @@
 """Standard streams that are closed or full."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 
-def shell(tail, *arguments):
+def shell(tail, *arguments, **variables):
     """Run a command in a shell that ends with redirections."""
     command = [sys.executable, "-m", "dse", *map(str, arguments)]
     script = ["sh", "-c", f'"$@" {tail}', "sh", *command]
-    return subprocess.run(script, capture_output=True, text=True, check=False)
+    env = {**os.environ, **variables}
+    return subprocess.run(script, capture_output=True, text=True, check=False, env=env)
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("show",)])
@@ -31,3 +33,28 @@ def test_a_full_device_behind_stdout_is_named(arguments):
     done = shell(">/dev/full", *arguments)
     assert done.stderr == "dse: standard output: No space left on device\n"
     assert done.returncode == 2
+
+
+def test_a_locale_without_the_characters_of_a_table_gets_another_one(pair_folder):
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = shell("", "show", pair_folder, **ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "member" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "dse: not enough memory\n"),
+        (RuntimeError("can't start new thread"), "dse: cannot start a thread: memory or"),
+    ],
+)
+def test_limits_of_the_system_are_no_internal_errors(dse, monkeypatch, error, message):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("dse.cli.main.app", fail)
+    done = dse("show")
+    assert done.status == 2
+    assert done.err.startswith(message)

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import tempfile
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import util
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from common.unfinished import temporary_folder
 from dse.tools.campaign.execute.workers import RunFinished, attempt
 from dse.tools.campaign.plan.settings import problem_key
 from dse.tools.campaign.store.run import RunFunction, RunTask
@@ -37,6 +42,7 @@ class LocalWorkers:
             "forkserver" if "forkserver" in methods else "spawn"
         )
         if "forkserver" in methods:
+            _own_temporary_folder()
             # Imported once; what the kernels need is then shared by all workers.
             self._context.set_forkserver_preload([function.__module__])
         self._function = function
@@ -122,6 +128,21 @@ class LocalWorkers:
         worker = _Worker(process, ours)
         self._workers.append(worker)
         return worker
+
+
+@cache
+def _own_temporary_folder() -> None:
+    """Have multiprocessing keep its sockets in a folder that the next run removes if this one is
+    killed. It chooses one for the life of the process when it is first asked."""
+    stack = ExitStack()
+    folder = stack.enter_context(temporary_folder())
+    # After multiprocessing has removed what it keeps there, which has the priority -100.
+    util.Finalize(None, stack.close, exitpriority=-101)
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        util.get_temp_dir()
+    finally:
+        tempfile.tempdir = before
 
 
 def _cause(exit_code: int | None) -> str:

@@ -1,0 +1,1 @@
+"""Broken inputs and killed processes by the thousand: what must not happen."""
