@@ -75,6 +75,8 @@ def _try_all(
         raise SystemExit("\n".join(["sound files are refused:", *refused]))
     names = list(inputs)
     for number in range(count):
+        if number % 500 == 499:
+            print(f"{number + 1} cases, {findings.total()} findings", flush=True)
         name = names[number % len(names)]
         sound, rng = inputs[name], random.Random(f"{seed} {name} {number}")
         command = rng.choice(sound.commands)

@@ -10,7 +10,7 @@ from benchmarks.robustness.confined import Ended, complaint
 
 @pytest.mark.parametrize("group", ["documents", "logs", "models", "results"])
 def test_broken_inputs_end_with_plain_words(group, capfd):
-    status = mutated_inputs.main(["--group", group, "--count", "60", "--seed", "7"])
+    status = mutated_inputs.main(["--group", group, "--count", "40", "--seed", "7"])
     assert status == 0, capfd.readouterr().out
 
 

@@ -39,8 +39,8 @@ def test_a_locale_without_the_characters_of_a_table_gets_another_one(pair_folder
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = shell("", "show", pair_folder, **ascii_only)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.isascii()
-    assert "member" in done.stdout
+    assert done.stdout.isascii(), ascii(done.stdout)[:300]
+    assert len(done.stdout.splitlines()) > 5
 
 
 @pytest.mark.parametrize(
