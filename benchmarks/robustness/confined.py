@@ -17,7 +17,7 @@ CPU_S = 20
 MEMORY_BYTES = 2 << 30
 WALL_S = 300
 FOREIGN = re.compile(
-    r"Traceback|Error\(|Error:|Warning|PosixPath|set_int_max_str_digits|numpy|jsonschema|yaml\."
+    r"Traceback|Error\(|Error:|Warning|PosixPath|set_int_max_str_digits|numpy\.|jsonschema|yaml\."
     r"|matplotlib|Errno|0x[0-9a-f]{6}|allow_pickle|zip file|protobuf|cannot identify|onnx\.|libpng"
     r"|not enough memory|invalid literal|codec can|not supported between|object has no|NoneType"
 )
