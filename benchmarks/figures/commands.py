@@ -164,6 +164,8 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
+    Command("mapformer-figure7", "python -m examples.mapformer.figure7 --mixes 3"),
+    Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms --mixes 1"),
     Command("mobile-i", "python -m examples.mobile_i.table2"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

@@ -117,11 +117,12 @@ def _rows(mark: Mark, output: str) -> list[str]:
         if label:
             printed.setdefault(label, []).extend(cells)
     found = []
-    for line in mark.text.splitlines():
+    _head, _rule, *rows = mark.text.splitlines()
+    for line in rows:
         label, cells = _split(line)
         values = iter(printed.get(label, ()))
         missing = [cell for cell in cells if cell not in values]
-        if missing and label:
+        if missing:
             found.append(f"{label}: not printed, or not in this order: {', '.join(missing)}")
     return found
 
@@ -133,4 +134,4 @@ def _split(line: str) -> tuple[str, list[str]]:
     else:
         first, *rest = re.split(r" {2,}", line.strip())
     label = re.sub(r"[`\\]", "", first)
-    return label, re.findall(r"\d[\d,]*(?:\.\d+)?", " ".join(rest))
+    return label, re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", " ".join(rest))
