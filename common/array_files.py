@@ -23,16 +23,16 @@ def read_array(
     error: type[DseError],
     accept: Callable[[tuple[int, ...]], object] = lambda shape: None,
 ) -> NDArray[Any]:
-    """Read one array of numbers; Python objects are never loaded.
+    """Read one array of numbers. Python objects are never loaded.
 
     Args:
         stream: an ``.npy`` file, or a member of an ``.npz`` file.
         path: starts messages.
         error: the class of errors.
-        accept: called with the shape before the data are read; raises if it does not fit.
+        accept: called with the shape before the data are read. Raises if it does not fit.
 
     Returns:
-        The array; it cannot be written to.
+        The array. It cannot be written to.
 
     Raises:
         DseError: of the class ``error``, if the stream holds no array of numbers, is cut off, or

@@ -1,6 +1,6 @@
 """This user's caches: what is loaded from them as code must not be anybody else's.
 
-Kernels import this module to be compiled; it imports no other of ours, since each change of it
+Kernels import this module to be compiled. It imports no other of ours, since each change of it
 compiles all of them anew.
 """
 
@@ -23,8 +23,8 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def user_cache() -> Path:
-    """Return this program's folder in the user's cache, made or not; one that cannot be made if
-    the user has no home."""
+    """Return this program's folder in the user's cache, made or not. One that cannot be made if the
+    user has no home."""
     root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(root if os.path.isabs(root) else os.devnull) / "paretosoc"
 
@@ -79,8 +79,8 @@ def compiled(function: Callable[..., Any], folder: Path, **options: Any) -> Any:
 
 @cache
 def _process_folder() -> Path:
-    """Make a folder that is removed when this process ends; its children find it by the variable
-    of the environment."""
+    """Make a folder that is removed when this process ends. Its children find it by the variable of
+    the environment."""
     folder = Path(tempfile.mkdtemp(prefix="paretosoc-"))
     atexit.register(_remove, folder, os.getpid())
     if not is_private(folder):
@@ -105,7 +105,7 @@ def _can_be_written(folder: Path) -> bool:
 
 def _are_private(paths: Iterable[Path], trusted: int = 0, *, sticky: bool = False) -> bool:
     """Return whether files and folders belong to root, this user or ``trusted``, and nobody else
-    can write to them; with ``sticky`` others may if they cannot remove what is not theirs, and
+    can write to them. With ``sticky`` others may if they cannot remove what is not theirs, and
     links are taken."""
     for path in paths:
         try:
@@ -126,7 +126,7 @@ def _are_private(paths: Iterable[Path], trusted: int = 0, *, sticky: bool = Fals
 
 @cache
 def _own_group() -> int:
-    """Return the group that has this user alone; -1 if there is none."""
+    """Return the group that has this user alone, or -1 if there is none."""
     try:
         user = pwd.getpwuid(os.geteuid())
         group = grp.getgrgid(user.pw_gid)

@@ -15,7 +15,7 @@ the memory."""
 
 
 def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTES) -> bytes:
-    """The bytes of a file, a pipe or a device.
+    """Return the bytes of a file, a pipe or a device.
 
     Raises:
         DseError: of the class ``error``, where it cannot be read or is longer.
@@ -61,13 +61,13 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
     """Write a file whole or not at all, whatever ends the process or the power.
 
     Args:
-        path: the target; a link stays a link, and what it points to is replaced. A path that the
+        path: the target. A link stays a link, and what it points to is replaced. A path that the
             user did not name comes from :func:`file_in`.
         data: the content.
-        part: where it is written first, on the same file system; by default beside the target.
+        part: where it is written first, on the same file system. By default beside the target.
 
     Raises:
-        OSError: where it cannot be written; it names ``path``, which is then what it was.
+        OSError: if it cannot be written. It names ``path``, which is then what it was.
     """
     target = Path(os.path.realpath(path))
     try:

@@ -29,7 +29,7 @@ SchemaName = tuple[str, str]
 
 
 def read_schema(name: SchemaName) -> dict[str, Any]:
-    """A schema as it is published."""
+    """Return a schema as it is published."""
     package, stem = name
     document: dict[str, Any] = parse_json(
         (resources.files(package) / f"{stem}.schema.json").read_bytes()
@@ -44,8 +44,8 @@ def violation(
     *,
     by_representatives: bool = False,
 ) -> tuple[str, str] | None:
-    """What does not follow a schema: its JSON path, and what is required and what came. None where
-    all does. 1.0 is no integer.
+    """What does not follow a schema: its JSON path, and what is required and what came. None if all
+    does. 1.0 is no integer.
 
     Args:
         document: as the strict reader has it.
@@ -55,7 +55,7 @@ def violation(
             schemas that allow it.
 
     Raises:
-        RecursionError: where the document is nested too deeply.
+        RecursionError: if the document is nested too deeply.
     """
     from jsonschema.exceptions import best_match
 
@@ -100,7 +100,7 @@ def _validator(
 
 
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """To JSON Schema ``$`` is the end of the text; to Python also the place before a last line
+    """To JSON Schema ``$`` is the end of the text. To Python also the place before a last line
     break, which would get into names."""
     from jsonschema.exceptions import ValidationError
 
@@ -111,7 +111,8 @@ def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator
 
 
 def json_path(keys: Sequence[str | int]) -> str:
-    """``$.units[0].name`` for ``("units", 0, "name")``; keys that are no plain word are quoted."""
+    """Return ``$.units[0].name`` for ``("units", 0, "name")``. Keys that are no plain word are
+    quoted."""
     return "$" + "".join(
         f".{key}" if isinstance(key, str) and _WORD.fullmatch(key) else f"[{json.dumps(key)}]"
         for key in keys
@@ -119,7 +120,7 @@ def json_path(keys: Sequence[str | int]) -> str:
 
 
 def shown(value: Any) -> str:
-    """A short text of a JSON value for an error message."""
+    """Return a short text of a JSON value for an error message."""
     if isinstance(value, dict):
         text = "an object with " + (", ".join(map(str, islice(value, 20))) or "nothing")
     elif isinstance(value, list):
@@ -171,13 +172,13 @@ def _requirement(error: ValidationError) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    """``did you mean repeats?``; empty where nothing is near."""
+    """``did you mean repeats?``, empty if nothing is near."""
     near = difflib.get_close_matches(name, known, n=2)
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _representatives(values: Sequence[Any]) -> list[Any]:
-    """Few values that are valid only if all ``values``, at least one, are.
+    """Return few values that are valid only if all ``values``, at least one, are.
 
     In lists such schemas limit numbers by bounds only, lists by their length (items may repeat),
     and no property by another. So the smallest and the largest stand for many numbers, the longest

@@ -19,17 +19,17 @@ def parse_json(
     integer: Callable[[str], Any] | None = None,
     decimal: Callable[[str], Any] | None = None,
 ) -> Any:
-    """The document in a text in UTF-8.
+    """Return the document in a text in UTF-8.
 
     Args:
-        data: the text; a byte order mark is skipped.
-        integer: makes a number of one without point and exponent; by default an ``int``.
-        decimal: the same of any other number; by default a ``float``.
+        data: the text. A byte order mark is skipped.
+        integer: makes a number of one without point and exponent. By default an ``int``.
+        decimal: the same of any other number. By default a ``float``.
 
     Raises:
-        DseError: where it is not JSON, is nested too deeply, has a key twice in one object, a text
-            with control characters, or a number that is not finite or has thousands of digits.
-            The message does not name the file.
+        DseError: if it is not JSON, is nested too deeply, has a key twice in one object, a text
+            with control characters, or a number that is not finite or has thousands of digits. The
+            message does not name the file.
     """
     parse: Callable[..., Any] = json.loads
     try:

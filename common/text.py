@@ -15,12 +15,13 @@ _IN_ONE_LINE = re.compile(f"[\t\n{_UNSAFE}]")
 
 
 def printable(text: str) -> str:
-    """The text without characters that a terminal would obey; lines and tabs stay."""
+    """Return the text without characters that a terminal would obey. Lines and tabs stay."""
     return _IN_LINES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def has_control_characters(text: str) -> bool:
-    """Whether a text that is to stand in one line holds any such character, line breaks included.
+    """Return whether a text that is to stand in one line holds any such character, line breaks
+    included.
 
     Every reader of a document refuses these, so that names can be printed, drawn and written to
     scripts as they are.
@@ -29,5 +30,5 @@ def has_control_characters(text: str) -> bool:
 
 
 def shortened(text: str) -> str:
-    """At most 40 characters of a text, for a message."""
+    """Return at most 40 characters of a text, for a message."""
     return text if len(text) <= 40 else text[:37] + "..."

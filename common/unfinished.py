@@ -69,7 +69,7 @@ def remove_abandoned(parent: Path, target: str | None = None) -> None:
 
 
 def hidden_name(target: Path, kind: str) -> Path:
-    """Return a new name beside a target; ``kind``: ``part``, or ``old`` for what it replaces."""
+    """Return a new name beside a target. ``kind``: ``part``, or ``old`` for what it replaces."""
     return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{kind}")
 
 

@@ -15,9 +15,9 @@ Clocks = tuple[tuple[str, int], ...]
 class NetworkTime:
     """The time of an entire network on one unit, alone on the chip.
 
-    ``names``: the network's names, the first being the source's own; ``macs``: of the network that
-    was measured, to distinguish another network of the same name. ``time_ps``: None where
-    the source has the network, but no time of it on these units.
+    ``names``: the network's names, the first being the source's own. ``macs``: of the network that
+    was measured, to distinguish another network of the same name. ``time_ps``: None if the source
+    has the network, but no time of it on these units.
     """
 
     names: tuple[str, ...]
@@ -31,7 +31,7 @@ class NetworkTime:
 
 @dataclass(frozen=True)
 class UnitMeasurement:
-    """What was measured of one group or layer on one unit; None where it was not.
+    """What was measured of one group or layer on one unit, or None if it was not.
 
     ``power_mw`` is the power above idle while it runs. ``note`` says where these figures are from,
     where that is more than the record's source.
@@ -48,7 +48,7 @@ class UnitMeasurement:
 class PartMeasurement:
     """One group of a network, or one or several of its layers.
 
-    ``names`` is the group's name, or the layers that were measured together; empty: groups are
+    ``names`` is the group's name, or the layers that were measured together. Empty: groups are
     matched by their order, and by ``convolutions``, the number of convolution layers in the group,
     where that is given.
     """
@@ -96,14 +96,15 @@ for ResNet-50) pass; the model zoo's GoogLeNet with floor pooling (9.5 % below C
 
 
 def plain_name(name: str) -> str:
-    """``name`` in lower case without punctuation: ``ResNet-50`` and ``resnet50`` are the same."""
+    """Return ``name`` in lower case without punctuation: ``ResNet-50`` and ``resnet50`` are the
+    same."""
     return "".join(character for character in name.lower() if character.isalnum())
 
 
 def is_same_network(
     name: str, macs: int, names: tuple[str, ...], measured_macs: int | None
 ) -> bool:
-    """Whether a network is the one that a record measured: by name and by its work."""
+    """Return whether a network is the one that a record measured: by name and by its work."""
     if plain_name(name) not in {plain_name(other) for other in names}:
         return False
     return measured_macs is None or abs(macs - measured_macs) <= measured_macs * MACS_TOLERANCE

@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """One (frequency, voltage) pair of a domain; the voltage may come from a model."""
+    """One (frequency, voltage) pair of a domain. The voltage may come from a model."""
 
     frequency_khz: int
     voltage_mv: int | None
@@ -48,7 +48,7 @@ class Domain:
     ``may_be_off``: the domain is switched off, and draws nothing, when nothing mapped needs it.
     ``parked``: index of the point it is held at when no unit of the search uses it.
     ``lowest_host``: of a domain of CPU cores that feed accelerators, index of the slowest point
-    that a search with an accelerator is offered; 0 (and no source) where the file gives none.
+    that a search with an accelerator is offered. 0 (and no source) where the file gives none.
     """
 
     name: str
@@ -63,11 +63,11 @@ class Domain:
 
 @dataclass(frozen=True)
 class Peak:
-    """What a unit can do at best in one number format; exact decimals as fractions.
+    """What a unit can do at best in one number format. Exact decimals as fractions.
 
-    ``macs_per_cycle``: multiply-accumulates per cycle of the unit's own clock.
-    ``efficiency``: share of that which large layers reach, by layer kind (``LayerKind`` value);
-    the key ``default`` holds for kinds not named.
+    ``macs_per_cycle``: multiply-accumulates per cycle of the unit's own clock. ``efficiency``:
+    share of that which large layers reach, by layer kind (``LayerKind`` value). The key ``default``
+    holds for kinds not named.
     """
 
     precision: str
@@ -82,7 +82,7 @@ class ClockLaw:
     """How the parts of a time overlap: it takes their p-norm, p = ``overlap`` >= 1.
 
     ``shares``: of a usual network, the parts ``compute``, ``memory`` and, with a host, ``host`` at
-    the fastest clocks, relative to each other; empty where nobody measured any.
+    the fastest clocks, relative to each other, empty if nobody measured any.
     """
 
     overlap: Fraction
@@ -92,9 +92,9 @@ class ClockLaw:
 
 @dataclass(frozen=True)
 class Contention:
-    """Three-region slowdown model (PCCS); bandwidths in kB/s at the memory's fastest clock.
+    """Three-region slowdown model (PCCS). Bandwidths in kB/s at the memory's fastest clock.
 
-    ``max_minor_percent`` is MRMC; ``rate_percent_per_gbps`` is rateN.
+    ``max_minor_percent`` is MRMC. ``rate_percent_per_gbps`` is rateN.
     """
 
     normal_bandwidth_kbps: int
@@ -111,7 +111,7 @@ class Contention:
 
 @dataclass(frozen=True)
 class PowerTable:
-    """Idle and busy power, mW, one entry per operating point of the domain named; busy >= idle."""
+    """Idle and busy power, mW, one entry per operating point of the domain named. Busy >= idle."""
 
     domain: str
     idle_mw: tuple[int, ...]
@@ -123,8 +123,8 @@ class PowerTable:
 class Rule:
     """A restriction: layers of ``kind`` or ``operation`` that break it cannot run on the unit.
 
-    ``limit`` names what is limited (see the platform schema), with inclusive bounds; a rule with
-    no limit forbids the kind or operation outright. ``operation`` "*" and ``kind`` None mean any.
+    ``limit`` names what is limited (see the platform schema), with inclusive bounds. A rule with no
+    limit forbids the kind or operation outright. ``operation`` "*" and ``kind`` None mean any.
     """
 
     kind: str | None
@@ -142,10 +142,9 @@ class Unit:
     """A processor that runs one group at a time.
 
     ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
-    ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw; 0: it
-    works in memory of its own.
-    What it can run: ``supported_kinds``, ``unsupported_operations`` and ``rules``; see
-    :mod:`fitness.cost_model.support`.
+    ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw. 0: it
+    works in memory of its own. What it can run: ``supported_kinds``, ``unsupported_operations`` and
+    ``rules``. See :mod:`fitness.cost_model.support`.
     """
 
     name: str
@@ -215,7 +214,7 @@ class MemoryPool:
 class PeArray:
     """Many engines like ``unit``, for periodic schedules.
 
-    The unit's bandwidth is that of one of ``vaults``; with more engines several share one. A
+    The unit's bandwidth is that of one of ``vaults``. With more engines several share one. A
     transfer within the caches takes bytes over ``cache_bandwidth_kbps`` plus ``cache_fixed_ns``.
     """
 
@@ -259,5 +258,5 @@ class Platform:
 
     @cached_property
     def unit_by_name(self) -> dict[str, Unit]:
-        """Units by their names."""
+        """Return units by their names."""
         return {unit.name: unit for unit in self.units}

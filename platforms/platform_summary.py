@@ -104,7 +104,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
 
 
 def platform_data(platform: Platform) -> dict[str, Any]:
-    """The platform as JSON types, every value with its source."""
+    """Return the platform as JSON types, every value with its source."""
     memory = platform.memory
     return {
         "name": platform.name,
@@ -215,7 +215,8 @@ def _watts(low: int, high: int) -> str:
 
 
 def platform_lines(platform: Platform) -> list[str]:
-    """The platform in a few aligned lines of text; sources are left to :func:`platform_data`."""
+    """Return the platform in a few aligned lines of text. Sources are left to
+    :func:`platform_data`."""
     lines = [f"{platform.name}: {platform.title}", "", "Clocks"]
     width = max(len(domain.name) for domain in platform.domains)
     for domain in platform.domains:

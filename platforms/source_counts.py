@@ -12,7 +12,7 @@ ENERGY = ("voltages", "power")
 
 
 def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
-    """Every source that the platform's file gives, once."""
+    """Return every source that the platform's file gives, once."""
     units, array, deployment = platform.units, platform.pe_array, platform.deployment
     return {
         "clocks": tuple(

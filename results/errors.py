@@ -4,4 +4,4 @@ from common.errors import DseError
 
 
 class ResultError(DseError, ValueError):
-    """A problem, front or file that is not sound; the message names the field and the value."""
+    """A problem, front or file that is not sound. The message names the field and the value."""

@@ -4,4 +4,5 @@ from common.errors import DseError
 
 
 class GraphError(DseError, ValueError):
-    """A model, graph or grouping that cannot be used; the message names what, where and why."""
+    """A model, graph or grouping that cannot be used. The message names the object, the place and
+    the reason."""

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Actor:
-    """A node of a dataflow graph. It fires its phases in turn; with one phase, the actor is
+    """A node of a dataflow graph. It fires its phases in turn. With one phase, the actor is
     synchronous (SDF), with more it is cyclo-static (CSDF).
 
-    ``layer`` is set where the actor is a layer of a network. ``execution_times`` maps a
-    processor type to the time of a firing, in whatever unit the graph's source used.
+    ``layer`` is set if the actor is a layer of a network. ``execution_times`` maps a processor type
+    to the time of a firing, in the unit that the graph's source used.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Actor:
 @dataclass(frozen=True)
 class Channel:
     """A FIFO: each firing of ``source`` puts ``production`` tokens in, each of ``target`` takes
-    ``consumption`` out; ``initial_tokens`` are there at the start (Tang 3.3: U and V).
+    ``consumption`` out. ``initial_tokens`` are there at the start (Tang 3.3: U and V).
 
     For networks a token is one tensor element.
     """
@@ -51,7 +51,7 @@ class Channel:
 
     @property
     def keeps_state(self) -> bool:
-        """Whether it only carries an actor's own state from each firing to a later one."""
+        """Return whether it only carries an actor's own state from each firing to a later one."""
         return (
             self.source == self.target
             and isinstance(self.production, int)
@@ -61,7 +61,7 @@ class Channel:
 
 
 def room_channel(channel: Channel, capacity: int) -> Channel:
-    """The channel back that bounds this one to a capacity: its tokens are free places."""
+    """Return the channel back that bounds this one to a capacity: its tokens are free places."""
     return Channel(
         channel.target,
         channel.source,
@@ -134,7 +134,8 @@ class SdfGraph:
 
     @cached_property
     def with_rooms(self) -> SdfGraph:
-        """The same graph without capacities: channels back, after all others, in their place."""
+        """Return the same graph without capacities. Channels back, after all others, take their
+        place."""
         rooms = [room_channel(c, c.capacity) for c in self.channels if c.capacity is not None]
         if not rooms:
             return self
@@ -143,7 +144,7 @@ class SdfGraph:
 
     @cached_property
     def multigraph(self) -> nx.MultiDiGraph[str]:
-        """The same graph for networkx: nodes carry ``actor``, edges carry ``channel``."""
+        """Return the same graph for networkx: nodes carry ``actor``, edges carry ``channel``."""
         import networkx as nx
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph(name=self.name)
@@ -155,7 +156,7 @@ class SdfGraph:
 
     @cached_property
     def actor_by_name(self) -> dict[str, Actor]:
-        """Actors by their names."""
+        """Map names to actors."""
         return {actor.name: actor for actor in self.actors}
 
 

@@ -29,7 +29,8 @@ class LayerKind(Enum):
 
 @dataclass(frozen=True)
 class Window:
-    """The sliding window of a convolution or pooling; one entry per spatial dimension."""
+    """The sliding window of a convolution or pooling. Every field has one entry per spatial
+    dimension."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -43,8 +44,8 @@ class Window:
 class Layer:
     """One layer: counts are per inference and independent of the number format.
 
-    ``macs`` are multiply-accumulates; ``parameters`` are the constants that the layer reads
-    (weights, biases, scales); ``input_elements`` and ``output_elements`` count activations.
+    ``macs`` are multiply-accumulates. ``parameters`` are the constants that the layer reads
+    (weights, biases, scales). ``input_elements`` and ``output_elements`` count activations.
     ``fused_activation`` layers and the like are separate layers: grouping keeps them together.
     """
 
@@ -71,6 +72,7 @@ class Layer:
     """What the narrow parameters take."""
 
     def parameter_bytes(self, bytes_per_element: int) -> int:
-        """Bytes of the constants where a number of the computation has ``bytes_per_element``."""
+        """Return the bytes of the constants if a number of the computation has
+        ``bytes_per_element``."""
         wide = self.parameters - self.narrow_parameters
         return wide * bytes_per_element + -(-self.narrow_bits // 8)

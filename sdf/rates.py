@@ -25,25 +25,25 @@ IntArray = npt.NDArray[Any]
 
 
 def per_phase(figures: Sequence[int]) -> PerPhase:
-    """The shortest form of one figure per phase: a number where all are equal."""
+    """Return the shortest form of one figure per phase: a number where all are equal."""
     return figures[0] if len(set(figures)) == 1 else tuple(figures)
 
 
 def in_phases(figure: PerPhase, phases: int) -> tuple[int, ...]:
-    """One entry per phase."""
+    """Return the figure with one entry per phase."""
     return (figure,) * phases if isinstance(figure, int) else figure
 
 
 def cycle_total(figure: PerPhase, phases: int) -> int:
-    """The sum over all phases."""
+    """Return the sum over all phases."""
     return figure * phases if isinstance(figure, int) else sum(figure)
 
 
 def single_rate(rate: PerPhase, where: str) -> int:
-    """The rate itself.
+    """Return the rate itself.
 
     Raises:
-        GraphError: where it differs from phase to phase; ``where`` names it.
+        GraphError: if it differs from phase to phase. ``where`` names it.
     """
     if not isinstance(rate, int):
         raise GraphError(f"{where}: must have one rate, got a cyclo-static one")
@@ -62,28 +62,28 @@ class Rate:
         self._total = self._sums[-1]
 
     def moved(self, firings: int) -> int:
-        """Tokens of the firings before this one."""
+        """Return the tokens of the firings before this one."""
         if self.phases == 1:
             return firings * self._total
         cycles, phase = divmod(firings, self.phases)
         return cycles * self._total + self._sums[phase]
 
     def most(self, tokens: int) -> int:
-        """The most firings, from the first one on, that move no more than ``tokens``."""
+        """Return the most firings, from the first one on, that move no more than ``tokens``."""
         if self.phases == 1:
             return tokens // self._total
         cycles, rest = divmod(tokens, self._total)
         return cycles * self.phases + bisect_right(self._sums, rest) - 1
 
     def moved_by_each(self, firings: IntArray) -> IntArray:
-        """``moved`` of every entry."""
+        """Return ``moved`` of every entry."""
         if self.phases == 1:
             return firings * self._total
         phase = (firings % self.phases).astype(np.int64)
         return firings // self.phases * self._total + self._array[phase]
 
     def last_needed(self, tokens: IntArray) -> IntArray:
-        """For every entry, the firing that moves the last of these tokens."""
+        """Return, for every entry, the firing that moves the last of these tokens."""
         if self.phases == 1:
             return (tokens - 1) // self._total
         before = tokens - 1

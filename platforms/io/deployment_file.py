@@ -21,13 +21,13 @@ from platforms.io.measurement_file import integer_of, read_source
 def read_deployment(
     entry: Mapping[str, Any] | None, domains: Iterable[str], units: Iterable[str]
 ) -> Deployment | None:
-    """The section, or None where the file has none.
+    """Return the section, or None if the file has none.
 
     What it says of domains and units that the platform does not have is left out: a file that
     extends another one may have removed them.
 
     Raises:
-        PlatformError: where a domain occurs twice, or power modes contradict themselves.
+        PlatformError: if a domain occurs twice, or power modes contradict themselves.
     """
     if entry is None:
         return None

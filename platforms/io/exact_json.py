@@ -1,4 +1,4 @@
-"""JSON whose numbers stay the decimals that were written; refuses what could not be exact."""
+"""JSON whose numbers stay the decimals that were written. Refuses what could not be exact."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_DIGITS = 30
 
 
 def exact_decimal(text: str) -> Decimal:
-    """The decimal number that ``text`` writes.
+    """Return the decimal number that ``text`` writes.
 
     Raises:
-        PlatformError: where it is none, has more than ``MAX_DIGITS`` digits, or such an exponent.
+        PlatformError: if it is none, has more than ``MAX_DIGITS`` digits, or such an exponent.
     """
     try:
         value = Decimal(text)
@@ -38,18 +38,18 @@ def exact_decimal(text: str) -> Decimal:
 
 
 def exact_integer(text: str) -> int:
-    """The same for an integer without exponent."""
+    """Return the same for an integer without exponent."""
     if len(text) > MAX_DIGITS:
         raise PlatformError(f"numbers must have at most {MAX_DIGITS} digits, got {shortened(text)}")
     return int(text)
 
 
 def parse_exact(data: bytes, label: str) -> Any:
-    """The document in ``data``, numbers as ``int`` or ``Decimal``.
+    """Return the document in ``data``, numbers as ``int`` or ``Decimal``.
 
     Raises:
-        PlatformError: where it is not strict JSON (:func:`common.strict_json.parse_json`), or a
-            number is not short; the message begins with ``label``.
+        PlatformError: if it is not strict JSON (:func:`common.strict_json.parse_json`), or a number
+            is not short. The message begins with ``label``.
     """
     try:
         return parse_json(data, integer=exact_integer, decimal=exact_decimal)
@@ -58,7 +58,8 @@ def parse_exact(data: bytes, label: str) -> Any:
 
 
 def canonical_json(document: Any) -> bytes:
-    """``document`` in one fixed form: sorted keys, no spaces, numbers without trailing zeros."""
+    """Return ``document`` in one fixed form: sorted keys, no spaces, numbers without trailing
+    zeros."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -78,5 +79,5 @@ def canonical_json(document: Any) -> bytes:
 
 
 def rounded_half_up(value: Fraction) -> int:
-    """The nearest integer; halves go up."""
+    """Return the nearest integer. Halves go up."""
     return (2 * value.numerator + value.denominator) // (2 * value.denominator)

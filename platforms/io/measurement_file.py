@@ -35,7 +35,7 @@ def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
     """``value`` x ``factor``, which must be an integer number of ``unit``.
 
     Raises:
-        PlatformError: where it is not; the message begins with ``what``, the place.
+        PlatformError: if it is not. The message begins with ``what``, the place.
     """
     scaled = Fraction(value) * factor
     if scaled.denominator != 1:
@@ -44,7 +44,7 @@ def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
 
 
 def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> Clocks:
-    """Clocks of a record; each must be on its domain's ladder."""
+    """Clocks of a record. Each must be on its domain's ladder."""
     clocks = []
     for name, mhz in document.items():
         path = f"{where}.{name}"
@@ -81,7 +81,7 @@ def _check_unit(
 def read_network_time(
     record: Mapping[str, Any], domains: Mapping[str, Domain], units: Mapping[str, Unit], where: str
 ) -> NetworkTime:
-    """One entry of a platform's ``measurements``.
+    """Return one entry of a platform's ``measurements``.
 
     Raises:
         PlatformError: on a clock, unit or precision that the platform does not have.
@@ -173,7 +173,7 @@ def _read_parts(
 
 
 def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> None:
-    """Every part has a name or none has; nothing is measured twice on one unit."""
+    """Every part has a name or none has. Nothing is measured twice on one unit."""
     named = [part for part in entries if part.names]
     if named and len(named) < len(entries):
         raise PlatformError(f"{where}.{key} must name all of its items or none")
@@ -205,7 +205,7 @@ def read_network_profile(
     memory: Memory,
     where: str,
 ) -> NetworkProfile:
-    """One measured network of a platform's ``profiles`` or of a profile file.
+    """Return one measured network of a platform's ``profiles`` or of a profile file.
 
     Raises:
         PlatformError: on a clock, unit or precision that the platform does not have, a group or

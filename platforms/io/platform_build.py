@@ -40,7 +40,7 @@ MAX_BANDWIDTH_KBPS = 10**10
 
 
 def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
-    """The platform of a document that fits ``platform.schema.json``.
+    """Return the platform of a document that fits ``platform.schema.json``.
 
     Raises:
         PlatformError: naming the place, what was required and what came.

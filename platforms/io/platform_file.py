@@ -46,14 +46,14 @@ def platform_names() -> tuple[str, ...]:
 
 
 def load_platform(name_or_path: str | Path) -> Platform:
-    """The platform of that name, or that a JSON file describes.
+    """Return the platform of that name, or that a JSON file describes.
 
-    A string that is the name of a platform means that platform; anything with a path separator or
+    A string that is the name of a platform means that platform. Anything with a path separator or
     the suffix ``.json`` is a file.
 
     Raises:
-        PlatformError: where there is none (the nearest names are suggested), or the file does not
-            fit the schema ``platforms/data/platform.schema.json`` or contradicts itself.
+        PlatformError: if there is none (the nearest names are suggested), or the file does not fit
+            the schema ``platforms/data/platform.schema.json`` or contradicts itself.
     """
     document, label = platform_document(name_or_path)
     # Those with a name are checked by the tests.
@@ -67,10 +67,10 @@ def load_platform(name_or_path: str | Path) -> Platform:
 
 
 def platform_document(name_or_path: str | Path) -> tuple[dict[str, Any], str]:
-    """The document of a platform with all that it extends merged in, and its label.
+    """Return the document of a platform with all that it extends merged in, and its label.
 
     Raises:
-        PlatformError: where there is none, or no JSON object.
+        PlatformError: if there is none, or no JSON object.
     """
     return _resolved(str(name_or_path), None, ())
 
@@ -78,7 +78,7 @@ def platform_document(name_or_path: str | Path) -> tuple[dict[str, Any], str]:
 def _resolved(
     reference: str, beside: Path | None, seen: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
-    """The document of ``reference`` with all that it extends merged in, and its label."""
+    """Return the document of ``reference`` with all that it extends merged in, and its label."""
     if reference in platform_names():
         data = (resources.files("platforms.data") / f"{reference}.json").read_bytes()
         label, identity, folder = reference, reference, None
@@ -146,7 +146,7 @@ def _merged(base: Any, own: Any, key: str = "") -> Any:
 
 
 def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
-    """``base`` with the entries of ``own`` merged in; a new entry goes to the end."""
+    """Return ``base`` with the entries of ``own`` merged in. A new entry goes to the end."""
     result = list(base)
     for entry in own:
         if not isinstance(entry, dict):

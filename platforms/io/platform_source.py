@@ -14,7 +14,7 @@ _LINE = 100
 
 
 def platform_source(name_or_path: str) -> str:
-    """The JSON text of a platform, complete and readable by :func:`load_platform`.
+    """Return the JSON text of a platform, complete and readable by :func:`load_platform`.
 
     Raises:
         PlatformError: as :func:`load_platform`, but for what the schema checks.
@@ -24,8 +24,8 @@ def platform_source(name_or_path: str) -> str:
 
 
 def new_platform_source() -> str:
-    """The JSON text of a board of which nothing is known yet: every figure is assumed, and its
-    source says how to get a better one."""
+    """Return the JSON text of a board of which nothing is known yet: every figure is assumed, and
+    its source says how to get a better one."""
     return (resources.files("platforms.data") / "new_platform.txt").read_text("utf-8")
 
 

@@ -16,13 +16,13 @@ MAX_POWER_MW = 10_000_000
 def voltages_mv(
     voltage: Mapping[str, Any], frequencies_khz: Sequence[int], where: str
 ) -> tuple[int | None, ...]:
-    """The voltage of every point of a ladder, mV; None where unknown.
+    """Return the voltage of every point of a ladder, mV, or None if unknown.
 
     The model: flat at ``minimum_mv`` up to the knee, then a straight line to ``maximum_mv`` at the
-    fastest point; integer millivolts, rounded half up.
+    fastest point. Integer millivolts, rounded half up.
 
     Raises:
-        PlatformError: where the number of voltages or their order is wrong.
+        PlatformError: if the number of voltages or their order is wrong.
     """
     if "unknown" in voltage:
         return (None,) * len(frequencies_khz)
@@ -61,14 +61,14 @@ def power_mw(
     voltages: Sequence[int | None],
     where: str,
 ) -> tuple[int, ...]:
-    """The power of every point of a ladder, mW, rounded half up.
+    """Return the power of every point of a ladder, mW, rounded half up.
 
     The model: ``capacitance_nf`` x f x V^2 + ``leakage_mw_per_v`` x V + ``constant_mw``, with f in
     MHz and V in volts (nF x MHz x V^2 = mW).
 
     Raises:
-        PlatformError: where the number of powers is wrong, a model needs a voltage that is unknown,
-            or a power is absurd.
+        PlatformError: if the number of powers is wrong, a model needs a voltage that is unknown, or
+            a power is absurd.
     """
     if "mw" in curve:
         if len(curve["mw"]) != len(frequencies_khz):

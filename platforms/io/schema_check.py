@@ -12,7 +12,7 @@ _PACKAGE = "platforms.data"
 
 
 def read_schema(name: str, package: str = _PACKAGE) -> dict[str, Any]:
-    """The schema ``NAME.schema.json`` in a package."""
+    """Return the schema ``NAME.schema.json`` in a package."""
     return read_published((package, name))
 
 

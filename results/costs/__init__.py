@@ -1,4 +1,4 @@
-"""Where costs are from, per group and unit, and the document of costs.json."""
+"""If costs are from, per group and unit, and the document of costs.json."""
 
 from results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 

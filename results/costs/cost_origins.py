@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class CostOrigin(Enum):
-    """Where a cost is from; a measurement always wins over a calibration, that over an estimate."""
+    """Where a cost is from. A measurement always wins over a calibration, that over an estimate."""
 
     MEASURED = "measured"
     CALIBRATED = "calibrated"

@@ -24,16 +24,16 @@ COSTS_FORMAT = "paretosoc-costs/1"
 
 
 def costs_bytes(origins: CostOrigins, problem: Problem) -> bytes:
-    """The bytes of ``costs.json``.
+    """Return the bytes of ``costs.json``.
 
     Raises:
-        ResultError: where the origins are not those of this problem.
+        ResultError: if the origins are not those of this problem.
     """
     return canonical_bytes(costs_to_document(origins, problem))
 
 
 def costs_from_bytes(data: bytes, problem: Problem) -> CostOrigins:
-    """The origins in the bytes of a ``costs.json``.
+    """Return the origins in the bytes of a ``costs.json``.
 
     Raises:
         ResultError: as :func:`costs_from_document`, or where the text is not sound JSON.
@@ -42,10 +42,10 @@ def costs_from_bytes(data: bytes, problem: Problem) -> CostOrigins:
 
 
 def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]:
-    """The origins as JSON content; each source text occurs once.
+    """Return the origins as JSON content. Each source text occurs once.
 
     Raises:
-        ResultError: where the origins are not those of this problem.
+        ResultError: if the origins are not those of this problem.
     """
     check_origins(origins, problem)
     texts: dict[str, int] = {}
@@ -96,14 +96,14 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
 def costs_from_document(
     document: Json, problem: Problem, *, check_hashes: bool = True
 ) -> CostOrigins:
-    """The origins that :func:`costs_to_document` gave this content for.
+    """Return the origins that :func:`costs_to_document` gave this content for.
 
     Args:
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
-        ResultError: where the content does not follow the schema, was changed, or is not of this
-            problem; it names the JSON path.
+        ResultError: if the content does not follow the schema, was changed, or is not of this
+            problem. It names the JSON path.
     """
     check_against_schema(document, "costs")
     content: Any = document
@@ -163,8 +163,8 @@ def check_origins(origins: CostOrigins, problem: Problem) -> None:
     """Accepts origins of exactly the networks, groups and units of ``problem``.
 
     Raises:
-        ResultError: where a network or group has another name, a unit is missing, or a group can
-            run according to one and cannot according to the other.
+        ResultError: if a network or group has another name, a unit is missing, or a group can run
+            according to one and cannot according to the other.
     """
     names = [network.name for network in problem.networks]
     if [network.name for network in origins.networks] != names:

@@ -19,8 +19,8 @@ def check_deepstream(deployment: Deployment) -> None:
     """Accepts a member each of whose networks is one engine: ``nvinfer`` runs one.
 
     Raises:
-        ResultError: where number formats are chosen, TensorRT cannot serve a unit, or a network
-            needs several engines.
+        ResultError: if number formats are chosen, TensorRT cannot serve a unit, or a network needs
+            several engines.
     """
     check_one_format(deployment, "deepstream")
     check_trtexec(deployment)
@@ -37,7 +37,7 @@ def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) 
         models: what was written of each network.
 
     Raises:
-        ResultError: where a network takes anything but one batch of images.
+        ResultError: if a network takes anything but one batch of images.
     """
     configs = {}
     for n, (files, model) in enumerate(zip(network_files(deployment), models, strict=True)):

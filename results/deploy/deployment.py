@@ -15,7 +15,7 @@ from results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive groups of a network on one unit; indices into the problem, groups within the
+    """Consecutive groups of a network on one unit. Indices into the problem, groups within the
     network, ``last`` included."""
 
     network: int
@@ -30,8 +30,7 @@ class Segment:
 class Deployment:
     """A member, and the board that it is to run on.
 
-    ``origins`` has the layers of the groups and the models; None where the result folder has
-    none.
+    ``origins`` has the layers of the groups and the models, or None if the result folder has none.
     """
 
     front: Front
@@ -47,7 +46,7 @@ class Deployment:
 
     @property
     def member(self) -> Member:
-        """The member."""
+        """Return the member."""
         return self.front.members[self.index]
 
     @property
@@ -57,14 +56,14 @@ class Deployment:
 
     @property
     def title(self) -> str:
-        """The member in a line."""
+        """Return the member in a line."""
         names = ", ".join(network.name for network in self.problem.networks)
         marks = f" ({', '.join(self.marks)})" if self.marks else ""
         return f"{names} on {self.platform.name}: member {self.index}{marks}"
 
     @property
     def clocks_khz(self) -> dict[str, int | None]:
-        """Frequency of each domain of the problem; None where it is off."""
+        """Frequency of each domain of the problem, or None if it is off."""
         points = self.member.design.operating_points.tolist()
         return {
             domain.name: domain.frequencies_khz[point] if on else None
@@ -74,7 +73,7 @@ class Deployment:
         }
 
     def segments(self, network: int) -> tuple[Segment, ...]:
-        """The segments of a network, in order of execution."""
+        """Return the segments of a network, in order of execution."""
         groups = self.problem.networks[network].groups
         units = self.member.design.units[groups.start : groups.stop].tolist()
         segments: list[Segment] = []
@@ -89,7 +88,7 @@ class Deployment:
         """Names of the segment's layers, in order of execution.
 
         Raises:
-            ResultError: where the result folder does not say what is in a group.
+            ResultError: if the result folder does not say what is in a group.
         """
         if self.origins is None:
             raise ResultError(
@@ -104,7 +103,7 @@ def check_one_format(deployment: Deployment, target: str) -> None:
     """Accepts a member whose groups all have one number format.
 
     Raises:
-        ResultError: where formats are chosen; names the target.
+        ResultError: if formats are chosen. Names the target.
     """
     if deployment.problem.has_formats:
         raise ResultError(
@@ -117,7 +116,7 @@ def check_platform(deployment: Deployment) -> None:
     """Accepts a platform with the clocks and units of the problem.
 
     Raises:
-        ResultError: where a domain or unit is missing, or a ladder is another one.
+        ResultError: if a domain or unit is missing, or a ladder is another one.
     """
     platform, problem = deployment.platform, deployment.problem
     for domain in problem.domains:

@@ -1,4 +1,4 @@
-"""``deployment.json``: a member with everything that a tool needs to set it up; described in
+"""``deployment.json``: a member with everything that a tool needs to set it up. Described in
 ``schemas/deployment.schema.json``."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def deployment_to_document(
     providers: Mapping[str, Json] | None = None,
     devices: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    """The deployment as JSON content.
+    """Return the deployment as JSON content.
 
     Args:
         deployment: the member.
@@ -120,7 +120,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
 
 
 def _placed(unit: ProblemUnit) -> dict[str, Json]:
-    """The unit and, where it is chosen, the number format."""
+    """Return the unit and, where it is chosen, the number format."""
     place: dict[str, Json] = {"unit": unit.unit_name}
     return place if unit.number_format is None else {**place, "number_format": unit.number_format}
 

@@ -1,4 +1,4 @@
-"""A folder with a deployment: ``deployment.json``, which names all the others; written whole or not
+"""A folder with a deployment: ``deployment.json``, which names all the others. Written whole or not
 at all."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def write_deployment(
     """Writes a deployment.
 
     Args:
-        folder: where to; an older deployment is replaced with ``overwrite``.
+        folder: where to. An older deployment is replaced with ``overwrite``.
         fill: writes the files into the folder that it is given, and returns what makes the content
             of ``deployment.json`` from their names and SHA-256s.
         overwrite: replace an older deployment.
 
     Raises:
-        ResultError: where the folder exists (without ``overwrite``) or holds anything but a
-            deployment of ours (with it), or cannot be written.
+        ResultError: if the folder exists (without ``overwrite``) or holds anything but a deployment
+            of ours (with it), or cannot be written.
     """
     check_deployment_folder(folder, overwrite=overwrite)
 
@@ -59,14 +59,14 @@ def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
     """Accepts a folder that :func:`write_deployment` may write.
 
     Raises:
-        ResultError: where the folder exists and ``overwrite`` is false, or holds anything that its
+        ResultError: if the folder exists and ``overwrite`` is false, or holds anything that its
             ``deployment.json`` does not name.
     """
     check_own_folder(folder, lambda entry: _is_own(entry, folder), overwrite=overwrite)
 
 
 def _files_of(folder: Path) -> set[str]:
-    """Names that the folder's ``deployment.json`` names, itself included; none where it has none.
+    """Names that the folder's ``deployment.json`` names, itself included. None where it has none.
 
     Engines and profiles that were made beside the files are left alone.
     """
@@ -87,20 +87,20 @@ def _files_of(folder: Path) -> set[str]:
 
 
 def _is_linked(folder: Path, name: str) -> bool:
-    """Whether a name is a folder, a link, or below a link."""
+    """Return whether a name is a folder, a link, or below a link."""
     parents = [parent for parent in PurePosixPath(name).parents if parent.parts]
     paths = [folder / name, *(folder / parent for parent in parents)]
     return paths[0].is_dir() or any(path.is_symlink() for path in paths)
 
 
 def _is_below(name: str) -> bool:
-    """Whether a name is that of a file in the folder, or in folders of it."""
+    """Return whether a name is that of a file in the folder, or in folders of it."""
     path = PurePosixPath(name)
     return path.as_posix() == name and not path.is_absolute() and ".." not in path.parts
 
 
 def _is_own(entry: Path, folder: Path) -> bool:
-    """Whether a file is ours, or a folder holds ours alone."""
+    """Return whether a file is ours, or a folder holds ours alone."""
     own = _files_of(folder)
     if entry.is_dir() and not entry.is_symlink():
         held = [path for path in entry.rglob("*") if path.is_symlink() or not path.is_dir()]

@@ -26,7 +26,7 @@ class ConfMode:
 
 @dataclass(frozen=True)
 class NvpmodelConf:
-    """What a file says; ``parameters``: name to its arguments."""
+    """What a file says. ``parameters``: name to its arguments."""
 
     parameters: dict[str, tuple[str, ...]]
     modes: tuple[ConfMode, ...]
@@ -40,7 +40,7 @@ def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
         label: starts messages.
 
     Raises:
-        ResultError: on a line that is none of its grammar, or a file without a power mode; names
+        ResultError: on a line that is none of its grammar, or a file without a power mode. Names
             the line.
     """
     parameters: dict[str, list[str]] = {}
@@ -88,7 +88,7 @@ def _integer(text: str, here: str) -> int:
 
 
 def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerModes:
-    """Values of a board's own file that replace the platform's.
+    """Return values of a board's own file that replace the platform's.
 
     Args:
         conf: the file.
@@ -96,7 +96,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
         label: starts messages.
 
     Raises:
-        ResultError: where the file has no parameter for one of the domains, a value that is no
+        ResultError: if the file has no parameter for one of the domains, a value that is no
             integer, or no mode without caps.
     """
     parameters = tuple(_spelled(parameter, conf, label) for parameter in known.parameters)
@@ -125,7 +125,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
 
 
 def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModeParameter:
-    """The parameter with the spelling that the file has."""
+    """Return the parameter with the spelling that the file has."""
     for names in parameter.names:
         present = tuple(name for name in names if name in conf.parameters)
         if present:
@@ -138,7 +138,7 @@ def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModePa
 def _caps(
     mode: ConfMode, parameters: tuple[ModeParameter, ...], label: str
 ) -> tuple[tuple[str, int | None], ...]:
-    """Per domain its cap, kHz; 0 where a clock that has a lower limit, too, is not named."""
+    """Per domain its cap, kHz, or 0 if a clock that has a lower limit, too, is not named."""
     caps: list[tuple[str, int | None]] = []
     for parameter in parameters:
         values = [
@@ -156,7 +156,7 @@ def _caps(
 
 
 def _cores(mode: ConfMode) -> int:
-    """Cores on line; CPU 0 always is, whether the file names it or not."""
+    """Cores on line. CPU 0 always is, whether the file names it or not."""
     states = {core: value for name, core, value in mode.lines if name == "CPU_ONLINE"}
     states["CORE_0"] = "1"
     return sum(value == "1" for value in states.values())

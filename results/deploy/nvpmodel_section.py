@@ -35,20 +35,20 @@ class ModeCost:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the figures hold as they stand."""
+        """Return whether the figures hold as they stand."""
         return self.times_ps is not None and not self.remarks
 
 
 def times_of(problem: Problem, makespan_ps: int, latencies_ps: Sequence[int]) -> tuple[int, ...]:
-    """What modes are compared by: the makespan; with rates the longest response of each network."""
+    """What modes are compared by: the makespan. With rates the longest response of each network."""
     return tuple(latencies_ps) if problem.has_rates else (makespan_ps,)
 
 
 def power_modes(deployment: Deployment) -> PowerModes:
-    """The platform's data for nvpmodel.
+    """Return the platform's data for nvpmodel.
 
     Raises:
-        ResultError: where the board has none.
+        ResultError: if the board has none.
     """
     known = deployment.platform.deployment
     if known is None or known.power_modes is None:
@@ -60,9 +60,9 @@ def power_modes(deployment: Deployment) -> PowerModes:
 
 
 def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
-    """The mode whose clocks are nearest, of those whose figures are exact if there are such.
+    """Return the mode whose clocks are nearest, of those whose figures are exact if there are such.
 
-    None where the mapping runs in no mode.
+    None if the mapping runs in no mode.
     """
     able = [cost for cost in costs if cost.times_ps is not None]
     exact = [cost for cost in able if cost.is_exact]
@@ -88,7 +88,7 @@ def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
 
 
 def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[str]:
-    """``12.3 ms`` and ``456 mJ``; with rates ``detect at most 12.3 ms`` for each network."""
+    """``12.3 ms`` and ``456 mJ``. With rates ``detect at most 12.3 ms`` for each network."""
     names = [f"{n.name} at most " for n in problem.networks] if problem.has_rates else [""]
     pairs = zip(names, times_ps, strict=True)
     texts = [f"{name}{format_number(ps / PS_PER_MS)} ms" for name, ps in pairs]
@@ -98,7 +98,7 @@ def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[
 def nvpmodel_section(
     deployment: Deployment, modes: PowerModes, costs: Sequence[ModeCost], *, from_file: bool
 ) -> str:
-    """The section, and in comments what the board's own modes cost.
+    """Return the section, and in comments what the board's own modes cost.
 
     Args:
         deployment: the member.
@@ -107,7 +107,7 @@ def nvpmodel_section(
         from_file: whether ``modes`` were read from the board's own file.
 
     Raises:
-        ResultError: where a clock of the member has no parameter.
+        ResultError: if a clock of the member has no parameter.
     """
     number = max(mode.number for mode in modes.modes) + 1
     problem, member = deployment.problem, deployment.member

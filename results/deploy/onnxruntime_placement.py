@@ -19,8 +19,8 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
     """Execution provider of each unit that the member uses.
 
     Raises:
-        ResultError: where number formats are chosen, a unit has none, or two units of one network
-            are one provider with different options: a session has one instance of a provider.
+        ResultError: if number formats are chosen, a unit has none, or two units of one network are
+            one provider with different options: a session has one instance of a provider.
     """
     check_one_format(deployment, "onnxruntime")
     known = deployment.platform.deployment
@@ -49,7 +49,7 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
 
 
 def providers_document(deployment: Deployment) -> dict[str, Any]:
-    """``providers`` of ``deployment.json``."""
+    """Return ``providers`` of ``deployment.json``."""
     return {
         unit: {
             "provider": provider.name,
@@ -65,7 +65,7 @@ def annotate(model: Any, unit_of: dict[str, str]) -> None:
 
     Args:
         model: ``onnx.ModelProto``, changed in place.
-        unit_of: by name of the node; nodes that compute weights have none.
+        unit_of: by name of the node. Nodes that compute weights have none.
     """
     model.ir_version = max(model.ir_version, _FIRST_IR)
     for node in model.graph.node:
@@ -74,5 +74,5 @@ def annotate(model: Any, unit_of: dict[str, str]) -> None:
 
 
 def placement_script() -> str:
-    """``run.py``; it reads all names from ``deployment.json``."""
+    """``run.py``. It reads all names from ``deployment.json``."""
     return (files("results.deploy.scripts") / "run_placement.py").read_text("utf-8")

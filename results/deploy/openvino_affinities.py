@@ -15,7 +15,7 @@ def check_openvino(deployment: Deployment) -> None:
     """Accepts a member whose units have a device on its platform.
 
     Raises:
-        ResultError: where number formats are chosen, or a unit has none.
+        ResultError: if number formats are chosen, or a unit has none.
     """
     check_one_format(deployment, "openvino")
     for unit in _units_used(deployment):
@@ -31,7 +31,7 @@ def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
     platform does not name it: then it goes by the unit's kind.
 
     Raises:
-        ResultError: where number formats are chosen.
+        ResultError: if number formats are chosen.
     """
     check_one_format(deployment, "openvino")
     platform, named = deployment.platform, _named(deployment)
@@ -60,5 +60,5 @@ def _units_used(deployment: Deployment) -> list[str]:
 
 
 def affinity_script() -> str:
-    """``run.py``; it reads all names from ``deployment.json``."""
+    """``run.py``. It reads all names from ``deployment.json``."""
     return (files("results.deploy.scripts") / "run_affinities.py").read_text("utf-8")

@@ -14,10 +14,10 @@ _FOLDED = 96
 
 
 def sysfs_script(deployment: Deployment) -> str:
-    """The script; a domain that is off is left alone, or its CPUs go off line.
+    """Return the script. A domain that is off is left alone, or its CPUs go off line.
 
     Raises:
-        ResultError: where the platform does not say how one of its clocks is set.
+        ResultError: if the platform does not say how one of its clocks is set.
     """
     memory = deployment.platform.memory.domain
     lines = [
@@ -33,11 +33,11 @@ def sysfs_script(deployment: Deployment) -> str:
 
 
 def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]:
-    """How each clock of the problem is set, and its frequency; None where it is off. A clock with
-    one operating point needs no control.
+    """Return how each clock of the problem is set, and its frequency, or None if it is off. A clock
+    with one operating point needs no control.
 
     Raises:
-        ResultError: where the platform does not say how one of its clocks is set.
+        ResultError: if the platform does not say how one of its clocks is set.
     """
     platform = deployment.platform
     known = platform.deployment

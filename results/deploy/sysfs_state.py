@@ -39,26 +39,26 @@ class Setting:
 
     @property
     def is_as_planned(self) -> bool:
-        """Whether the file has what the member wants."""
+        """Return whether the file has what the member wants."""
         return self.found is not None and abs(self.found - self.wanted) <= self.slack
 
     @property
     def words(self) -> str:
-        """One line."""
+        """Return one line."""
         found = "is missing" if self.found is None else f"is {self.found}"
         wanted = "" if self.is_as_planned else f", must be {self.wanted}"
         return f"{self.domain}: {self.path} {found}{wanted}"
 
 
 def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
-    """Every setting of the member, read back; nothing is written.
+    """Return every setting of the member, read back. Nothing is written.
 
     Args:
         deployment: the member.
         root: what is put before all paths: ``/`` on the board, a copy of its files elsewhere.
 
     Raises:
-        ResultError: where the platform does not say how one of its clocks is set.
+        ResultError: if the platform does not say how one of its clocks is set.
     """
     return [
         setting

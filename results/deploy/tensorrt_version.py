@@ -16,16 +16,16 @@ _FIRST_DLA = {STRONGLY_TYPED: (11, 4, 1)}
 
 
 def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Version:
-    """The version to write for.
+    """Return the version to write for.
 
     Args:
-        deployment: the member; its units were checked.
-        wanted: ``11``, ``10.3``, ``11.4.1``; None for the newest that serves the board, and takes
+        deployment: the member. Its units were checked.
+        wanted: ``11``, ``10.3``, ``11.4.1``. None for the newest that serves the board, and takes
             number formats as options where members have several.
 
     Raises:
-        ResultError: where it is no version, takes no number formats as options, or builds for no
-            DLA and the member uses one.
+        ResultError: if it is no version, takes no number formats as options, or builds for no DLA
+            and the member uses one.
     """
     served = _served(deployment)
     if wanted is None:

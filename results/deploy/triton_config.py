@@ -32,7 +32,7 @@ def check_triton(deployment: Deployment) -> None:
     """Accepts a member whose units are CPUs, or have TensorRT.
 
     Raises:
-        ResultError: where another unit is used, or the layers are not known.
+        ResultError: if another unit is used, or the layers are not known.
     """
     for n, network in enumerate(deployment.problem.networks):
         for segment in deployment.segments(n):
@@ -46,7 +46,7 @@ def check_triton(deployment: Deployment) -> None:
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Where the models of each network go; ``whole`` is the name of the ensemble."""
+    """Where the models of each network go. ``whole`` is the name of the ensemble."""
     return tuple(
         NetworkFiles(
             files.whole.removesuffix(".onnx"),
@@ -57,7 +57,7 @@ def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
 
 
 def has_engine(deployment: Deployment, segment: Segment) -> bool:
-    """Whether a segment runs as an engine of TensorRT."""
+    """Return whether a segment runs as an engine of TensorRT."""
     return deployment.problem.units[segment.unit].unit_name in _cores(deployment)
 
 
@@ -72,7 +72,7 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
         models: what was written of each network.
 
     Raises:
-        ResultError: where the size of a tensor depends on the data.
+        ResultError: if the size of a tensor depends on the data.
     """
     configs = {}
     for n, (model, files) in enumerate(zip(models, repository_files(deployment), strict=True)):
@@ -128,7 +128,7 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
 
 
 def _priority(deployment: Deployment, network: int) -> int:
-    """1 is the first; networks without a deadline are the last of their priority."""
+    """1 is the first. Networks without a deadline are the last of their priority."""
     problem = deployment.problem
     keys = [
         (priority, entry.deadline_ps is None, entry.deadline_ps or 0)

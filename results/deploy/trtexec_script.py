@@ -22,15 +22,15 @@ _MAX_ARGUMENT = 120_000
 
 
 def trtexec_script(deployment: Deployment, version: Version | None = None) -> str:
-    """A POSIX shell script: for every network, one engine of everything where that is possible, and
-    one for each segment where there are several; their models are beside it.
+    """Return a POSIX shell script: for every network, one engine of everything where that is
+    possible, and one for each segment where there are several. Their models are beside it.
 
     Args:
         deployment: the member.
-        version: of TensorRT; None for the newest that serves the board.
+        version: of TensorRT. None for the newest that serves the board.
 
     Raises:
-        ResultError: where TensorRT cannot serve a unit that is used, or the number format.
+        ResultError: if TensorRT cannot serve a unit that is used, or the number format.
     """
     check_trtexec(deployment)
     served = tensorrt_version(deployment) if version is None else version
@@ -89,8 +89,8 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
 
 
 def segment_engines(deployment: Deployment, version: Version, files: Sequence[NetworkFiles]) -> str:
-    """A POSIX shell script that builds an engine for each segment that is not on a CPU, beside the
-    segment's model.
+    """Return a POSIX shell script that builds an engine for each segment that is not on a CPU,
+    beside the segment's model.
 
     Args:
         deployment: the member.
@@ -118,10 +118,10 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
 
 
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
-    """DLA core of the engine that an entire network is built as; None: the GPU.
+    """DLA core of the engine that an entire network is built as. None: the GPU.
 
     Raises:
-        ResultError: where there is no such engine; ``label`` starts the message.
+        ResultError: if there is no such engine. ``label`` starts the message.
     """
     segments = deployment.segments(network)
     if _one_engine(deployment, segments) is None:
@@ -134,7 +134,7 @@ def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
 
 
 def engine_file(model: str) -> str:
-    """The engine of an ONNX file."""
+    """Return the engine of an ONNX file."""
     return _stem(model) + ".engine"
 
 
@@ -142,7 +142,7 @@ def check_trtexec(deployment: Deployment) -> None:
     """Accepts a member all of whose units TensorRT builds for.
 
     Raises:
-        ResultError: where a unit is none of these, or the number format is not known.
+        ResultError: if a unit is none of these, or the number format is not known.
     """
     known = deployment.platform.deployment
     served = {} if known is None else dict(known.tensorrt)
@@ -172,14 +172,14 @@ def check_trtexec(deployment: Deployment) -> None:
 
 
 def precision_of(deployment: Deployment) -> str:
-    """The number format of the member."""
+    """Return the number format of the member."""
     if deployment.origins is None:
         return deployment.platform.default_precision
     return deployment.origins.precision
 
 
 def _format_of(deployment: Deployment, segment: Segment) -> str:
-    """The number format of a segment: its own where members choose, else that of all."""
+    """Return the number format of a segment: its own where members choose, else that of all."""
     return deployment.problem.units[segment.unit].number_format or precision_of(deployment)
 
 
@@ -189,7 +189,7 @@ def _precision_option(deployment: Deployment, version: Version, segment: Segment
 
 
 def _core(deployment: Deployment, unit: int) -> int | None:
-    """DLA core of a unit; None: the GPU."""
+    """DLA core of a unit. None: the GPU."""
     known = deployment.platform.deployment
     assert known is not None, "the units were checked"
     return dict(known.tensorrt)[deployment.problem.units[unit].unit_name]
@@ -201,8 +201,8 @@ def _unit_options(deployment: Deployment, unit: int) -> str:
 
 
 def _pool_options(deployment: Deployment, segments: Sequence[Segment]) -> str:
-    """A larger pool for the weights of a DLA engine, if one of the segments needs it: pools are
-    powers of two, of each part on a DLA, and upper bounds, 512 MiB for weights by default."""
+    """Return a larger pool for the weights of a DLA engine, if one of the segments needs it: pools
+    are powers of two, of each part on a DLA, and upper bounds, 512 MiB for weights by default."""
     most = 0
     for segment in segments:
         if deployment.origins is not None and _core(deployment, segment.unit) is not None:
@@ -215,8 +215,8 @@ def _pool_options(deployment: Deployment, segments: Sequence[Segment]) -> str:
 
 
 def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
-    """Options of an engine of the entire network: of build and run, and of the build alone; None:
-    there is none."""
+    """Return options of an engine of the entire network: of build and run, and of the build alone.
+    None: there is none."""
     if len({_format_of(deployment, segment) for segment in segments}) > 1:
         return None
     cores = {_core(deployment, segment.unit) for segment in segments}

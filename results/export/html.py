@@ -8,8 +8,8 @@ from importlib.resources import files
 
 
 def html_page(title: str, style: str, body: str, *, scripts: bool, connects: bool = False) -> str:
-    """The page; with ``scripts`` those in the body run. It may load nothing from anywhere but, with
-    ``connects``, content from its own server."""
+    """Return the page. With ``scripts`` those in the body run. It may load nothing from anywhere
+    but, with ``connects``, content from its own server."""
     allowed = " script-src 'unsafe-inline';" if scripts else ""
     parts = {
         "TITLE": escape(title),
@@ -21,10 +21,10 @@ def html_page(title: str, style: str, body: str, *, scripts: bool, connects: boo
 
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
-    """The template with a part for every ``{{NAME}}``; what a part says is left as it is.
+    """Return the template with a part for every ``{{NAME}}``. What a part says is left as it is.
 
     Raises:
-        KeyError: where there is no part of that name.
+        KeyError: if there is no part of that name.
     """
     first, *pieces = template.split("{{")
     return first + "".join(
@@ -33,5 +33,5 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
 
 
 def read_asset(name: str, package: str = "results.export.assets") -> str:
-    """The text of a file that comes with the program."""
+    """Return the text of a file that comes with the program."""
     return files(package).joinpath(name).read_text("utf-8")

@@ -35,14 +35,14 @@ def report_html(
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
 ) -> str:
-    """The page; equal content gives equal text. Arguments as those of
+    """Return the page. Equal content gives equal text. Arguments as those of
     :func:`results.export.report_data.report_data`.
 
     The content is packed (gzip, base64): with hundreds of schedules it is most of the page, and no
     text of the user's, such as a network's name, can be taken for markup.
 
     Raises:
-        ResultError: where the front is not sound.
+        ResultError: if the front is not sound.
     """
     data = report_data(front, schedule_of, costs, deployments)
     content = json.dumps(data, separators=(",", ":"), allow_nan=False)

@@ -1,6 +1,6 @@
-"""What ``report.html`` shows, as one JSON content; ``report_assets`` has the program that draws it.
+"""What ``report.html`` shows, as one JSON content. ``report_assets`` has the program that draws it.
 
-Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files; objectives are
+Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files. Objectives are
 in the units for people. Lists of one entry per execution follow the order of schedules: frame,
 network, repeat, group. What recurs is written once: schedules are most of the page. There are as
 many as a browser takes, of the named members and of others along the front.
@@ -47,15 +47,15 @@ def report_data(
     deployments: Sequence[Mapping[str, str]] = (),
     max_schedules: int | None = None,
 ) -> dict[str, Json]:
-    """The content.
+    """Return the content.
 
     Args:
         front: what is shown.
         schedule_of: makes the schedules.
         costs: with them layers, operations and the origin of costs are in it.
-        deployments: for each member, the texts that set it up by their format, those that can; none
+        deployments: for each member, the texts that set it up by their format, those that can. None
             at all where the board is not known.
-        max_schedules: of members; None: as many as a browser takes.
+        max_schedules: of members. None: as many as a browser takes.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}
@@ -137,7 +137,7 @@ dynamic_mw, to their place in the content."""
 
 
 def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) -> dict[str, Json]:
-    """Members and baselines, and the costs that they refer to."""
+    """Return members and baselines, and the costs that they refer to."""
     problem = front.problem
     costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
     frame = sum(network.repeats * len(network.groups) for network in problem.networks)
@@ -171,7 +171,7 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """At most so many of ``count`` positions, evenly."""
+    """Return at most so many of ``count`` positions, evenly."""
     return list(range(count)) if count <= most else [i * count // most for i in range(most)]
 
 

@@ -13,7 +13,7 @@ BOUND_DECIMALS = 6
 
 
 def proofs_of(front: Front) -> list[Json]:
-    """All that is proved."""
+    """Return all that is proved."""
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
     proofs: list[Json] = [_proof(front, claim) for claim in claims]
     return proofs if front.bounds is None else [*proofs, _bounds(front, front.bounds)]
@@ -52,9 +52,9 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
 
 
 def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
-    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the
-    least values that a design point can have which this member reaches within the epsilon; any
-    design point lies beyond the bounds of some member."""
+    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the least
+    values that a design point can have which this member reaches within the epsilon. Any design
+    point lies beyond the bounds of some member."""
     names = objective_names(front.problem)
     places = [names.index(name) for name in claim.objectives]
     return {

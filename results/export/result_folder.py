@@ -1,4 +1,4 @@
-"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures; written whole or
+"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures. Written whole or
 not at all."""
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def write_results(
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
 
     Raises:
-        ResultError: where the front is not sound or the costs are not its own, the target exists
+        ResultError: if the front is not sound or the costs are not its own, the target exists
             (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
             written.
     """
@@ -95,7 +95,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -
     """Writes files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
 
     Raises:
-        ResultError: where the folder may not be replaced, or cannot be written.
+        ResultError: if the folder may not be replaced, or cannot be written.
     """
     write_files(
         folder,
@@ -106,11 +106,11 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -
 
 
 def check_output_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accepts a folder that :func:`write_results` may write; good to know before a long search.
+    """Accepts a folder that :func:`write_results` may write. Good to know before a long search.
 
     Raises:
-        ResultError: where the folder exists and ``overwrite`` is false, or where it is neither
-            empty nor a result folder.
+        ResultError: if the folder exists and ``overwrite`` is false, or where it is neither empty
+            nor a result folder.
     """
     if not overwrite and _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
         raise ResultError(
@@ -132,7 +132,7 @@ def _is_result_file(path: Path) -> bool:
 
 
 def _is_ours(path: Path, form: str) -> bool:
-    """Whether the file says at its beginning that it has this format, in any version."""
+    """Return whether the file says at its beginning that it has this format, in any version."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -141,15 +141,15 @@ def _is_ours(path: Path, form: str) -> bool:
 
 
 def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
-    """The front in a result folder, with its problem.
+    """Return the front in a result folder, with its problem.
 
     Args:
         check_hashes: refuse files that were changed, or that do not belong together.
 
     Raises:
-        ResultError: where the folder holds periodic schedules, or a file is missing, cannot be
-            read, does not follow its schema, was changed, or does not belong to the other; it names
-            the file and the JSON path.
+        ResultError: if the folder holds periodic schedules, or a file is missing, cannot be read,
+            does not follow its schema, was changed, or does not belong to the other. It names the
+            file and the JSON path.
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
     require_result_folder(folder)
@@ -172,7 +172,7 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
 
 
 def holds_periodic(folder: Path) -> bool:
-    """Whether a result folder holds periodic schedules, and not a front."""
+    """Return whether a result folder holds periodic schedules, and not a front."""
     return (folder / PERIODIC_FILE).is_file()
 
 
@@ -180,7 +180,7 @@ def require_result_folder(folder: Path) -> None:
     """Accepts a folder with at least one file of a result.
 
     Raises:
-        ResultError: where there is none.
+        ResultError: if there is none.
     """
     if folder.is_file():
         raise ResultError(f"{folder}: the folder of a result is required, got a file")
@@ -191,14 +191,14 @@ def require_result_folder(folder: Path) -> None:
 
 
 def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> CostOrigins | None:
-    """Where the costs of ``problem`` came from; None where the folder does not say.
+    """Where the costs of ``problem`` came from, or None if the folder does not say.
 
     Args:
         check_hashes: refuse a file that was changed, or that is of another problem.
 
     Raises:
-        ResultError: where ``costs.json`` cannot be read, does not follow its schema, was changed,
-            or is not of this problem; it names the file and the JSON path.
+        ResultError: if ``costs.json`` cannot be read, does not follow its schema, was changed, or
+            is not of this problem. It names the file and the JSON path.
     """
     path = folder / COSTS_FILE
     if not path.exists():
@@ -213,14 +213,15 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
 def read_certificate(
     folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
 ) -> ProofArtifacts | None:
-    """A certificate, the tree and the SMT-LIB text beside it; None where the folder has none.
+    """Return a certificate, the tree and the SMT-LIB text beside it, or None if the folder has
+    none.
 
     Args:
         name: ``CERTIFICATE`` or ``EPSILON``.
 
     Raises:
-        ResultError: where the file cannot be read, does not follow its schema, was changed, or is
-            not of this problem; it names the file and the JSON path.
+        ResultError: if the file cannot be read, does not follow its schema, was changed, or is not
+            of this problem. It names the file and the JSON path.
     """
     path, tree_path, text_path = (folder / f"{name}.{end}" for end in ("json", "tree", "smt2"))
     if not path.exists():
@@ -243,11 +244,11 @@ def read_certificate(
 
 
 def read_bounds(folder: Path, problem: Problem, *, check_hashes: bool = True) -> BoundProof | None:
-    """The bounds over boxes; None where the folder has none.
+    """Return the bounds over boxes, or None if the folder has none.
 
     Raises:
-        ResultError: where the file cannot be read, does not follow its schema, was changed, or is
-            not of this problem; it names the file and the JSON path.
+        ResultError: if the file cannot be read, does not follow its schema, was changed, or is not
+            of this problem. It names the file and the JSON path.
     """
     path = folder / BOUNDS_FILE
     if not path.exists():

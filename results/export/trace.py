@@ -1,8 +1,8 @@
 """Schedules in the Trace Event Format, for Perfetto and chrome://tracing.
 
-One process for each member; in it a thread for each unit, a complete event for each execution, a
+One process for each member. In it a thread for each unit, a complete event for each execution, a
 flow event for each transition and conversion, and counters for power and the demanded memory
-bandwidth; where networks run freely one more thread has the window that is counted.
+bandwidth. Where networks run freely one more thread has the window that is counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ Event = dict[str, Any]
 
 
 def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
-    """The trace of members, each under its title, as JSON; equal schedules give equal bytes."""
+    """Return the trace of members, each under its title, as JSON. Equal schedules give equal
+    bytes.
+    """
     events: list[Event] = []
     for place, (title, shown) in enumerate(members):
         process, run = place + 1, shown.member.free_run
@@ -42,7 +44,7 @@ def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
 
 
 def ticks(ps: int) -> int:
-    """The nearest multiple of 1/1024 us."""
+    """Return the nearest multiple of 1/1024 us."""
     return (ps * TICKS_PER_US + PS_PER_US // 2) // PS_PER_US
 
 
@@ -139,8 +141,8 @@ def _executions(shown: ScheduledMember, process: int) -> list[Event]:
 
 
 def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
-    """A flow starts inside the source, at its last instant that still belongs to it, and ends at
-    the target's start: flows bind to the event that encloses them."""
+    """Return a flow starts inside the source, at its last instant that still belongs to it, and
+    ends at the target's start: flows bind to the event that encloses them."""
     problem, units = shown.problem, shown.member.design.units.tolist()
     outgoing: dict[int, list[tuple[int, int]]] = {}
     for e, (tail, head) in enumerate(problem.edges):
@@ -177,7 +179,9 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
 
 
 def _counters(shown: ScheduledMember, process: int) -> list[Event]:
-    """One value for each unit, which viewers stack; of the power also what is always drawn."""
+    """Return one value for each unit, which viewers stack. Of the power also what is always
+    drawn.
+    """
     figures = activity(shown.problem, shown.member)
     names = [unit.name for unit in shown.problem.units]
     powers = steps_by_unit(shown, figures.dynamic_mw)

@@ -35,7 +35,7 @@ class Multipliers:
 class Split:
     """Divides a box: the points of ``domain`` that are bits of ``points`` first, the others then.
 
-    Bit k is operating point k; the bit after the last point is the domain being off.
+    Bit k is operating point k. The bit after the last point is the domain being off.
     """
 
     domain: int
@@ -76,8 +76,8 @@ class BoundProof:
 
 
 def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:
-    """Of every class of a unit: 0 where it is for all groups that have none of their own, else 1 +
-    the position in ``apart``."""
+    """Of every class of a unit: 0 if it is for all groups that have none of their own, else 1 + the
+    position in ``apart``."""
     owners: list[int] = []
     for kbps in begins:
         owners.append((owners[-1] + (kbps == 0)) if owners else 0)

@@ -1,5 +1,5 @@
-"""``bounds.json``: a region that no design point reaches, and the multipliers that prove it;
-described in ``schemas/bounds.schema.json``."""
+"""``bounds.json``: a region that no design point reaches, and the multipliers that prove it.
+Described in ``schemas/bounds.schema.json``."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ BOUNDS_FORMAT = "paretosoc-bounds/1"
 
 
 def region_to_json(region: Sequence[Corner]) -> list[Json]:
-    """Corners as lists; 2^63 - 1 where any value will do."""
+    """Corners as lists. 2^63 - 1 where any value will do."""
     return [[INT64_MAX if value is None else value for value in corner] for corner in region]
 
 
 def region_from_json(rows: Sequence[Sequence[int]]) -> tuple[Corner, ...]:
-    """The corners of :func:`region_to_json`."""
+    """Return the corners of :func:`region_to_json`."""
     return tuple(tuple(None if v == INT64_MAX else v for v in row) for row in rows)
 
 
 def bounds_bytes(proof: BoundProof) -> bytes:
-    """The bytes of ``bounds.json``, the same for the same proof."""
+    """Return the bytes of ``bounds.json``, the same for the same proof."""
     document: dict[str, Json] = {
         "format": BOUNDS_FORMAT,
         "problem_sha256": proof.problem_sha256,
@@ -60,7 +60,7 @@ def bounds_bytes(proof: BoundProof) -> bytes:
 
 
 def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True) -> BoundProof:
-    """The proof in the bytes of a ``bounds.json``.
+    """Return the proof in the bytes of a ``bounds.json``.
 
     Args:
         data: the bytes of the file.
@@ -68,8 +68,8 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
-        ResultError: where the content does not follow the schema, was changed, or does not fit the
-            problem; it names the JSON path. Whether the proof holds is
+        ResultError: if the content does not follow the schema, was changed, or does not fit the
+            problem. It names the JSON path. Whether the proof holds is
             :mod:`fitness.bound_checker`'s to say.
     """
     document = parse(data)

@@ -34,7 +34,7 @@ class LemmaTable:
     certified members.
 
     ``units`` [n, groups]: the unit of a group, or ``NOT_NAMED``. ``points`` [n, domains]: the
-    operating points that a domain may have, bit k for point k; never 0.
+    operating points that a domain may have, bit k for point k. Never 0.
     """
 
     units: IntArray
@@ -75,8 +75,8 @@ class Certificate:
     """What is claimed of members of a front, and what proves it.
 
     For every feasible design point there is a member that is at least as good, in the objectives
-    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`); None:
-    nothing is known. With one objective the member is the best in that; with all, the front is
+    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`). None:
+    nothing is known. With one objective the member is the best in that. With all, the front is
     complete.
     """
 
@@ -110,13 +110,13 @@ class Certificate:
 
     @property
     def bound(self) -> int | None:
-        """Of one objective: no design point is below; None where nothing is known."""
+        """Of one objective: no design point is below, or None if nothing is known."""
         return None if self.epsilon_ppm is None else least_within(self.optimum, self.epsilon_ppm)
 
 
 @dataclass(frozen=True)
 class ProofArtifacts:
-    """A certificate, its tree, and the formula that solvers have refuted; None where they have
+    """A certificate, its tree, and the formula that solvers have refuted, or None if they have
     not."""
 
     certificate: Certificate

@@ -1,4 +1,4 @@
-"""``certificate.json``, ``epsilon.json``: what a tree proves; described in
+"""``certificate.json``, ``epsilon.json``: what a tree proves. Described in
 ``schemas/certificate.schema.json``. The tree is beside it (:mod:`results.front.proof_tree`)."""
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CERTIFICATE_FORMAT = "paretosoc-certificate/4"
 
 
 def certificate_bytes(certificate: Certificate) -> bytes:
-    """The bytes of ``certificate.json``, the same for the same certificate."""
+    """Return the bytes of ``certificate.json``, the same for the same certificate."""
     return canonical_bytes(certificate_to_document(certificate))
 
 
 def certificate_from_bytes(
     data: bytes, problem: Problem, *, check_hashes: bool = True
 ) -> Certificate:
-    """The certificate in the bytes of a ``certificate.json``.
+    """Return the certificate in the bytes of a ``certificate.json``.
 
     Raises:
         ResultError: as :func:`certificate_from_document`, or where the text is not sound JSON.
@@ -38,7 +38,7 @@ def certificate_from_bytes(
 
 
 def certificate_to_document(certificate: Certificate) -> dict[str, Json]:
-    """The certificate as JSON content."""
+    """Return the certificate as JSON content."""
     document: dict[str, Json] = {
         "format": CERTIFICATE_FORMAT,
         "problem_sha256": certificate.problem_sha256,
@@ -63,7 +63,7 @@ def certificate_to_document(certificate: Certificate) -> dict[str, Json]:
 def certificate_from_document(
     document: Json, problem: Problem, *, check_hashes: bool = True
 ) -> Certificate:
-    """The certificate that :func:`certificate_to_document` gave this content for.
+    """Return the certificate that :func:`certificate_to_document` gave this content for.
 
     Args:
         document: the content.
@@ -71,8 +71,8 @@ def certificate_from_document(
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
-        ResultError: where the content does not follow the schema, was changed, or does not fit the
-            problem; it names the JSON path.
+        ResultError: if the content does not follow the schema, was changed, or does not fit the
+            problem. It names the JSON path.
     """
     check_against_schema(document, "certificate")
     content: Any = document
@@ -98,19 +98,19 @@ def certificate_from_document(
 
 
 def formulation_to_document(proof: FormulationProof | None) -> Json:
-    """The proof by the formulation as JSON content."""
+    """Return the proof by the formulation as JSON content."""
     return None if proof is None else dict(vars(proof))
 
 
 def formulation_from_document(content: Any) -> FormulationProof | None:
-    """What :func:`formulation_to_document` gave this content for; it follows the schema."""
+    """What :func:`formulation_to_document` gave this content for. It follows the schema."""
     if content is None:
         return None
     return FormulationProof(**content | {"seconds": float(content["seconds"])})
 
 
 def _vectors(content: Any, key: str, width: int) -> tuple[tuple[int, ...], ...]:
-    """Rows of values, one for each objective."""
+    """Return rows of values, one for each objective."""
     for index, row in enumerate(content[key]):
         if len(row) != width:
             raise ResultError(f"$.{key}[{index}]: must be {width} values, got {len(row)}")
@@ -122,7 +122,7 @@ def _seconds(value: float | None) -> float | None:
 
 
 def proof_files(name: str, proof: ProofArtifacts) -> dict[str, bytes]:
-    """The files of a proof by their names: ``certificate.json``, ``.tree`` and ``.smt2``."""
+    """Return the files of a proof by their names: ``certificate.json``, ``.tree`` and ``.smt2``."""
     files = {
         f"{name}.json": certificate_bytes(proof.certificate),
         f"{name}.tree": tree_bytes(proof.tree),

@@ -16,7 +16,7 @@ _BLOCK = 256
 
 
 def non_dominated(objectives: IntArray) -> IntArray:
-    """Indices of the non-dominated rows of ``objectives`` [n, m], rising.
+    """Return indices of the non-dominated rows of ``objectives`` [n, m], rising.
 
     A row is dominated where another is not larger in any column and smaller in one. Of equal rows
     the first one stays. Exact, for all int64."""
@@ -41,7 +41,7 @@ def _lowest_so_far(values: IntArray) -> NDArray[np.intp]:
 
 
 def _survivors(rows: IntArray) -> NDArray[np.intp]:
-    """Positions of non-dominated rows; rows are different and sorted, so none is dominated by a
+    """Positions of non-dominated rows. Rows are different and sorted, so none is dominated by a
     later one, and the first column need not be compared."""
     # Ranks compare as the values do, and many fit into a vector register.
     ranks = [np.unique(column, return_inverse=True)[1] for column in rows.T[1:]]
@@ -77,10 +77,10 @@ def knee(objectives: IntArray) -> int:
     the line (plane) between the extremes, in coordinates normalised to [0, 1] (Das, 1999).
 
     In these coordinates the line is x + y = 1, so the knee is the row with the least sum. Computed
-    exactly; the first row wins a tie.
+    exactly. The first row wins a tie.
 
     Raises:
-        ValueError: where there is no row.
+        ValueError: if there is no row.
     """
     if len(objectives) == 0:
         raise ValueError("a knee needs one objective vector at least, got none")
@@ -100,20 +100,21 @@ def knee(objectives: IntArray) -> int:
 
 
 def nadir(objectives: IntArray) -> IntArray:
-    """The largest value of each objective [m] over the non-dominated rows of [n, m], n >= 1."""
+    """Return the largest value of each objective [m] over the non-dominated rows of [n, m], n >= 1.
+    """
     worst: IntArray = objectives[non_dominated(objectives)].max(axis=0)
     return worst
 
 
 def reference_point(objectives: IntArray) -> FloatArray:
-    """1.1 x the nadir [m]; where that is negative (a maximised rate), as far beyond it."""
+    """1.1 x the nadir [m]. Where that is negative (a maximised rate), as far beyond it."""
     worst = nadir(objectives).astype(np.float64)
     return worst + 0.1 * np.abs(worst)
 
 
 def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> float:
     """Volume that the rows [n, m] dominate up to ``reference`` [m], by default
-    :func:`reference_point`; rows beyond it count nothing."""
+    :func:`reference_point`. Rows beyond it count nothing."""
     import moocore
 
     if reference is None and len(objectives):

@@ -1,7 +1,7 @@
 """How far the truth can be from a front: the multiplicative epsilon, in millionths.
 
 All objectives are minimised integers. A bound b is reached *within* e by a member m where, in every
-objective, m is at most b times 1 + e; where values are negative (a rate, minimised as its
+objective, m is at most b times 1 + e. Where values are negative (a rate, minimised as its
 negative), -b is at most -m times 1 + e: no rate is larger by more than e.
 """
 
@@ -20,9 +20,9 @@ INT64_MIN = -(2**63)
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
-    """The smallest integer e, in millionths, within which every row of ``bounds`` [n, objectives]
-    is reached by a row of ``members`` [m, objectives]; None where there is none. 0 for no
-    bounds."""
+    """Return the smallest integer e, in millionths, within which every row of ``bounds`` [n,
+    objectives] is reached by a row of ``members`` [m, objectives], or None if there is none. 0 for
+    no bounds."""
     rows = members.tolist()
     largest = 0
     for bound in bounds.tolist():
@@ -37,7 +37,7 @@ def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
 
 
 def percent(ppm: int | None) -> str:
-    """An epsilon for people, rounded up: ``0.83 %``."""
+    """Return an epsilon for people, rounded up: ``0.83 %``."""
     if ppm is None:
         return "no known bound"
     digits = 4 if ppm < 100 else 2
@@ -46,7 +46,7 @@ def percent(ppm: int | None) -> str:
 
 
 def least_within(value: int, ppm: int) -> int:
-    """The smallest bound that a value reaches within ``ppm``."""
+    """Return the smallest bound that a value reaches within ``ppm``."""
     if value >= 0:
         return -(-value * PPM // (PPM + ppm))
     return -(-value * (PPM + ppm) // PPM)
@@ -85,7 +85,7 @@ class _Corners:
         """Cuts the corners that a member is below.
 
         Raises:
-            _TooManyError: where there would be more than ``most``; nothing has changed.
+            _TooManyError: if there would be more than ``most``. Nothing has changed.
         """
         row, width = self._ranks[member], self._ranks.shape[1]
         is_cut = (row < self._table).all(axis=1)
@@ -118,8 +118,8 @@ class _Corners:
 
 
 def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> list[Corner]:
-    """What no member covers: a point is below none of the members' values in every objective if
-    and only if it is below all values of some corner; None is no limit.
+    """What no member covers: a point is below none of the members' values in every objective if and
+    only if it is below all values of some corner. None is no limit.
 
     Args:
         most: where there are more, at most a third as many: those of some members, which cover
@@ -152,8 +152,8 @@ def _far_from_each_other(rows: IntArray) -> Iterator[int]:
 
 
 def region_reaches(corners: Sequence[Corner], region: Sequence[Corner], ppm: int) -> bool:
-    """Whether every point outside a region (at or below no corner of it in all objectives) is
-    reached within ``ppm`` by a member.
+    """Return whether every point outside a region (at or below no corner of it in all objectives)
+    is reached within ``ppm`` by a member.
 
     Args:
         corners: the open corners of the members.

@@ -32,7 +32,7 @@ class FreeRun:
 
     @property
     def shows_window(self) -> bool:
-        """Whether the schedule reaches to the window's end."""
+        """Return whether the schedule reaches to the window's end."""
         return self.shown_ps == self.window_ps[1]
 
     @property
@@ -56,7 +56,7 @@ class Responses:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One point of a front; ``objectives`` in the problem's order, integers, all minimised.
+    """One point of a front. ``objectives`` in the problem's order, integers, all minimised.
 
     Its schedule follows from design and problem: :func:`fitness.execution.schedule_of`.
     """
@@ -81,8 +81,8 @@ class Member:
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether networks have rates, but nothing recurs: its figures are of the first period
-        alone, and mean little."""
+        """Return whether networks have rates, but nothing recurs: its figures are of the first
+        period alone, and mean little."""
         return self.responses is not None and self.window_ps is None
 
 
@@ -128,7 +128,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CertificateSummary:
-    """What a certificate beside the front claims; :mod:`results.front.certificate` has the
+    """What a certificate beside the front claims. :mod:`results.front.certificate` has the
     proof.
     """
 
@@ -151,7 +151,7 @@ class CertificateSummary:
 
 @dataclass(frozen=True)
 class BoundSummary:
-    """What bounds over boxes claim of members; :mod:`results.front.bounds` has the proof."""
+    """What bounds over boxes claim of members. :mod:`results.front.bounds` has the proof."""
 
     objectives: tuple[str, ...]
     """Names, as in ``front.json``, of those that count."""
@@ -170,7 +170,7 @@ class BoundSummary:
 
 @dataclass(frozen=True, eq=False)
 class BaselinePoint:
-    """What another method's schedule gives on the same problem; no member of the front."""
+    """What another method's schedule gives on the same problem. No member of the front."""
 
     name: str
     label: str
@@ -181,7 +181,7 @@ class BaselinePoint:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Members by rising first objective; ``baselines`` to hold them against."""
+    """Members by rising first objective. ``baselines`` to hold them against."""
 
     problem: Problem
     members: tuple[Member, ...]
@@ -194,7 +194,7 @@ class Front:
     baselines: tuple[BaselinePoint, ...] = ()
 
     def to_pandas(self) -> DataFrame:
-        """A row per member; see :func:`results.text.dataframe.front_frame`."""
+        """Return a row per member. See :func:`results.text.dataframe.front_frame`."""
         from results.text.dataframe import front_frame
 
         return front_frame(self)
@@ -206,7 +206,7 @@ class Front:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is missing, by a proof or at least by the search's own account."""
+        """Return whether nothing is missing, by a proof or at least by the search's own account."""
         return any(
             claim is not None
             and claim.status is not CertificateStatus.GAP
@@ -217,10 +217,10 @@ class Front:
 
 
 def objective_array(front: Front) -> IntArray:
-    """Objectives of all members [members, objectives]; all are minimised.
+    """Return objectives of all members [members, objectives]. All are minimised.
 
     Raises:
-        ResultError: where a value is beyond int64.
+        ResultError: if a value is beyond int64.
     """
     try:
         values: IntArray = np.array(

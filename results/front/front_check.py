@@ -25,7 +25,7 @@ from results.problem.rates import frame_period_ps, member_relative_ppm
 
 
 def check_front(front: Front) -> None:
-    """Accepts a sound front; paths in messages are those of ``front.json``.
+    """Accepts a sound front. Paths in messages are those of ``front.json``.
 
     Raises:
         ResultError: a problem that is not sound, a member that breaks its rules or contradicts
@@ -51,7 +51,7 @@ def check_front(front: Front) -> None:
 
 
 def _check_claims(front: Front) -> None:
-    """What is said to be proved is about objectives and members that there are; whether it is
+    """What is said to be proved is about objectives and members that there are. Whether it is
     proved is not checked here."""
     names = objective_names(front.problem)
     for key in ("certificate", "epsilon", "bounds"):
@@ -272,7 +272,7 @@ def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[
 
 
 def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """A frame alone ends with the last of its networks; with rates latencies are not of it."""
+    """A frame alone ends with the last of its networks. With rates latencies are not of it."""
     if problem.has_rates:
         return
     arrivals = [network.arrival_ps for network in problem.networks]
@@ -288,7 +288,7 @@ def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequenc
 def _expected(
     problem: Problem, members: Sequence[Member], objective: Objective
 ) -> list[int] | None:
-    """The objective of each member by other figures of it; None where no figure says it."""
+    """Return the objective of each member by other figures of it, or None if no figure says it."""
     network = objective.network
     match objective.kind:
         case ObjectiveKind.LATENCY if network is not None:
@@ -317,7 +317,7 @@ _OF_RESPONSES = {
 
 
 def _of_responses(problem: Problem, member: Member, objective: Objective) -> int:
-    """An objective of networks with rates."""
+    """Return an objective of networks with rates."""
     assert member.responses is not None, "_check_responses"
     period = problem.execution.period_ps
     assert period is not None, "check_problem"
@@ -343,7 +343,7 @@ def _require(condition: bool, path: str, requirement: str) -> None:
 
 
 def _require_all(holds: ArrayLike, complaint: Callable[[int], tuple[str, str]]) -> None:
-    """Accepts what holds everywhere; else refuses the first place where it does not."""
+    """Accepts what holds everywhere. Else refuses the first place where it does not."""
     failing = np.flatnonzero(~np.asarray(holds, dtype=np.bool_))
     if len(failing):
         _require(False, *complaint(int(failing[0])))

@@ -1,4 +1,4 @@
-"""A front as JSON content; described in ``schemas/front.schema.json``."""
+"""A front as JSON content. Described in ``schemas/front.schema.json``."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
 
 
 def front_to_document(front: Front) -> dict[str, Json]:
-    """The front as JSON content: networks, units and domains by name, ``null`` for what is off.
+    """Return the front as JSON content: networks, units and domains by name, ``null`` for what is
+    off.
 
     Raises:
-        ResultError: where the front or its problem is not sound.
+        ResultError: if the front or its problem is not sound.
     """
     check_front(front)
     problem, provenance = front.problem, front.provenance
@@ -79,10 +80,10 @@ def front_to_document(front: Front) -> dict[str, Json]:
 
 
 def front_sha256(front: Front) -> str:
-    """``content_sha256`` of the front's document.
+    """Return ``content_sha256`` of the front's document.
 
     Raises:
-        ResultError: where the front or its problem is not sound.
+        ResultError: if the front or its problem is not sound.
     """
     return _HASHES.get(front) or str(front_to_document(front)["content_sha256"])
 
@@ -125,7 +126,7 @@ def _bounds_to_document(claim: BoundSummary | None) -> Json:
 
 
 def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
-    """One member as JSON content of ``front.json``."""
+    """Return one member as JSON content of ``front.json``."""
     network_names = [network.name for network in problem.networks]
     unit_names = [unit.name for unit in problem.units]
     units = member.design.units.tolist()
@@ -174,9 +175,8 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
 
 
 def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
-    """The same with the member's schedule: a row per execution, ``group`` counted through all
-    networks.
-    """
+    """Return the same with the member's schedule: a row per execution, ``group`` counted through
+    all networks."""
     network_names = [network.name for network in shown.problem.networks]
     unit_names = [unit.name for unit in shown.problem.units]
     return {

@@ -36,11 +36,11 @@ from results.problem.problem_reader import read_only
 
 
 def front_from_document(document: Json, problem: Problem, *, check_hashes: bool = True) -> Front:
-    """The front that :func:`front_to_document` gave this content for.
+    """Return the front that :func:`front_to_document` gave this content for.
 
     Raises:
-        ResultError: where the content does not follow the schema, is not of this problem, or is
-            not a sound front of it; it names the JSON path.
+        ResultError: if the content does not follow the schema, is not of this problem, or is not a
+            sound front of it. It names the JSON path.
     """
     check_against_schema(document, "front")
     content: Any = document
@@ -146,7 +146,7 @@ class _Names:
 
     @classmethod
     def of(cls, problem: Problem) -> _Names:
-        """Those of the problem."""
+        """Return those of the problem."""
         return cls(
             problem,
             objective_names(problem),
@@ -222,7 +222,7 @@ def _window(content: Any) -> tuple[int, int] | None:
 
 
 def _mapping(names: _Names, content: Any, path: str) -> list[int]:
-    """The unit of each group."""
+    """Return the unit of each group."""
     units: list[int] = []
     mapping = _values(content, "mapping", names.networks, path)
     for network, chosen in zip(names.problem.networks, mapping, strict=True):
@@ -245,7 +245,7 @@ def _free_run(content: Any, names: _Names, path: str) -> FreeRun | None:
 
 
 def _values(content: Any, key: str, names: Collection[str], path: str) -> list[Any]:
-    """Values of an object that must have exactly these keys, in the order of ``names``."""
+    """Return values of an object that must have exactly these keys, in the order of ``names``."""
     values = content[key]
     found = [values[name] for name in names if name in values]
     if not len(found) == len(names) == len(values):
@@ -267,7 +267,7 @@ def _indices(indices: dict[str, int], names: Sequence[str], path: str) -> list[i
 
 
 def _operating_point(names: _Names, d: int, point: Any, path: str) -> int:
-    """Index of the operating point; ``point_when_off`` where the domain is off."""
+    """Index of the operating point. ``point_when_off`` where the domain is off."""
     domain = names.problem.domains[d]
     if point is None:
         return domain.point_when_off

@@ -37,7 +37,7 @@ def mark_of_best(problem: Problem, objective: Objective) -> str:
 
 
 def mark_members(front: Front) -> dict[int, tuple[str, ...]]:
-    """Marks by member index, rising; of several members that are best, the first has the mark."""
+    """Marks by member index, rising. Of several members that are best, the first has the mark."""
     return dict(_marks(front))
 
 
@@ -64,12 +64,12 @@ def choose_member(front: Front, text: str) -> int:
     """Index of the member that ``text`` names: a number from 0, or a mark of the front.
 
     ``fastest`` and ``lowest-energy`` are there whatever the objectives. The fastest is best at the
-    first objective of time (a latency, a response, a rate), of all networks where there is one;
-    without any it has the least makespan, with rates of networks the least relative response. The
+    first objective of time (a latency, a response, a rate), of all networks where there is one.
+    Without any it has the least makespan, with rates of networks the least relative response. The
     first of equals counts.
 
     Raises:
-        ResultError: where the front is empty or there is no such member; it says what there is.
+        ResultError: if the front is empty or there is no such member. It says what there is.
     """
     if not front.members:
         raise ResultError("the front is empty: it has no member to choose")
@@ -92,12 +92,12 @@ def choose_member(front: Front, text: str) -> int:
 
 
 def by_speed(front: Front) -> list[int]:
-    """Indices of all members, the fastest first, by what :func:`choose_member` calls so."""
+    """Return indices of all members, the fastest first, by what :func:`choose_member` calls so."""
     return sorted(range(len(front.members)), key=_slowness(front))
 
 
 def _typed(mark: str) -> str:
-    """A mark as it can be typed without quotes."""
+    """Return a mark as it can be typed without quotes."""
     return mark.replace(" ", "-")
 
 

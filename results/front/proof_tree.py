@@ -38,26 +38,26 @@ class ProofTree:
 
     @cached_property
     def leaves(self) -> int:
-        """Nodes that are closed."""
+        """Return nodes that are closed."""
         return sum(int((part > PART).sum()) for part in self.parts)
 
     @property
     def is_complete(self) -> bool:
-        """Whether no part is open."""
+        """Return whether no part is open."""
         return all(len(part) for part in self.parts)
 
 
 def tree_bytes(tree: ProofTree) -> bytes:
-    """The bytes of a tree's file; the same for the same tree."""
+    """Return the bytes of a tree's file. The same for the same tree."""
     sizes = np.array([len(tree.parts), *map(len, tree.parts)], dtype="<u8")
     return b"".join((MAGIC, sizes.tobytes(), *map(_packed, tree.parts)))
 
 
 def tree_from_bytes(data: bytes) -> ProofTree:
-    """The tree in the bytes of its file.
+    """Return the tree in the bytes of its file.
 
     Raises:
-        ResultError: where these are not bytes that :func:`tree_bytes` gives.
+        ResultError: if these are not bytes that :func:`tree_bytes` gives.
     """
     if data[: len(MAGIC)] != MAGIC:
         raise ResultError(f"must begin with {MAGIC.decode()!r}")

@@ -45,7 +45,7 @@ class Schedule:
         return max((group.end_ps for group in self.groups), default=0)
 
     def to_pandas(self, problem: Problem | None = None) -> DataFrame:
-        """A row per execution; see :func:`results.text.dataframe.schedule_frame`."""
+        """Return a row per execution. See :func:`results.text.dataframe.schedule_frame`."""
         from results.text.dataframe import schedule_frame
 
         return schedule_frame(self, problem)
@@ -66,10 +66,10 @@ class ScheduledMember:
     """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
 
     def to_pandas(self) -> DataFrame:
-        """A row per execution, with names.
+        """Return a row per execution, with names.
 
         Raises:
-            ResultError: where pandas is not installed (``paretosoc[notebooks]``).
+            ResultError: if pandas is not installed (``paretosoc[notebooks]``).
         """
         return self.schedule.to_pandas(self.problem)
 

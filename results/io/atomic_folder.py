@@ -24,14 +24,14 @@ def write_whole_folder(
     where the file system cannot do that, and removed at the end.
 
     Args:
-        folder: the target; a link stays a link, and what it points to is replaced.
+        folder: the target. A link stays a link, and what it points to is replaced.
         fill: writes the files into the folder that it is given.
-        check: raises where the target must not be replaced; it is called once more at the end,
+        check: raises where the target must not be replaced. It is called once more at the end,
             since ``fill`` takes its time.
         remove: removes what was replaced.
 
     Raises:
-        ResultError: where the folder cannot be written.
+        ResultError: if the folder cannot be written.
     """
     try:
         _write(Path(os.path.realpath(folder)), fill, check, remove)
@@ -46,11 +46,11 @@ def write_files(
     check: Callable[[], None],
     ours: Collection[str],
 ) -> None:
-    """Write files as :func:`write_whole_folder` does; ``ours`` are the names that are removed from
+    """Write files as :func:`write_whole_folder` does. ``ours`` are the names that are removed from
     a folder that is replaced.
 
     Raises:
-        ResultError: where the folder cannot be written.
+        ResultError: if the folder cannot be written.
     """
 
     def fill(part: Path) -> None:
@@ -94,7 +94,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step; False if the system or the file system cannot."""
+    """Swap two folders in one step, or False if the system or the file system cannot."""
     import ctypes
 
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
@@ -108,8 +108,8 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
     """Accepts a folder that may be written: none yet, or with ``overwrite`` one of ours alone.
 
     Raises:
-        ResultError: where it exists and ``overwrite`` is false, is no folder, cannot be read or
-            replaced, or holds an entry that is not ours; names the first.
+        ResultError: if it exists and ``overwrite`` is false, is no folder, cannot be read or
+            replaced, or holds an entry that is not ours. Names the first.
     """
     if not os.path.lexists(folder):
         _check_writable(folder)
@@ -141,7 +141,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:
-    """Removes our files, folders that they leave empty, and the folder; a foreign file keeps it."""
+    """Removes our files, folders that they leave empty, and the folder. A foreign file keeps it."""
     try:
         for name in names:
             (folder / name).unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """JSON text whose bytes follow from the content alone, and a reader that accepts no doubtful text.
 
-The layout: keys in the order given, two spaces a level; a list or object that holds only scalars
+The layout: keys in the order given, two spaces a level. A list or object that holds only scalars
 takes one line, so a table has one row per line.
 """
 
@@ -21,10 +21,10 @@ INT64_MAX = (1 << 63) - 1
 
 
 def canonical_bytes(document: Json) -> bytes:
-    """UTF-8 text of ``document``, newline at the end; equal content gives equal bytes.
+    """UTF-8 text of ``document``, newline at the end. Equal content gives equal bytes.
 
     Raises:
-        ValueError: where a number is NaN or infinite.
+        ValueError: if a number is NaN or infinite.
     """
     parts: list[str] = []
     _append(document, "", parts)
@@ -76,11 +76,11 @@ def content_sha256(document: Json) -> str:
 
 
 def parse(data: bytes) -> Json:
-    """The document in ``data``: strict JSON in UTF-8, no key twice, no NaN, no number too large for
-    a float, no control characters in texts.
+    """Return the document in ``data``: strict JSON in UTF-8, no key twice, no NaN, no number too
+    large for a float, no control characters in texts.
 
     Raises:
-        ResultError: where the text is not that.
+        ResultError: if the text is not that.
     """
     try:
         document: Json = parse_json(data, decimal=_finite)
@@ -97,5 +97,6 @@ def _finite(text: str) -> float:
 
 
 def finite_or_none(value: float) -> float | None:
-    """The value; None for what JSON cannot say, as the rate of a pipeline that takes no time."""
+    """Return the value. None for what JSON cannot say, as the rate of a pipeline that takes no
+    time."""
     return value if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: imported where they are used; errors name the extra."""
+"""Packages that only some commands need: imported where they are used. Errors name the extra."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from results.errors import ResultError
 
 
 def optional_import(module: str, *, extra: str, purpose: str) -> Any:
-    """The module.
+    """Return the module.
 
     Args:
         module: its name.
@@ -17,7 +17,7 @@ def optional_import(module: str, *, extra: str, purpose: str) -> Any:
         purpose: what needs it, for the message.
 
     Raises:
-        ResultError: where it is not installed; it says how to install it.
+        ResultError: if it is not installed. It says how to install it.
     """
     try:
         return import_module(module)

@@ -12,12 +12,12 @@ _PACKAGE = "results.io.schemas"
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema ``results/io/schemas/NAME.schema.json``."""
+    """Return the schema ``results/io/schemas/NAME.schema.json``."""
     return read_schema((_PACKAGE, name))
 
 
 def check_against_schema(document: Json, name: str) -> None:
-    """Accepts documents that follow the schema; 1.0 is not an integer here.
+    """Accepts documents that follow the schema. 1.0 is not an integer here.
 
     Raises:
         ResultError: what does not follow it, with its JSON path.

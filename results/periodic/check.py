@@ -1,7 +1,7 @@
 """A periodic schedule simulated period by period, and held against all that it must keep.
 
-It computes starts and ends of every task in absolute time and checks only those; it shares no
-code with what makes schedules.
+It computes starts and ends of every task in absolute time and checks only those. It shares no code
+with what makes schedules.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ MORE_PERIODS = 3
 
 
 def broken_rule(schedule: PeriodicSchedule, frames: int | None = None) -> str | None:
-    """The first rule that the schedule breaks, as text; None where it keeps all.
+    """Return the first rule that the schedule breaks, as text, or None if it keeps all.
 
-    Rules: every task is there once, on an engine of the array; no transfer arrives after its target
-    has started (Eq. 2); an engine runs one task at a time; no cache ever holds more than it can.
+    Rules: every task is there once, on an engine of the array. No transfer arrives after its target
+    has started (Eq. 2). An engine runs one task at a time. No cache ever holds more than it can.
 
     Args:
-        frames: how often the X copies are run; None: enough to reach the steady state.
+        frames: how often the X copies are run. None: enough to reach the steady state.
     """
     return _wrong_form(schedule) or _wrong_times(schedule, frames)
 

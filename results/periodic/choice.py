@@ -19,7 +19,7 @@ def choose_schedule(result: PeriodicResult, text: str) -> int:
     (least energy), ``smallest`` (fewest engines), the first of equals.
 
     Raises:
-        ResultError: where there is no such member; it says what there is.
+        ResultError: if there is no such member. It says what there is.
     """
     count = len(result.members)
     if re.fullmatch(r"[0-9]{1,9}", text):

@@ -26,7 +26,7 @@ def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = Fa
     """Writes the folder atomically, as :func:`results.export.result_folder.write_results`.
 
     Raises:
-        ResultError: where the folder may not be replaced, or cannot be written.
+        ResultError: if the folder may not be replaced, or cannot be written.
     """
     check_output_folder(folder, overwrite=overwrite)
     from results.periodic.picture import front_picture, schedule_picture
@@ -44,10 +44,10 @@ def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = Fa
 
 
 def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
-    """The schedules in a result folder.
+    """Return the schedules in a result folder.
 
     Raises:
-        ResultError: where the file is missing, cannot be read, does not follow its schema, was
+        ResultError: if the file is missing, cannot be read, does not follow its schema, was
             changed, or contradicts itself.
     """
     path = folder / PERIODIC_FILE
@@ -59,7 +59,7 @@ def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
 
 
 def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
-    """The document of ``periodic.json``."""
+    """Return the document of ``periodic.json``."""
     places: dict[Place, int] = {}
     for schedule in (*result.members, *result.others):
         places.setdefault((schedule.array, schedule.graph), len(places))
@@ -107,7 +107,8 @@ def _schedule_document(
 
 
 def periodic_from_document(document: Any, *, check_hashes: bool = True) -> PeriodicResult:
-    """The schedules of a document; their latency, prologue and energy must be those it states.
+    """Return the schedules of a document. Their latency, prologue and energy must be those it
+    states.
 
     Whether the schedules keep their rules is for ``dse verify`` to say.
 

@@ -11,8 +11,8 @@ from results.periodic.task_graph import TaskGraph, repeated
 
 @dataclass(frozen=True)
 class EngineArray:
-    """Identical processing engines (PEs), each with its own cache; ``idle_mw`` is what all of
-    them, the memory and the board draw at rest."""
+    """Identical processing engines (PEs), each with its own cache. ``idle_mw`` is what all of them,
+    the memory and the board draw at rest."""
 
     engines: int
     cache_bytes: int
@@ -21,11 +21,11 @@ class EngineArray:
 
 @dataclass(frozen=True)
 class PeriodicSchedule:
-    """Every period runs ``copies`` (X) of ``graph``; tasks are numbered as ``repeated`` does.
+    """Every period runs ``copies`` (X) of ``graph``. Tasks are numbered as ``repeated`` does.
 
     ``ahead`` is r(i) = -R(i) >= 0: how many periods earlier than the last stage a task runs. A
     cached transfer takes ``cache_ps`` and holds its bytes in the cache of its source's engine from
-    the end of its source to the end of its target; the others take ``memory_ps``.
+    the end of its source to the end of its target. The others take ``memory_ps``.
     """
 
     method: str
@@ -42,7 +42,7 @@ class PeriodicSchedule:
 
     @cached_property
     def tasks(self) -> TaskGraph:
-        """All copies as one graph."""
+        """Return all copies as one graph."""
         return repeated(self.graph, self.copies)
 
     @property

@@ -20,7 +20,7 @@ _MAX_ROWS_LABELLED = 16
 
 
 def front_picture(result: PeriodicResult) -> Figure:
-    """Latency of all inferences over the number of engines, and over energy; all methods."""
+    """Latency of all inferences over the number of engines, and over energy. All methods."""
     methods: dict[str, list[PeriodicSchedule]] = {}
     for schedule in (*result.members, *result.others):
         methods.setdefault(schedule.method, []).append(schedule)
@@ -30,8 +30,8 @@ def front_picture(result: PeriodicResult) -> Figure:
 
 
 def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
-    """The members of several results under their names, as :func:`front_picture`; a latency is that
-    of the inferences of its result."""
+    """Return the members of several results under their names, as :func:`front_picture`. A latency
+    is that of the inferences of its result."""
     counts = {result.inferences for _, result in results}
     of = f" of {counts.pop():,} inferences" if len(counts) == 1 else " of all inferences"
     lines = [(name, list(result.members), result.inferences) for name, result in results]
@@ -80,7 +80,8 @@ def _fronts(
 
 
 def schedule_picture(schedule: PeriodicSchedule) -> Figure:
-    """The last stages of the prologue and one full period; a colour for each copy of the graph.
+    """Return the last stages of the prologue and one full period. A colour for each copy of the
+    graph.
 
     In the period that comes s periods before the first full one, only tasks with r >= s run.
     """

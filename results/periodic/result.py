@@ -10,7 +10,7 @@ from results.periodic.periodic import PeriodicSchedule
 @dataclass(frozen=True)
 class PeriodicResult:
     """The result of ``dse papers periodic``. Members are the schedules of the method searched with,
-    one for each number of engines; ``others`` are other methods' schedules on the same arrays."""
+    one for each number of engines. ``others`` are other methods' schedules on the same arrays."""
 
     network: str
     platform: str
@@ -35,7 +35,7 @@ class PeriodicResult:
 
 
 def undominated(schedules: list[PeriodicSchedule], inferences: int) -> list[PeriodicSchedule]:
-    """The non-dominated schedules in latency, engines and energy."""
+    """Return the non-dominated schedules in latency, engines and energy."""
 
     def figures(schedule: PeriodicSchedule) -> tuple[int, int, int]:
         engines = schedule.array.engines

@@ -16,7 +16,7 @@ Row = dict[str, object]
 
 
 def periodic_rows(result: PeriodicResult) -> list[Row]:
-    """One row per schedule, members first: plain data for JSON."""
+    """Return one row per schedule, members first: plain data for JSON."""
     return [
         {
             "member": number if number < len(result.members) else None,
@@ -58,7 +58,7 @@ def least_prologue_periods(schedule: PeriodicSchedule) -> int:
 
 
 def _from_start(left: list[int], graph: TaskGraph, number: int, period_ps: int) -> int:
-    """``left`` is time after the task's end; where the task would cross the end of a period, it
+    """``left`` is time after the task's end. Where the task would cross the end of a period, it
     ends there."""
     time = graph.tasks[number].time_ps
     after = left[number]
@@ -68,7 +68,7 @@ def _from_start(left: list[int], graph: TaskGraph, number: int, period_ps: int) 
 
 
 def periodic_table(result: PeriodicResult) -> Table:
-    """The rows as a rich table: s, J and ms."""
+    """Return the rows as a rich table: s, J and ms."""
     from rich.box import SIMPLE
     from rich.table import Table
 
@@ -107,7 +107,7 @@ def periodic_table(result: PeriodicResult) -> Table:
 
 
 def task_rows(schedule: PeriodicSchedule) -> list[Row]:
-    """One row per task of a period: plain data for JSON."""
+    """Return one row per task of a period: plain data for JSON."""
     size = len(schedule.graph.tasks)
     return [
         {

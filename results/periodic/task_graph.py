@@ -35,8 +35,8 @@ class TaskGraph:
     """G = (V, E) of Mobile-I II.B, tasks numbered in an order of execution.
 
     Raises:
-        ResultError: where there is no task, a time is below 1 ps, a transfer does not go from a
-            lower to a higher task, or the cache is slower than the memory.
+        ResultError: if there is no task, a time is below 1 ps, a transfer does not go from a lower
+            to a higher task, or the cache is slower than the memory.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Periodic schedules in the Trace Event Format, for Perfetto and chrome://tracing.
 
-One process for each schedule; in it a thread for the periods and one for each engine, a complete
+One process for each schedule. In it a thread for the periods and one for each engine, a complete
 event for each task of the prologue and of the first full periods, and a flow event for each
 transfer of the first frame.
 """
@@ -23,7 +23,8 @@ Event = dict[str, Any]
 
 
 def periodic_trace_bytes(schedules: Sequence[tuple[str, PeriodicSchedule]]) -> bytes:
-    """The trace of schedules, each under its title, as JSON; equal schedules give equal bytes."""
+    """Return the trace of schedules, each under its title, as JSON. Equal schedules give equal
+    bytes."""
     events: list[Event] = []
     for place, (title, schedule) in enumerate(schedules):
         process = place + 1
@@ -103,7 +104,7 @@ def _executions(schedule: PeriodicSchedule, process: int) -> list[Event]:
 
 
 def _transfers(schedule: PeriodicSchedule, process: int) -> list[Event]:
-    """Flows of the first frame; they begin inside the source, at its last instant."""
+    """Flows of the first frame. They begin inside the source, at its last instant."""
     tasks, cached = schedule.tasks, set(schedule.cached)
     deepest, events = schedule.prologue_periods, []
 

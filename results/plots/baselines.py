@@ -16,7 +16,7 @@ _ROOM = 1.0
 
 @dataclass(frozen=True)
 class BaselineMark:
-    """One place in the first two objectives; ``label`` names all methods that are there.
+    """One place in the first two objectives. ``label`` names all methods that are there.
 
     ``in_front``: a point of a method that has several.
     """
@@ -34,8 +34,8 @@ def baseline_marks(
     frame: Sequence[tuple[float, float]] = (),
 ) -> tuple[BaselineMark, ...]:
     """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
-    for the front; and of those within the ranges of both axes, ``frame``. Of a method that has a
-    front, all points are there. Methods with equal values share a mark; one that breaks a limit has
+    for the front. And of those within the ranges of both axes, ``frame``. Of a method that has a
+    front, all points are there. Methods with equal values share a mark. One that breaks a limit has
     ``*``. One that is overloaded has no place."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
@@ -60,12 +60,12 @@ def baseline_marks(
 
 
 def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collection[str]) -> str:
-    """Methods whose names are not in the picture, with their figures; empty without any. One that
+    """Methods whose names are not in the picture, with their figures. Empty without any. One that
     breaks a limit has ``*``.
 
     Args:
-        marks: those in the picture; other methods are out of sight.
-        named: labels of single marks that are written beside them; for others there is no room.
+        marks: those in the picture. Other methods are out of sight.
+        named: labels of single marks that are written beside them. For others there is no room.
     """
     shown = {name for mark in marks for name in _names(mark.label)}
     labels = {mark.label for mark in marks if not mark.in_front} - {*named}

@@ -16,10 +16,11 @@ _STYLES = ("-", "--", ":", "-.")
 
 
 def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
-    """One line for each front as a matplotlib figure; each in per cent of its own last value.
+    """Return one line for each front as a matplotlib figure. Each in per cent of its own last
+    value.
 
     Raises:
-        ResultError: where a front was not reached by a search that recorded its hypervolume.
+        ResultError: if a front was not reached by a search that recorded its hypervolume.
     """
     from matplotlib.figure import Figure
 

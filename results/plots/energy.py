@@ -21,7 +21,7 @@ _SHARE_WITH_ROOM = 0.11
 
 
 def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Figure:
-    """Energy by unit of members, each beside its title, as a matplotlib figure."""
+    """Return energy by unit of members, each beside its title, as a matplotlib figure."""
     from matplotlib.figure import Figure
 
     all_parts = [

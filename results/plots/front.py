@@ -59,11 +59,11 @@ LOG_RATIO = 10
 
 
 def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
-    """The picture in each format, by the ending of its file's name (``PICTURE_MAKERS``): drawn and
-    laid out once. Equal fronts give equal bytes.
+    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``):
+    drawn and laid out once. Equal fronts give equal bytes.
 
     Raises:
-        ResultError: where the front has no member or fewer than two objectives.
+        ResultError: if the front has no member or fewer than two objectives.
     """
     with picture_settings():
         figure = draw_front(front)
@@ -87,10 +87,10 @@ class _Colouring:
 
 
 def draw_front(front: Front) -> Figure:
-    """The picture as a matplotlib figure, which the caller may change.
+    """Return the picture as a matplotlib figure, which the caller may change.
 
     Raises:
-        ResultError: where the front has no member or fewer than two objectives.
+        ResultError: if the front has no member or fewer than two objectives.
     """
     from matplotlib.figure import Figure
 
@@ -179,7 +179,7 @@ def _laid_out(
     names: Sequence[Name],
     points: Sequence[tuple[float, float]],
 ) -> list[tuple[Name, Placement]]:
-    """Lays out the figure with its caption; a place for each name, with the others named below."""
+    """Lays out the figure with its caption. A place for each name, with the others named below."""
     named = [name.words for name in names if name.is_baseline]
     caption = textwrap.fill(unnamed_baselines(front, marks, named), _CAPTION_CHARACTERS)
     if caption:
@@ -189,7 +189,7 @@ def _laid_out(
 
 
 def _bounds(front: Front) -> list[tuple[float, ...]]:
-    """Every design point is at or above one of these; empty where no such region is drawn."""
+    """Return every design point is at or above one of these, empty if no such region is drawn."""
     objectives = front.problem.objectives
     if front.bounds is None or len(objectives) != 2 or any(map(larger_is_better, objectives)):
         return []
@@ -220,7 +220,7 @@ def _grow_with_legend(figure: Figure) -> None:
 
 
 def _colouring(front: Front) -> _Colouring | None:
-    """The clock of the unit that takes most energy, where it varies."""
+    """Return the clock of the unit that takes most energy, where it varies."""
     problem = front.problem
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name

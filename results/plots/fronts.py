@@ -28,7 +28,7 @@ def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
     """Fronts of the same objectives as a matplotlib figure, one form and colour for each.
 
     Raises:
-        ResultError: where a front is empty, has one objective, or other ones than the first.
+        ResultError: if a front is empty, has one objective, or other ones than the first.
     """
     from matplotlib.figure import Figure
 

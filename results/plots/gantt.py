@@ -39,19 +39,19 @@ _MAX_ARROWS = 200
 
 
 def gantt_svg(shown: ScheduledMember, *, title: str = "") -> bytes:
-    """The schedule of one member as SVG; equal schedules give equal bytes."""
+    """Return the schedule of one member as SVG. Equal schedules give equal bytes."""
     with picture_settings():
         return svg_bytes(draw_gantt(shown, title=title))
 
 
 def gantt_png(shown: ScheduledMember, *, title: str = "") -> bytes:
-    """The schedule of one member as PNG; equal schedules give equal bytes."""
+    """Return the schedule of one member as PNG. Equal schedules give equal bytes."""
     with picture_settings():
         return png_bytes(draw_gantt(shown, title=title))
 
 
 def draw_gantt(shown: ScheduledMember, *, title: str = "") -> Figure:
-    """The schedule as a matplotlib figure, two columns wide; as :func:`draw_gantts`."""
+    """Return the schedule as a matplotlib figure, two columns wide. As :func:`draw_gantts`."""
     return draw_gantts([(title, shown)])
 
 
@@ -61,9 +61,9 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     A bar is one execution of a group, with the group's number in its network (and the frame, where
     there are several). The solid part is its stand-alone time, the hatched rest what contention
     adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions,
-    grey ones conversions between two number formats of a unit; a dotted line leads on to the group
-    that they are for, where its unit is still busy.
-    Where networks run freely the window that is counted is shaded.
+    grey ones conversions between two number formats of a unit. A dotted line leads on to the group
+    that they are for, where its unit is still busy. Where networks run freely the window that is
+    counted is shaded.
     """
     from matplotlib.figure import Figure
 

@@ -49,12 +49,12 @@ class Placement:
 
     @property
     def is_far(self) -> bool:
-        """Whether a name there is easily read as that of another point."""
+        """Return whether a name there is easily read as that of another point."""
         return self.length > _FAR
 
 
 def overlap(a: ArrayLike, b: ArrayLike) -> BoolArray:
-    """Whether boxes [..., 4] have a point in common."""
+    """Return whether boxes [..., 4] have a point in common."""
     (left, bottom, right, top), other = np.moveaxis(np.asarray(a), -1, 0), np.asarray(b)
     result: BoolArray = (
         (left <= other[..., 2])
@@ -83,8 +83,8 @@ def place_labels(
     frame: Box,
     obstacles: Iterable[tuple[Box, float]],
 ) -> list[Placement]:
-    """A place for the label of each point: inside ``frame``, near its point, covering little of
-    ``obstacles`` (with their weights) and no other label, neither itself nor with the line that
+    """Return a place for the label of each point: inside ``frame``, near its point, covering little
+    of ``obstacles`` (with their weights) and no other label, neither itself nor with the line that
     leads to it.
 
     Pairs of labels take their cheapest places together, given where the others are, until none
@@ -105,8 +105,8 @@ def place_labels(
 
 
 def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
-    """A place for each label: the cheapest of some descents, from the place that is the cheapest
-    for each label alone, the next ones, and so on. Of equally cheap ones, the first."""
+    """Return a place for each label: the cheapest of some descents, from the place that is the
+    cheapest for each label alone, the next ones, and so on. Of equally cheap ones, the first."""
     shared = {
         (i, j): _shared_costs(choices[i], choices[j])
         for i, j in combinations(range(len(choices)), 2)
@@ -130,7 +130,7 @@ def _descend(
     """Places where no pair of labels can be moved to cheaper ones."""
 
     def beside(i: int, *but: int) -> FloatArray:
-        """Costs of the places of ``i``, given those of all others but these."""
+        """Return costs of the places of ``i``, given those of all others but these."""
         costs = choices[i].costs.copy()
         for j, k in enumerate(chosen):
             if j != i and j not in but:
@@ -190,8 +190,8 @@ def _places(
 
 
 def staircase_boxes(points: Sequence[Point], *, down_last: bool) -> list[Box]:
-    """The flat boxes of the steps through points of rising x; ``down_last``: first along, then
-    up or down."""
+    """Return the flat boxes of the steps through points of rising x. ``down_last``: first along,
+    then up or down."""
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(points):
         corner = (x1, y0) if down_last else (x0, y1)

@@ -29,8 +29,8 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
 def draw_levels(
     figure: Figure, axes: Axes, front: Front, xs: Sequence[float], ys: Sequence[float]
 ) -> None:
-    """For some values of the third objective the staircase of the members that are as good as that;
-    every member as a dot in the colour of the first staircase that it counts for."""
+    """For some values of the third objective the staircase of the members that are as good as that.
+    Every member as a dot in the colour of the first staircase that it counts for."""
     from matplotlib import colormaps
 
     objective = front.problem.objectives[2]

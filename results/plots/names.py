@@ -60,7 +60,7 @@ def names_of(
 
 
 def lay_out(figure: Figure) -> None:
-    """Settles where the axes are on the page; titles longer than their axis are wrapped."""
+    """Settles where the axes are on the page. Titles longer than their axis are wrapped."""
     engine = figure.get_layout_engine()
     assert engine is not None, "the figure has one"
     engine.execute(figure)
@@ -79,10 +79,10 @@ def lay_out(figure: Figure) -> None:
 def place_names(
     axes: Axes, names: Sequence[Name], points: Sequence[tuple[float, float]], *, members: int
 ) -> list[tuple[Name, Placement]]:
-    """A place for each name.
+    """Return a place for each name.
 
     Args:
-        axes: laid out; names do not change that.
+        axes: laid out. Names do not change that.
         points: what they must not hide: members first, then crosses.
         members: how many of the points are members.
     """

@@ -88,7 +88,7 @@ def use_log_scale(axis: Axis) -> None:
 
 
 def svg_bytes(figure: Figure) -> bytes:
-    """The figure as SVG without date; equal figures give equal bytes."""
+    """Return the figure as SVG without date. Equal figures give equal bytes."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     return _printed(
@@ -97,7 +97,7 @@ def svg_bytes(figure: Figure) -> bytes:
 
 
 def pdf_bytes(figure: Figure) -> bytes:
-    """The figure as PDF with its fonts in it; equal figures give equal bytes."""
+    """Return the figure as PDF with its fonts in it. Equal figures give equal bytes."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     return _printed(
@@ -108,7 +108,7 @@ def pdf_bytes(figure: Figure) -> bytes:
 
 
 def png_bytes(figure: Figure) -> bytes:
-    """The figure as PNG, 300 dots an inch; equal figures give equal bytes."""
+    """Return the figure as PNG, 300 dots an inch. Equal figures give equal bytes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     return _printed(

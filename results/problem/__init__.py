@@ -1,4 +1,4 @@
-"""The numeric problem: costs in integers, clock domains, constraints, objectives; and problem.json.
+"""The numeric problem: costs in integers, clock domains, constraints, objectives. And problem.json.
 
 From here on nothing refers to networks or platforms.
 """

@@ -9,7 +9,7 @@ ADDITIVE = frozenset({ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY})
 
 
 def additive_figures(problem: Problem) -> tuple[Objective, ...]:
-    """Losses of accuracy and memory that are objectives or limited, each once; none where networks
+    """Losses of accuracy and memory that are objectives or limited, each once. None where networks
     run freely, whose bounds over boxes have no place for them."""
     if not problem.execution.has_frame:
         return ()
@@ -25,7 +25,7 @@ def additive_figures(problem: Problem) -> tuple[Objective, ...]:
 
 
 def additive_limit(problem: Problem, figure: Objective) -> int | None:
-    """The most that a problem allows of one of its :func:`additive_figures`."""
+    """Return the most that a problem allows of one of its :func:`additive_figures`."""
     if figure.kind is ObjectiveKind.MEMORY:
         return problem.memory_cap_bytes
     return None if figure.network is None else problem.networks[figure.network].max_loss_ppm

@@ -1,4 +1,4 @@
-"""Integers in which the simulation advances, and their limits; apart from the problem, because
+"""Integers in which the simulation advances, and their limits. Apart from the problem, because
 compiled code depends on them."""
 
 WORK_PER_PS = 1 << 16

@@ -1,6 +1,6 @@
 """Objectives: what can be optimised, as files and people see it, and which models have it.
 
-In files every objective is an integer that is minimised; what people maximise (throughput, rates)
+In files every objective is an integer that is minimised. What people maximise (throughput, rates)
 is turned back for display. A new objective has a kind and a spec here, its integer in
 :mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and its
 definition in ``docs/reference/result_files.md``.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ObjectiveKind(Enum):
-    """What can be optimised; values are the names on the command line."""
+    """What can be optimised. Values are the names on the command line."""
 
     LATENCY = "latency"
     INVERSE_LATENCY = "inverse-latency"
@@ -61,13 +61,13 @@ class ObjectiveKind(Enum):
 
     @property
     def spec(self) -> ObjectiveSpec:
-        """Its names, units and models."""
+        """Return its names, units and models."""
         return OBJECTIVES[self]
 
 
 @dataclass(frozen=True)
 class Objective:
-    """One objective; ``network`` (an index) narrows it to one network."""
+    """One objective. ``network`` (an index) narrows it to one network."""
 
     kind: ObjectiveKind
     network: int | None = None
@@ -285,7 +285,9 @@ def objective_unit(objective: Objective) -> str:
 
 
 def idle_time_name(problem: Problem) -> str:
-    """Which T the energy of the closed form has (Tang, Eq. 9-12); empty under other models."""
+    """Return which T the energy of the closed form has (Tang, Eq. 9-12). Empty under other
+    models.
+    """
     execution = problem.execution
     return _IDLE_TIMES[execution.idle_time] if isinstance(execution, ClosedForm) else ""
 
@@ -300,12 +302,12 @@ def unit_heading(objective: Objective, *problems: Problem) -> str:
 
 
 def larger_is_better(objective: Objective) -> bool:
-    """Whether people maximise :func:`objective_value`."""
+    """Return whether people maximise :func:`objective_value`."""
     return objective.kind.spec.larger_is_better
 
 
 def objective_value(objective: Objective, value: int) -> float:
-    """The file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
+    """Return the file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
 
     A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
     (infinite where that is nothing).

@@ -1,7 +1,7 @@
 """The complete numeric problem: all that is needed to recompute every objective, in integers.
 
 Units: picoseconds, kB/s, milliwatts, femtojoules (mW x ps = fJ), kHz, mV. Arrays are int64 and
-read-only. Written to ``problem.json`` as it stands; :mod:`results.problem.problem_file` does that.
+read-only. Written to ``problem.json`` as it stands. :mod:`results.problem.problem_file` does that.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ContentionTable:
     """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
 
     The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
-    of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 where y is 0:
+    of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 if y is 0:
 
-    * ``minor``: ceil(min(y, peak) * num / den);
-    * where x >= normal, with a = x + balance - total > 0: for x < total
+    * ``minor``: ceil(min(y, peak) * num / den). * where x >= normal, with a = x + balance - total >
+    0: for x < total
       ceil(clip(x + y - total, 0, a) * num / den) with ``proportional``, else
       ceil(a * min(y, balance) * num / den) with ``intensive``.
     """
@@ -68,8 +68,8 @@ class ProblemDomain:
 
     @property
     def point_when_off(self) -> int:
-        """The operating point that a design point names where the domain is off: the first that may
-        be chosen. No figure depends on it."""
+        """Return the operating point that a design point names where the domain is off: the first
+        that may be chosen. No figure depends on it."""
         return int(self.allowed.argmax())
 
 
@@ -93,10 +93,10 @@ class ChannelCosts:
 @dataclass(frozen=True, eq=False)
 class ProblemUnit:
     """What a group may be mapped to: a unit or, where several number formats may be chosen, a unit
-    in one of them; tables have shape [groups of all networks, *operating points of ``clocks``].
+    in one of them. Tables have shape [groups of all networks, *operating points of ``clocks``].
 
     All entries of one unit have its clocks and its contention. The first of them has its idle power
-    and its limit on segments; of the others the power is 0, the limit None.
+    and its limit on segments. Of the others the power is 0, the limit None.
     """
 
     name: str
@@ -138,7 +138,7 @@ class ProblemUnit:
 
     @property
     def steps_ps(self) -> IntArray:
-        """``step_ps``, 0 where there is none."""
+        """``step_ps``, 0 if there is none."""
         return np.zeros_like(self.time_ps) if self.step_ps is None else self.step_ps
 
 
@@ -186,7 +186,7 @@ class ProblemNetwork:
 
     @property
     def groups(self) -> range:
-        """Its groups, as indices over all networks."""
+        """Return its groups, as indices over all networks."""
         return range(self.first_group, self.first_group + len(self.group_names))
 
     @property
@@ -203,17 +203,16 @@ _ONE_FRAME = OneFrame()
 class Problem:
     """Networks, units and clocks with all their numbers, what is optimised and what must hold.
 
-    ``edges``: (source, target) group indices; ``transition_ps`` [edges, units, units].
+    ``edges``: (source, target) group indices. ``transition_ps`` [edges, units, units].
     ``handovers``: (source, target) groups of two networks, the second of which waits for the first:
-    what the source's last repeat makes (a cache) is read by the target's first repeat;
-    ``handover_ps`` [handovers, units, units].
-    ``units``: where several number formats may be chosen, an entry for each of a unit's.
-    ``allowed`` [groups, units]: what the search may choose (support, pins, ``--units``).
-    ``execution``: how frames follow each other, and over which time energy is counted.
-    ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one inference; None where
-    they are not known.
-    ``memory_cap_bytes``: limits what all ``memory_pools`` hold together; none: all units have one.
-    ``searches_priorities``: the search chooses priorities below ``PRIORITY_LEVELS``.
+    what the source's last repeat makes (a cache) is read by the target's first repeat.
+    ``handover_ps`` [handovers, units, units]. ``units``: where several number formats may be
+    chosen, an entry for each of a unit's. ``allowed`` [groups, units]: what the search may choose
+    (support, pins, ``--units``). ``execution``: how frames follow each other, and over which time
+    energy is counted. ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one
+    inference, or None if they are not known. ``memory_cap_bytes``: limits what all ``memory_pools``
+    hold together. None: all units have one. ``searches_priorities``: the search chooses priorities
+    below ``PRIORITY_LEVELS``.
     """
 
     networks: tuple[ProblemNetwork, ...]
@@ -237,7 +236,7 @@ class Problem:
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:
-        """[units]: the first entry of the same unit; its own index where one number format may be
+        """[units]: the first entry of the same unit. Its own index where one number format may be
         chosen. A unit runs one group at a time, in whichever format."""
         first: dict[str, int] = {}
         return tuple(
@@ -247,27 +246,28 @@ class Problem:
 
     @property
     def has_formats(self) -> bool:
-        """Whether number formats are chosen."""
+        """Return whether number formats are chosen."""
         return any(unit.unit is not None for unit in self.units)
 
     @property
     def has_priorities(self) -> bool:
-        """Whether networks differ in priority, or may do so."""
+        """Return whether networks differ in priority, or may do so."""
         return self.searches_priorities or len({n.priority for n in self.networks}) > 1
 
     @property
     def has_rates(self) -> bool:
-        """Whether networks have rates of their own."""
+        """Return whether networks have rates of their own."""
         return isinstance(self.execution, Rates)
 
     def releases(self, n: int) -> int:
-        """How often network n is released in a frame."""
+        """Return how often network n is released in a frame."""
         network = self.networks[n]
         return network.repeats if network.paced else 1
 
     def late_ps(self, n: int) -> int:
-        """A longer response of network n, which has a rate, is a miss: its deadline, or where it
-        has none the time from release to release, rounded down, and what its batch waits."""
+        """Return a longer response of network n, which has a rate, is a miss: its deadline, or
+        where it has none the time from release to release, rounded down, and what its batch waits.
+        """
         deadline, period = self.networks[n].deadline_ps, self.execution.period_ps
         if deadline is not None:
             return deadline
@@ -281,16 +281,16 @@ class Problem:
 
     def release_ps(self, n: int, repeat: int) -> int:
         """From when a repeat of network n, counted from 0, is waited for, from the release of the
-        frame; of a network without releases of its own all at its arrival."""
+        frame. Of a network without releases of its own all at its arrival."""
         network, period = self.networks[n], self.execution.period_ps
         if not network.paced or period is None:
             return network.arrival_ps
         return network.arrival_ps + repeat * period // network.repeats
 
     def awaited(self, n: int, repeat: int) -> tuple[tuple[int, int], ...]:
-        """Networks, each with the repeat, counted from 1, whose end in the same frame a repeat of
-        network n waits for beside its own one before: the first repeat for their last ones, with
-        rates release k of R, from 0, for theirs floor(k S / R) of S."""
+        """Return networks, each with the repeat, counted from 1, whose end in the same frame a
+        repeat of network n waits for beside its own one before: the first repeat for their last
+        ones, with rates release k of R, from 0, for theirs floor(k S / R) of S."""
         network = self.networks[n]
         if repeat > 1 and not network.paced:
             return ()
@@ -324,7 +324,7 @@ class Problem:
 
     def frame_ps(self, u: int) -> IntArray:
         """Stand-alone times on unit ``u`` of all repeats in a frame, added up, in the shape of its
-        ``time_ps``; -1 where it cannot run a group."""
+        ``time_ps``, or -1 if it cannot run a group."""
         unit = self.units[u]
         count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
         total = count * unit.time_ps + count * (count - 1) // 2 * unit.steps_ps
@@ -340,12 +340,12 @@ class Problem:
 
     @property
     def has_phases(self) -> bool:
-        """Whether repeats take longer and longer, or a network hands over to another."""
+        """Return whether repeats take longer and longer, or a network hands over to another."""
         return bool(self.handovers) or any(unit.step_ps is not None for unit in self.units)
 
     @property
     def handovers_ps(self) -> IntArray:
-        """``handover_ps``, empty where there are none."""
+        """``handover_ps``, empty if there are none."""
         units = len(self.units)
         empty = np.zeros((0, units, units), dtype=np.int64)
         return empty if self.handover_ps is None else self.handover_ps

@@ -33,7 +33,7 @@ from results.problem.unit_check import check_formats, check_unit
 
 
 def check_problem(problem: Problem) -> None:
-    """Accepts a sound problem; paths in messages are those of ``problem.json``.
+    """Accepts a sound problem. Paths in messages are those of ``problem.json``.
 
     Raises:
         ResultError: names that are not unique, indices that lead nowhere, tables of a wrong shape

@@ -29,10 +29,10 @@ _SHA256: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
 def problem_bytes(problem: Problem) -> bytes:
-    """The bytes of ``problem.json``.
+    """Return the bytes of ``problem.json``.
 
     Raises:
-        ResultError: where the problem is not sound.
+        ResultError: if the problem is not sound.
     """
     data = canonical_bytes(problem_to_document(problem))
     _SHA256[problem] = sha256_of(data)
@@ -40,10 +40,10 @@ def problem_bytes(problem: Problem) -> bytes:
 
 
 def problem_sha256(problem: Problem) -> str:
-    """The problem's identity.
+    """Return the problem's identity.
 
     Raises:
-        ResultError: where the problem is not sound.
+        ResultError: if the problem is not sound.
     """
     if problem not in _SHA256:
         problem_bytes(problem)
@@ -51,10 +51,11 @@ def problem_sha256(problem: Problem) -> str:
 
 
 def problem_to_document(problem: Problem) -> dict[str, Json]:
-    """The problem as JSON content; clocks, networks and domains by name, tables as nested lists.
+    """Return the problem as JSON content. Clocks, networks and domains by name, tables as nested
+    lists.
 
     Raises:
-        ResultError: where the problem is not sound.
+        ResultError: if the problem is not sound.
     """
     check_problem(problem)
     domain_names = [domain.name for domain in problem.domains]
@@ -166,7 +167,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
 
 
 def _handovers_to_document(problem: Problem) -> dict[str, Json]:
-    """The hand-overs between networks; nothing where there are none."""
+    """Return the hand-overs between networks. Nothing if there are none."""
     if not problem.handovers:
         return {}
     return {
@@ -180,7 +181,7 @@ def _handovers_to_document(problem: Problem) -> dict[str, Json]:
 
 
 def _execution_to_document(execution: ExecutionModel) -> Json:
-    """The model's name and its fields."""
+    """Return the model's name and its fields."""
     fields = {
         name: value.value if isinstance(value, Enum) else value
         for name, value in vars(execution).items()

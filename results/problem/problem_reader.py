@@ -37,20 +37,20 @@ ArrayT = TypeVar("ArrayT", IntArray, BoolArray)
 
 
 def problem_from_bytes(data: bytes) -> Problem:
-    """The problem in the bytes of a ``problem.json``.
+    """Return the problem in the bytes of a ``problem.json``.
 
     Raises:
-        ResultError: where it is not a sound problem.
+        ResultError: if it is not a sound problem.
     """
     return problem_from_document(parse(data))
 
 
 def problem_from_document(document: Json) -> Problem:
-    """The problem that :func:`problem_to_document` gave this content for.
+    """Return the problem that :func:`problem_to_document` gave this content for.
 
     Raises:
-        ResultError: where the content does not follow the schema or is not sound; it names the
-            JSON path.
+        ResultError: if the content does not follow the schema or is not sound. It names the JSON
+            path.
     """
     check_against_schema(document, "problem")
     content: Any = document
@@ -254,6 +254,6 @@ def _booleans(values: list[Any], path: str) -> BoolArray:
 
 
 def read_only(array: ArrayT) -> ArrayT:
-    """The same array, closed for writing."""
+    """Return the same array, closed for writing."""
     array.setflags(write=False)
     return array

@@ -27,8 +27,8 @@ def rate_uhz(period_ps: int) -> int:
 
 
 def frame_period_ps(periods_ps: Sequence[int]) -> int:
-    """The period that belongs to the mean rate of several streams, rounded up: their harmonic mean,
-    n / (sum of 1 / period); of a single stream its own; at most 2**63 - 1."""
+    """Return the period that belongs to the mean rate of several streams, rounded up: their
+    harmonic mean, n / (sum of 1 / period). Of a single stream its own. At most 2**63 - 1."""
     above, below = 0, 1
     for period in periods_ps:
         above, below = above * period + below, below * period
@@ -59,7 +59,7 @@ def times_alone_ps(problem: Problem) -> tuple[int, ...]:
 
 
 def _times(problem: Problem, u: int) -> IntArray:
-    """[groups, operating points]: times of all repeats; NEVER where the unit cannot run it."""
+    """[groups, operating points]: times of all repeats. NEVER where the unit cannot run it."""
     table = problem.frame_ps(u).reshape(problem.group_count, -1)
     return np.where(table < 1, NEVER, table)
 
@@ -79,7 +79,7 @@ def relative_rates_ppm(problem: Problem, periods_ps: IntArray) -> IntArray:
 
 
 def member_relative_ppm(problem: Problem, member: Member) -> tuple[int, ...]:
-    """The same of a member; none where networks share a frame."""
+    """Return the same of a member. None where networks share a frame."""
     if member.free_run is None:
         return ()
     periods = np.array(member.free_run.periods_ps, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What is required of a value of ``problem.json``; errors name its path."""
+"""What is required of a value of ``problem.json``. Errors name its path."""
 
 from __future__ import annotations
 

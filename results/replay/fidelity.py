@@ -38,7 +38,7 @@ class FidelityPoint:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Over several points; errors are |predicted - measured| / measured."""
+    """Over several points. Errors are |predicted - measured| / measured."""
 
     median_error: float
     largest_error: float
@@ -48,7 +48,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Points that were run; ``best`` is the place of the one that is predicted to be fastest."""
+    """Points that were run. ``best`` is the place of the one that is predicted to be fastest."""
 
     points: tuple[FidelityPoint, ...]
     best: int
@@ -59,10 +59,10 @@ class Fidelity:
 
 
 def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
-    """How well predictions agree with measurements.
+    """Return how well predictions agree with measurements.
 
     Raises:
-        ValueError: where there are none.
+        ValueError: if there are none.
     """
     from scipy.stats import rankdata
 
@@ -96,7 +96,7 @@ class FidelitySummary:
 
 
 def summary_of(fidelity: Fidelity) -> FidelitySummary:
-    """The figures that say whether to trust a model."""
+    """Return the figures that say whether to trust a model."""
     spans = [point.makespan_ms for point in fidelity.points]
     rates = [point.frames_per_s for point in fidelity.points]
     measured = np.array([span.measured for span in spans])
@@ -115,7 +115,7 @@ def summary_of(fidelity: Fidelity) -> FidelitySummary:
 
 
 def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
-    """Points and summary as JSON content."""
+    """Return points and summary as JSON content."""
     summary = summary_of(fidelity)
 
     def to_json(entry: Agreement) -> dict[str, Json]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_fidelity(fidelity: Fidelity) -> Figure:
-    """A matplotlib figure; on the line predictions are right."""
+    """Return a matplotlib figure. On the line predictions are right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_INCHES, 3.2), layout="constrained")

@@ -22,7 +22,7 @@ def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
     """Accepts a folder that :func:`write_replay` may write.
 
     Raises:
-        ResultError: where it exists and ``overwrite`` is false, or holds anything but a replay.
+        ResultError: if it exists and ``overwrite`` is false, or holds anything but a replay.
     """
     check_own_folder(folder, lambda entry: entry.name in REPLAY_FILES, overwrite=overwrite)
 
@@ -31,7 +31,7 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
     """Writes all four files, or none.
 
     Raises:
-        ResultError: where the folder must not be replaced or cannot be written.
+        ResultError: if the folder must not be replaced or cannot be written.
     """
     from results.replay.picture import replay_png, replay_svg
 
@@ -51,14 +51,14 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
 
 
 def replay_json(replay: Replay) -> str:
-    """Phases and schedules; times in ps and s. The frames are in the CSV."""
+    """Phases and schedules. Times in ps and s. The frames are in the CSV."""
     document = asdict(replay)
     document["frames"] = len(replay.frames)
     return json.dumps({"format": FORMAT, **document}, indent=1) + "\n"
 
 
 def replay_csv(replay: Replay) -> str:
-    """One row per frame; frames count from 1, phases from 1, times in ms."""
+    """Return one row per frame. Frames count from 1, phases from 1, times in ms."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

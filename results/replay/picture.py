@@ -1,6 +1,6 @@
 """Fig. 7 of HaX-CoNN: latency per frame while workloads change, in SVG and PNG.
 
-Above the entire run; below, each change separately on a logarithmic axis, since all happens in its
+Above the entire run. Below, each change separately on a logarithmic axis, since all happens in its
 first moments. Two columns of a paper wide.
 """
 
@@ -31,19 +31,19 @@ _FIRST_S = 1e-3
 
 
 def replay_svg(replay: Replay) -> bytes:
-    """``replay.svg``; equal replays give equal bytes."""
+    """``replay.svg``. Equal replays give equal bytes."""
     with picture_settings():
         return svg_bytes(draw_replay(replay))
 
 
 def replay_png(replay: Replay) -> bytes:
-    """``replay.png``; as :func:`replay_svg`."""
+    """``replay.png``. As :func:`replay_svg`."""
     with picture_settings():
         return png_bytes(draw_replay(replay))
 
 
 def draw_replay(replay: Replay) -> Figure:
-    """The picture as a matplotlib figure."""
+    """Return the picture as a matplotlib figure."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2 * COLUMN_INCHES, 4.0), layout="constrained")
@@ -115,7 +115,7 @@ def _draw_whole(axes: Axes, replay: Replay) -> None:
 
 
 def _draw_change(axes: Axes, phase: ReplayPhase) -> None:
-    """One change; what happened within the first millisecond is drawn at it."""
+    """One change. What happened within the first millisecond is drawn at it."""
     axes.grid(True)
     use_log_scale(axes.xaxis)
     last = phase.ends_s - phase.begins_s

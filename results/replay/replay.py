@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReplaySchedule:
-    """A schedule that was published; times in seconds after the workload changed.
+    """A schedule that was published. Times in seconds after the workload changed.
 
-    ``used_s``: from when on frames start with it; later than ``found_s`` where schedules are taken
-    up at set instants, None where a better one came before that.
+    ``used_s``: from when on frames start with it. Later than ``found_s`` where schedules are taken
+    up at set instants, None if a better one came before that.
     """
 
     latency_ps: int
@@ -22,8 +22,8 @@ class ReplaySchedule:
 
 @dataclass(frozen=True)
 class ReplayPhase:
-    """One workload, from its change on. ``searched_s``: until the search had nothing left;
-    ``proved_s``: until that was proved; None where it was not."""
+    """One workload, from its change on. ``searched_s``: until the search had nothing left.
+    ``proved_s``: until that was proved, or None if it was not."""
 
     name: str
     networks: tuple[str, ...]
@@ -54,7 +54,7 @@ class ReplayFrame:
 
 @dataclass(frozen=True)
 class Replay:
-    """All of it; ``clock`` says what the seconds of the search are."""
+    """All of it. ``clock`` says what the seconds of the search are."""
 
     title: str
     platform: str

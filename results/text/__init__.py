@@ -1,1 +1,1 @@
-"""Tables and sentences about fronts and members, for terminals and pages; and data frames."""
+"""Tables and sentences about fronts and members, for terminals and pages. And data frames."""

@@ -11,7 +11,7 @@ _THROUGHPUT = Objective(ObjectiveKind.THROUGHPUT)
 
 
 def images_per_second(problem: Problem, member: Member) -> tuple[float, ...] | None:
-    """[networks]: where frames follow each other at a rate that is known; else None."""
+    """[networks]: where frames follow each other at a rate that is known. Else None."""
     if member.free_run is not None:
         return tuple(
             network.batch * uhz / UHZ_PER_HZ
@@ -29,7 +29,7 @@ def images_per_second(problem: Problem, member: Member) -> tuple[float, ...] | N
 
 
 def energy_per_image_mj(problem: Problem, member: Member) -> float:
-    """The energy over the images of all networks."""
+    """Return the energy over the images of all networks."""
     if member.free_run is not None:
         rates = member.free_run.rates_uhz
         images = sum(n.batch * uhz for n, uhz in zip(problem.networks, rates, strict=True))
@@ -42,8 +42,8 @@ def _images_of_frame(problem: Problem) -> list[int]:
 
 
 def describe_batches(problem: Problem) -> list[str]:
-    """``a frame of resnet50 is a batch of 8 images`` for each network that has one; with rates a
-    release."""
+    """Return ``a frame of resnet50 is a batch of 8 images`` for each network that has one. With
+    rates a release."""
     what = "a release" if problem.has_rates else "a frame"
     return [
         f"{what} of {network.name} is a batch of {network.batch} images"
@@ -53,7 +53,7 @@ def describe_batches(problem: Problem) -> list[str]:
 
 
 def batch_lines(problem: Problem, member: Member) -> list[str]:
-    """A line on energy and, where it is known, one on rates; none without batches."""
+    """Return a line on energy and, where it is known, one on rates. None without batches."""
     if all(network.batch == 1 for network in problem.networks):
         return []
     lines = [f"energy per image: {format_number(energy_per_image_mj(problem, member))} mJ"]

@@ -31,7 +31,7 @@ from results.text.space_description import describe_execution
 
 @dataclass(frozen=True)
 class FrontSide:
-    """One of two fronts, seen against the other; members by their index."""
+    """One of two fronts, seen against the other. Members by their index."""
 
     members: int
     hypervolume: float
@@ -77,7 +77,7 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     """Compares two fronts that have members and the same objectives, in any order.
 
     Raises:
-        ResultError: where a front is empty, or the objectives are not the same.
+        ResultError: if a front is empty, or the objectives are not the same.
     """
     names = objective_names(first.problem)
     others = objective_names(second.problem)
@@ -139,7 +139,7 @@ def _fairness(front: Front) -> tuple[int, int] | None:
 
 
 def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
-    """([n], [n]): whether some other row dominates this one; whether one equals it. Exact."""
+    """([n], [n]): whether some other row dominates this one. Whether one equals it. Exact."""
     nowhere_larger = (others[None, :, :] <= rows[:, None, :]).all(axis=2)
     same = (others[None, :, :] == rows[:, None, :]).all(axis=2)
     dominated: BoolArray = (nowhere_larger & ~same).any(axis=1)
@@ -148,7 +148,7 @@ def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
 
 
 def problem_differences(first: Front, second: Front) -> list[str]:
-    """What two problems do not have in common, as text; nothing where they are the same."""
+    """What two problems do not have in common, as text. Nothing if they are the same."""
     if problem_sha256(first.problem) == problem_sha256(second.problem):
         return []
     a, b = first.problem, second.problem

@@ -35,7 +35,7 @@ FIGURES = {"time": "ms", "demand": "GB/s", "power": "W"}
 
 
 def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -> list[Row]:
-    """One row per group of every network, as plain data for JSON.
+    """Return one row per group of every network, as plain data for JSON.
 
     Keys: ``network``, ``group`` (number in its network), ``name``, ``layers``, ``macs``,
     ``parameters`` (null where ``origins`` is None), and ``units``: unit to ``time_ps``,
@@ -75,7 +75,7 @@ def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -
 
 
 def _figures(unit: ProblemUnit, group: int, points: IntArray) -> tuple[int, int, int] | None:
-    """Time, demand and power of a group at these clocks; None where it cannot run."""
+    """Time, demand and power of a group at these clocks, or None if it cannot run."""
     at = (group, *(int(points[clock]) for clock in unit.clocks))
     time = int(unit.time_ps[at])
     return None if time < 0 else (time, int(unit.demand_kbps[at]), int(unit.dynamic_mw[at]))
@@ -89,10 +89,10 @@ def cost_tables(
     figure: str = "time",
     width: int = 80,
 ) -> RenderableType:
-    """Rich tables per network and a legend; ``figure`` is one of ``FIGURES``.
+    """Rich tables per network and a legend. ``figure`` is one of ``FIGURES``.
 
-    Units that do not fit ``width`` characters beside the others have a table of their own. The
-    last row adds times up; demand and power are means over the time.
+    Units that do not fit ``width`` characters beside the others have a table of their own. The last
+    row adds times up. Demand and power are means over the time.
     """
     from rich.console import Group
     from rich.padding import Padding
@@ -131,7 +131,7 @@ def _fitting(
     figure: str,
     width: int,
 ) -> list[list[int]]:
-    """The units in sets whose tables fit the width, where one unit does."""
+    """Return the units in sets whose tables fit the width, where one unit does."""
     from rich.console import Console
 
     sets: list[list[int]] = [[]]

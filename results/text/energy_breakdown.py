@@ -10,8 +10,8 @@ REST = "memory, clocks, board"
 
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:
-    """Energy by unit, idle and busy in all number formats, in the problem's order, and ``REST``;
-    together all of it."""
+    """Return energy by unit, idle and busy in all number formats, in the problem's order, and
+    ``REST``. Together all of it."""
     parts = {
         problem.units[u].unit_name: member.energy_by_unit_fj[u]
         for u, first in enumerate(problem.unit_of)

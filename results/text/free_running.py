@@ -23,7 +23,7 @@ class SlowestNetwork:
 
 
 def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
-    """The slowest network relative to itself alone; None where networks share a frame."""
+    """Return the slowest network relative to itself alone, or None if networks share a frame."""
     if member.free_run is None:
         return None
     shares = member_relative_ppm(problem, member)
@@ -36,8 +36,8 @@ def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
 
 
 def free_run_lines(problem: Problem, member: Member) -> list[str]:
-    """Lines with the window, each network's throughput in it, also as a share of what the network
-    reaches alone, and what the schedule shows; none where networks share a frame."""
+    """Return lines with the window, each network's throughput in it, also as a share of what the
+    network reaches alone, and what the schedule shows. None where networks share a frame."""
     run = member.free_run
     if run is None:
         return []
@@ -54,7 +54,7 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
 
 
 def describe_shown_part(run: FreeRun) -> str:
-    """How much of a free run its schedule shows."""
+    """Return how much of a free run its schedule shows."""
     until = format_number(run.shown_ps / PS_PER_MS)
     if run.shows_window:
         return f"free-running, to the window's end at {until} ms"

@@ -1,4 +1,4 @@
-"""The front as a table for people; :mod:`results.text.front_rows` has the same as plain data."""
+"""The front as a table for people. :mod:`results.text.front_rows` has the same as plain data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _GAP = 2
 
 @dataclass(frozen=True)
 class _Column:
-    """``header`` has two lines; ``loss``: how much is lost without it, 0 for what must stay."""
+    """``header`` has two lines. ``loss``: how much is lost without it, 0 for what must stay."""
 
     name: str
     header: tuple[str, str]
@@ -72,9 +72,9 @@ class _Column:
 def front_table(
     front: Front, *, width: int = 80, max_rows: int | None = DEFAULT_ROWS
 ) -> RenderableType:
-    """The front as a rich table that fits ``width`` characters, with a caption as text.
+    """Return the front as a rich table that fits ``width`` characters, with a caption as text.
 
-    Clocks that never change, and columns that do not fit, are named below instead; of more than
+    Clocks that never change, and columns that do not fit, are named below instead. Of more than
     ``max_rows`` members (None: no limit) the marked ones and an even choice of the others are
     shown.
     """
@@ -126,14 +126,13 @@ def _is_constant(column: _Column) -> bool:
 
 
 def _loss(column: _Column) -> tuple[bool, int]:
-    """A column without differences goes first: a note has room for its value."""
+    """Return a column without differences goes first: a note has room for its value."""
     return not _is_constant(column), column.loss
 
 
 def _baseline_texts(front: Front) -> list[str]:
-    """``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks, or that it is
-    overloaded, without figures; of one that has a
-    front, its first point and how many there are."""
+    """Return ``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks, or that it is
+    overloaded, without figures. Of one that has a front, its first point and how many there are."""
     texts = []
     counts = Counter(point.name for point in front.baselines)
     for point in {point.name: point for point in reversed(front.baselines)}.values():
@@ -156,12 +155,12 @@ def _baseline_texts(front: Front) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Lines of at most ``width`` characters; a number stays with its unit."""
+    """Return lines of at most ``width`` characters. A number stays with its unit."""
     return textwrap.fill(re.sub(r"(\d) (%|MHz|ms|mJ)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
 
 
 def _thinned(front: Front, max_rows: int | None) -> list[int]:
-    """Indices of the members shown: all marked ones, and others at even distances."""
+    """Return indices of the members shown: all marked ones, and others at even distances."""
     count = len(front.members)
     if max_rows is None or count <= max_rows:
         return list(range(count))
@@ -174,8 +173,8 @@ def _thinned(front: Front, max_rows: int | None) -> list[int]:
 
 
 def _apart(front: Front, kept: list[int]) -> list[int]:
-    """Members that are not nearly the same as one of ``kept`` or an earlier one: in some objective
-    at least ``MIN_APART`` of the front's range lies between them."""
+    """Return members that are not nearly the same as one of ``kept`` or an earlier one: in some
+    objective at least ``MIN_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
     # Members are in the order of the first objective: only some around one are near it.
@@ -266,7 +265,7 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
 
 
 def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Column]:
-    """The longest response of every network with a rate that is no objective."""
+    """Return the longest response of every network with a rate that is no objective."""
     if not problem.has_rates:
         return []
     shown = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
@@ -283,8 +282,8 @@ def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Colu
 
 
 def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str, ...]]:
-    """Per objective a cell for each member, with so many digits that no two rows look the same;
-    members differ in some objective."""
+    """Per objective a cell for each member, with so many digits that no two rows look the same.
+    Members differ in some objective."""
     columns = list(zip(*(member.objectives for member in members), strict=True))
     cells: list[tuple[str, ...]] = []
     for more in range(_MAX_MORE_DIGITS):

@@ -1,4 +1,4 @@
-"""One design point as text: figures, mapping, clocks, energy; its schedule is a table."""
+"""One design point as text: figures, mapping, clocks, energy. Its schedule is a table."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ENERGY = Objective(ObjectiveKind.ENERGY)
 
 
 def member_lines(problem: Problem, member: Member) -> list[str]:
-    """Objectives, makespan and latencies (with rates response times), energy by unit, mapping,
-    priorities where these may differ, transitions, clocks: a line each; of networks that run freely
-    also the window and their throughputs."""
+    """Return objectives, makespan and latencies (with rates response times), energy by unit,
+    mapping, priorities where these may differ, transitions, clocks: a line each. Of networks that
+    run freely also the window and their throughputs."""
     lines = [
         _figure(objective_label(problem, objective), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)

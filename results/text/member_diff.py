@@ -19,13 +19,13 @@ _MANY = 2
 
 
 def groups_by_unit(problem: Problem, member: Member) -> dict[str, int]:
-    """How many groups run on each unit that is used, in the problem's order."""
+    """Return how many groups run on each unit that is used, in the problem's order."""
     units = member.design.units.tolist()
     return {unit.name: units.count(u) for u, unit in enumerate(problem.units) if u in units}
 
 
 def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
-    """Clock of each domain in MHz; None where it is off."""
+    """Clock of each domain in MHz, or None if it is off."""
     points = member.design.operating_points.tolist()
     return {
         domain.name: domain.frequencies_khz[point] / 1000 if on else None
@@ -34,7 +34,7 @@ def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
 
 
 def clocks_used(front: Front) -> list[set[float | None]]:
-    """For each domain the clocks that members have; None: off."""
+    """For each domain the clocks that members have. None: off."""
     used: list[set[tuple[int, bool]]] = [set() for _ in front.problem.domains]
     for member in front.members:
         points = member.design.operating_points.tolist()
@@ -47,7 +47,7 @@ def clocks_used(front: Front) -> list[set[float | None]]:
 
 
 def varying_domains(front: Front) -> list[int]:
-    """Domains that are on at different clocks in different members; those of the units that take
+    """Domains that are on at different clocks in different members. Those of the units that take
     most energy first."""
     problem = front.problem
     energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
@@ -62,18 +62,18 @@ def varying_domains(front: Front) -> list[int]:
 
 
 def transition_count(problem: Problem, member: Member) -> int:
-    """Edges whose ends are on different units."""
+    """Return edges whose ends are on different units."""
     units = [problem.unit_of[unit] for unit in member.design.units.tolist()]
     return sum(units[source] != units[target] for source, target in problem.edges)
 
 
 def is_conversion(problem: Problem, source: int, target: int) -> bool:
-    """Whether between two entries only the number format changes, not the unit."""
+    """Return whether between two entries only the number format changes, not the unit."""
     return source != target and problem.unit_of[source] == problem.unit_of[target]
 
 
 def conversion_count(problem: Problem, member: Member) -> int:
-    """Edges whose ends are on one unit in two number formats."""
+    """Return edges whose ends are on one unit in two number formats."""
     units = member.design.units.tolist()
     return sum(
         is_conversion(problem, units[source], units[target]) for source, target in problem.edges
@@ -81,7 +81,8 @@ def conversion_count(problem: Problem, member: Member) -> int:
 
 
 def describe_front(front: Front) -> list[str]:
-    """One sentence for the knee and one for each other marked member, against the first one."""
+    """Return one sentence for the knee and one for each other marked member, against the first one.
+    """
     marks = mark_members(front)
     if not marks:
         return []
@@ -131,7 +132,8 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
 
 
 def _changed_groups(problem: Problem, base: Member, other: Member) -> tuple[int, int]:
-    """How many groups are on another unit, and how many on the same one in another format."""
+    """Return how many groups are on another unit, and how many on the same one in another format.
+    """
     pairs = list(zip(base.design.units.tolist(), other.design.units.tolist(), strict=True))
     differ = sum(source != target for source, target in pairs)
     converted = sum(is_conversion(problem, source, target) for source, target in pairs)

@@ -58,9 +58,9 @@ def activity(problem: Problem, member: Member) -> Activity:
 
 
 def steps_by_unit(shown: ScheduledMember, figures: Sequence[int]) -> Steps:
-    """The sum of ``figures`` (one per group) over what runs on each unit, over time.
+    """Return the sum of ``figures`` (one per group) over what runs on each unit, over time.
 
-    It changes only where something starts or ends; instants rise from 0 to the schedule's end.
+    It changes only if something starts or ends. Instants rise from 0 to the schedule's end.
     """
     units = len(shown.problem.units)
     changes: dict[int, list[int]] = {0: [0] * units}

@@ -12,8 +12,8 @@ OVERLOADED = "overloaded"
 
 
 def response_lines(problem: Problem, member: Member) -> list[str]:
-    """A line for each network with how often it is released in a period, its response times, their
-    spread, and how many are too late; none without rates."""
+    """Return a line for each network with how often it is released in a period, its response times,
+    their spread, and how many are too late. None without rates."""
     lines = []
     window = member.window_ps
     if member.is_overloaded:
@@ -43,8 +43,8 @@ def response_lines(problem: Problem, member: Member) -> list[str]:
 
 
 def describe_loads(problem: Problem, design: DesignPoint) -> str:
-    """Units with more work in a period than fits into it, and whose it is; where there is none, the
-    one with most. Work is stand-alone time: contention only adds to it."""
+    """Return units with more work in a period than fits into it, and whose it is. Where there is
+    none, the one with most. Work is stand-alone time: contention only adds to it."""
     period = problem.execution.period_ps or 0
     loads = {u: _loads_ps(problem, design, u) for u in sorted(set(problem.unit_of))}
     most = max(map(sum, loads.values()))

@@ -51,7 +51,7 @@ class Stretch:
 
 
 def stretches(schedule: Schedule) -> list[Stretch]:
-    """The executions of a schedule in segments, by rising start."""
+    """Return the executions of a schedule in segments, by rising start."""
     parts: list[list[ScheduledGroup]] = []
     order = sorted(schedule.groups, key=lambda e: (e.unit, e.start_ps, e.end_ps))
     for execution in order:
@@ -76,9 +76,8 @@ def stretches(schedule: Schedule) -> list[Stretch]:
 def schedule_table(
     problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str
 ) -> Table:
-    """The segments as a rich table, times in ms; with ``most`` at most that many of them, and
-    under
-    them how many are left out, and the option (``rest``) that has them."""
+    """Return the segments as a rich table, times in ms. With ``most`` at most that many of them,
+    and under them how many are left out, and the option (``rest``) that has them."""
     from rich import box
     from rich.table import Table
 

@@ -23,8 +23,8 @@ from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, Prob
 
 
 def describe_space(problem: Problem) -> str:
-    """Networks, units, operating points and every limit, exactly: problems with different spaces
-    have different descriptions, as long as their costs are the same."""
+    """Return networks, units, operating points and every limit, exactly: problems with different
+    spaces have different descriptions, as long as their costs are the same."""
     networks = ", ".join(_network(problem, network) for network in problem.networks)
     units = ", ".join(_unit(unit) for unit in problem.units)
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
@@ -55,7 +55,7 @@ def describe_space(problem: Problem) -> str:
 
 
 def describe_execution(execution: ExecutionModel) -> str:
-    """How frames follow each other: ``a pipeline, 2 frames in flight``."""
+    """Return how frames follow each other: ``a pipeline, 2 frames in flight``."""
     match execution:
         case OneFrame():
             return "one frame alone"

@@ -11,8 +11,8 @@ _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 
 
 def without_number(name: str) -> str:
-    """``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``; a name that is nothing but a number
-    stays."""
+    """Return ``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``. A name that is nothing but a
+    number stays."""
     unit, colon, number_format = name.partition(":")
     return (_NUMBER.sub("", unit) or unit) + colon + number_format
 

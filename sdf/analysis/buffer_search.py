@@ -2,11 +2,11 @@
 
 Throughput never falls when a capacity grows, and only growing a channel on the critical cycle can
 raise it. Best-first search over the sizes of distributions that follows these storage dependencies
-is therefore exact (Stuijk, Geilen and Basten, DAC 2006). Where it would take longer than its
-budget, the result of a heuristic stands: capacities that suffice for a periodic schedule, each
-then lowered by bisection as far as the throughput, recomputed exactly each time, allows. No single
-channel of it can be smaller, unless the graph is so large that even this exceeds its budget; the
-search has meanwhile proved a lower bound.
+is therefore exact (Stuijk, Geilen and Basten, DAC 2006). If it would take longer than its budget,
+the result of a heuristic stands: capacities that suffice for a periodic schedule, each then lowered
+by bisection as far as the throughput, recomputed exactly each time, allows. No single channel of it
+can be smaller, unless the graph is so large that even this exceeds its budget. The search has
+meanwhile proved a lower bound.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SmallestBuffers:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing smaller exists."""
+        """Return whether no smaller distribution exists."""
         return self.size == self.lower_bound
 
 
@@ -64,14 +64,14 @@ class TradeOff:
 def deadlock_free_buffers(
     graph: SdfGraph, *, in_bytes: bool = False, budget: int | None = None
 ) -> SmallestBuffers:
-    """The smallest capacities with which the graph can run forever.
+    """Return the smallest capacities with which the graph can run forever.
 
     Args:
         in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands; None takes a
+        budget: distributions to try at most before the heuristic's result stands. None takes a
             number that keeps it within seconds.
 
-    The throughput of the result is that of all execution times being 1, without auto-concurrency.
+    The throughput of the result is computed with all execution times 1, without auto-concurrency.
 
     Raises:
         GraphError: if the graph is inconsistent, deadlocks even with unbounded buffers, or has
@@ -94,13 +94,13 @@ def buffers_for_throughput(
     in_bytes: bool = False,
     budget: int | None = None,
 ) -> SmallestBuffers:
-    """The smallest capacities with which the graph runs at least this fast.
+    """Return the smallest capacities with which the graph runs at least this fast.
 
     Args:
         times: time of one firing, by actor.
-        throughput: iterations per time unit; None asks for that of unbounded buffers.
+        throughput: iterations per time unit. None asks for the throughput of unbounded buffers.
         in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands; None takes a
+        budget: distributions to try at most before the heuristic's result stands. None takes a
             number that keeps it within seconds.
 
     Raises:
@@ -138,11 +138,11 @@ def throughput_buffer_trade_off(
     in_bytes: bool = False,
     budget: int | None = None,
 ) -> TradeOff:
-    """Every size at which a larger throughput becomes possible, with one distribution each.
+    """Return every size at which a larger throughput becomes possible, with one distribution each.
 
     Args:
-        budget: distributions to try; the exploration ends there, or at the throughput of
-            unbounded buffers. None takes a number that keeps it within seconds.
+        budget: distributions to try. The exploration ends there, or at the throughput of unbounded
+            buffers. None takes a number that keeps it within seconds.
 
     Raises:
         GraphError: as ``buffers_for_throughput`` does, apart from its throughput.
@@ -192,7 +192,7 @@ class _BestFirst:
 
     @property
     def smallest(self) -> int:
-        """Size of the next one."""
+        """Return the size of the next distribution."""
         return self._heap[0][0]
 
     def push(self, capacities: tuple[int, ...]) -> None:
@@ -216,8 +216,8 @@ class _BestFirst:
 def _smallest(
     bounded: BoundedGraph, goal: Fraction, in_bytes: bool, budget: int | None
 ) -> SmallestBuffers:
-    """The smallest distribution with a period of at most ``goal`` > 0, which unbounded buffers
-    reach."""
+    """Return the smallest distribution with a period of at most ``goal`` > 0, which unbounded
+    buffers reach."""
     weights = _weights(bounded.graph, in_bytes)
     known = list(bounded.smallest)
     if not _reaches(bounded, known, goal):
@@ -254,8 +254,8 @@ def _smallest(
 def _lowered(
     bounded: BoundedGraph, start: list[int], goal: Fraction, weights: list[int]
 ) -> list[int]:
-    """Lower one capacity after the other, the one with most to gain first. One pass is enough:
-    what could not be lowered cannot be when others have become smaller too."""
+    """Lower one capacity after the other, the one with most to gain first. One pass is enough: a
+    capacity that could not be lowered cannot be lowered after others have become smaller either."""
     capacities = list(start)
     gain = [
         (capacity - least) * weight
@@ -267,7 +267,7 @@ def _lowered(
 
 
 def _necessary(bounded: BoundedGraph, known: list[int], goal: Fraction) -> list[int]:
-    """What each channel needs even if all others were as large as can be: lower bounds."""
+    """Return a lower bound on each channel's capacity: its need if all others are unlimited."""
     least = list(bounded.smallest)
     open_ones = [n for n in bounded.bounded if known[n] > least[n]]
     _lower(bounded, bounded.limits, open_ones, known, least, goal, MAX_WORK * 3 // 4)
@@ -283,13 +283,13 @@ def _lower(
     goal: Fraction,
     max_work: int,
 ) -> None:
-    """Enter into ``found`` the least with which each channel of ``group`` reaches the goal while
-    the others have ``capacities``. The whole group is tried with its smallest capacities first,
-    then each half.
+    """Enter into ``found`` the smallest capacity with which each channel of ``group`` reaches the
+    goal while the others have ``capacities``. The whole group is tried with its smallest capacities
+    first, then each half.
 
     Args:
         capacities: may be ``found``: then each channel finds those before it lowered.
-        high: what is known to reach the goal.
+        high: capacities that are known to reach the goal.
     """
     if not group or bounded.work > max_work:
         return

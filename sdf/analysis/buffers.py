@@ -1,11 +1,11 @@
-"""Graphs with bounded channels: storage distributions and what they allow.
+"""Graphs with bounded channels: storage distributions and the throughput that they allow.
 
-A channel of capacity B is modelled by a channel in the other direction that starts with
-B - initial_tokens tokens (Stuijk, Geilen and Basten, Exploring Trade-offs in Buffer Requirements
-and Throughput Constraints for Synchronous Dataflow Graphs, DAC 2006): a firing claims the space
-for its results when it starts, and gives back the space of what it took when it ends. Capacities
-that the graph itself states are upper bounds. Self-loops of one rate carry an actor's own state;
-unless the graph bounds them, they are not bounded, and count with their initial tokens.
+A channel of capacity B is modelled by a channel in the other direction that starts with B -
+initial_tokens tokens (Stuijk, Geilen and Basten, Exploring Trade-offs in Buffer Requirements and
+Throughput Constraints for Synchronous Dataflow Graphs, DAC 2006): a firing claims the space for its
+results when it starts, and gives back the space of the tokens that it took when it ends. Capacities
+that the graph itself states are upper bounds. Self-loops of one rate carry an actor's own state.
+Unless the graph bounds them, they are not bounded, and count with their initial tokens.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StorageDistribution:
         return sum(self.capacities)
 
     def bytes(self, graph: SdfGraph) -> int:
-        """Memory that the distribution takes, all channels apart."""
+        """Return the memory that the distribution takes, bytes, with no channels sharing memory."""
         return sum(
             capacity * channel.token_bytes
             for capacity, channel in zip(self.capacities, graph.channels, strict=True)
@@ -52,13 +52,13 @@ class StorageDistribution:
 
 
 def smallest_capacity(channel: Channel) -> int:
-    """The least capacity with which the channel's two ends alone do not deadlock; at least the
-    initial tokens d.
+    """Return the smallest capacity with which the channel's two ends alone do not deadlock. It is
+    never less than the initial tokens d.
 
     Before its firing n, the reader has ended n firings, and the last write that it waits for must
     have started: the channel then holds d, and all writes up to that one, less n reads. With one
     rate p and one c, g their greatest common divisor, that is at most p + c - g + d mod g (Stuijk,
-    Geilen and Basten 2006). A self-loop that keeps an actor's state needs what it starts with; in
+    Geilen and Basten 2006). A self-loop that keeps an actor's state needs its initial tokens. In
     any other, firing n takes the room for its write before the read of firing n ends.
     """
     tokens = channel.initial_tokens
@@ -86,12 +86,13 @@ def smallest_capacity(channel: Channel) -> int:
 
 
 def _numbers(count: int, largest: int) -> IntArray:
-    """0, 1, ... in integers that hold twice ``largest``."""
+    """Return 0, 1, ... as integers of a type that can hold twice ``largest``."""
     return np.arange(count).astype(object if largest >> SAFE_BITS else np.int64)
 
 
 def capacity_step(channel: Channel) -> int:
-    """Capacities between multiples of this (from the smallest one) change nothing."""
+    """Return the step between capacities that matter: those between two multiples of it, counted
+    from the smallest capacity, change nothing."""
     rates = (channel.production, channel.consumption)
     return gcd(*(entry for rate in rates for entry in ((rate,) if isinstance(rate, int) else rate)))
 
@@ -103,8 +104,8 @@ def bounded_throughput(
     *,
     auto_concurrency: bool = False,
 ) -> Throughput | None:
-    """The self-timed throughput with channels of these capacities, whatever the graph itself says
-    of them; None if it deadlocks.
+    """Return the self-timed throughput with channels of these capacities, or None if it deadlocks.
+    Capacities that the graph itself states are ignored.
 
     Args:
         capacities: tokens, in the order of the graph's channels.
@@ -168,14 +169,15 @@ class BoundedGraph:
 
     @property
     def work(self) -> int:
-        """What all trials have cost, in relaxed edges: trying takes time for every edge, too."""
+        """Return the cost of all trials so far, in relaxed edges. Setting up a trial counts, too,
+        since it takes time for every edge."""
         return self.firings.work + SETUP_WORK * self._trials * len(self.firings.source)
 
     def ratio(
         self, capacities: Sequence[int | None], *, at_least: Fraction = Fraction(0)
     ) -> CycleRatio:
-        """The cycle ratio with these capacities; None leaves a channel unbounded as far as
-        periods of ``at_least`` and longer (or, without it, deadlocks) can tell."""
+        """Return the cycle ratio with these capacities. A capacity of None leaves the channel
+        unbounded, as far as periods of at least ``at_least`` (by default: deadlocks) can tell."""
         self._trials += 1
         unbounded = 2
         if at_least:
@@ -193,16 +195,16 @@ class BoundedGraph:
         return maximum_cycle_ratio(self.firings, at_least=at_least)
 
     def throughput(self, ratio: CycleRatio) -> Throughput | None:
-        """The same for people; None if deadlocked."""
+        """Return a cycle ratio as a :class:`Throughput`, or None if it deadlocks."""
         if ratio.period is None:
             return None
         return Throughput(ratio.period, self._model.actors_on(self.firings, ratio.edges))
 
     def growth(self, ratio: CycleRatio) -> dict[int, int]:
-        """For every channel whose capacity is on the cycle: the tokens that it must grow by
-        before an edge of the cycle changes. With less on all of them the cycle stays as it is, so
-        any better distribution has one of these or more (the storage dependencies of Stuijk,
-        Geilen and Basten 2006, with the size of the step made exact)."""
+        """Return, for every channel whose capacity is on the cycle, the tokens that it must grow by
+        before an edge of the cycle changes. With smaller growth on all of them the cycle stays as
+        it is, so any better distribution has at least one of these (the storage dependencies of
+        Stuijk, Geilen and Basten 2006, with the size of the step made exact)."""
         firings = self.firings
         growth: dict[int, int] = {}
         for position, edge in enumerate(ratio.edges):
@@ -223,9 +225,9 @@ class BoundedGraph:
         return growth
 
     def sufficient_capacities(self, period: Fraction) -> list[int] | None:
-        """Capacities with which a periodic schedule of this period, built for channels without
-        other bounds than the graph's own, still is one; None if there is none. They are sound, not
-        smallest.
+        """Return capacities that allow a periodic schedule of this period, or None if there is
+        none. The schedule is built with no other bounds than the graph's own. The capacities are
+        sound, not smallest.
 
         Args:
             period: time units per iteration, > 0.

@@ -2,14 +2,14 @@
 
 The k-th iteration of a live graph that is executed self-timed starts at k * period + O(1), where
 the period is the largest ratio, over all cycles of firings, of execution times to iterations
-(Reiter 1968; Sriram and Bhattacharyya, Embedded Multiprocessors, 7; for SDF graphs it equals what
-the state-space exploration of Ghamarian et al. 2006 finds). Unlike an exploration, its cost does
-not depend on how long the transient before the periodic phase is.
+(Reiter 1968, and Sriram and Bhattacharyya, Embedded Multiprocessors, 7). For SDF graphs it equals
+the result of the state-space exploration of Ghamarian et al. 2006. Unlike an exploration, its cost
+does not depend on how long the transient before the periodic phase is.
 
 Newton's iteration on the period (Lawler 1976, Burns 1991): look for a cycle of positive weight
-under time - period * delay, by longest paths from zero; take its exact ratio as the next period;
-stop when there is none. The last longest paths prove the result: they are start times that no
-edge violates. All numbers are integers, scaled by the period's denominator.
+under time - period * delay, by longest paths from zero. Take its exact ratio as the next period.
+Stop when there is none. The last longest paths prove the result: they are start times that no edge
+violates. All numbers are integers, scaled by the period's denominator.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMPILE_AFTER = 500_000
 
 @dataclass(frozen=True)
 class CycleRatio:
-    """What bounds the execution, and the proof that nothing bounds it more."""
+    """The cycle that bounds the execution, and the proof that nothing bounds it more."""
 
     period: Fraction | None
     """Time units per iteration; 0 if no cycle takes time; None if the graph is deadlocked."""
@@ -45,11 +45,11 @@ class CycleRatio:
 
 
 def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0)) -> CycleRatio:
-    """The period of the firing graph, exactly.
+    """Return the period of the firing graph, exactly.
 
     Args:
-        at_least: a period that the caller already knows to be a lower bound, or below which it
-            does not care; the result is the larger of it and the maximum cycle ratio.
+        at_least: a known lower bound on the period, or a period below which differences do not
+            matter. The result is the larger of it and the maximum cycle ratio.
     """
     longest_delay = int(graph.delay.max(initial=0))
     nodes, edges = graph.firings, len(graph.source)
@@ -116,7 +116,7 @@ class _Slow:
 
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
-        """First edges, sources, delays, weights."""
+        """Return the first edges, sources, delays and weights."""
         graph = self._graph
         return tuple(
             array.tolist() for array in (graph.first_edge, graph.source, graph.delay, graph.time)
@@ -124,7 +124,9 @@ class _Slow:
 
 
 def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
-    """The nodes, sources first along edges without delay; or the edges of a cycle of such."""
+    """Return the nodes, sources first along edges without delay, or the edges of a cycle of such
+    edges.
+    """
     fast = graph.work + len(graph.source) >= COMPILE_AFTER
     kernel = (_compiled() if fast else _KERNELS)[0]
     arrays = (graph.first_edge, graph.source, graph.delay) if fast else slow.arrays[:3]
@@ -138,7 +140,7 @@ def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
 
 
 def _integers(values: list[int]) -> IntArray:
-    """int64 if they fit with room to spare, else Python integers."""
+    """Return the values as int64 if they fit with room to spare, else as Python integers."""
     large = any(int(value) >> SAFE_BITS for value in values)
     return np.array([int(v) for v in values], dtype=object if large else np.int64)
 
@@ -154,9 +156,10 @@ def _zeros(length: int, fast: bool) -> Any:
 def _topological_order(
     first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any
 ) -> tuple[int, int]:
-    """Depth first along edges without delay, so that ``order`` [N] lists sources before targets.
+    """Walk depth first along edges without delay, so that ``order`` [N] lists sources before
+    targets.
 
-    Returns (-1, 0), or, if such edges form a cycle, the part of ``stack`` that holds it;
+    Returns (-1, 0), or, if such edges form a cycle, the part of ``stack`` that holds it.
     ``pointer`` of a node there is the edge of the cycle that enters it.
     """
     nodes = len(order)
@@ -208,11 +211,12 @@ def _longest_paths(
     mark: Any,
     limit: Any,
 ) -> tuple[int, int]:
-    """Longest paths from zero under weight * iterations - work * delay, in place in ``value``.
+    """Compute longest paths from zero under weight * iterations - work * delay, in place in
+    ``value``.
 
-    Stops when they are stable (0), when the edges that gave the values (``parent``) close a cycle
-    (1): such a cycle has positive weight; or after ``limit`` sweeps (2), to be continued. Returns
-    the sweeps made, and which of these it was.
+    Stops when the values are stable (0), when the edges that gave them (``parent``) close a cycle
+    (1), which then has positive weight, or after ``limit`` sweeps (2), to be continued. Returns the
+    number of sweeps and this code.
     """
     nodes = len(order)
     sweeps = 0
@@ -251,7 +255,9 @@ def _longest_paths(
 
 
 def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) -> int:
-    """A node on that cycle of parents whose ratio is largest (approximately: any would do)."""
+    """Return a node on the cycle of parents with the largest ratio. The ratio is approximate, which
+    is enough: any such cycle would do.
+    """
     nodes = len(parent)
     for node in range(nodes):
         mark[node] = 0

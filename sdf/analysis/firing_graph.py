@@ -3,8 +3,8 @@
 Firings are numbered over all iterations, n = iteration * q + firing. All firings of an actor end in
 the order in which they start (``sdf.analysis.throughput`` sees to it), so firing n of a channel's
 target waits, of all firings of the source, only for the last one that it needs: the one that puts
-in token number P(n + 1) - initial_tokens, where P(n) is what n firings of the target take. With one
-rate at either end that is firing
+in token number P(n + 1) - initial_tokens, with P(n) the tokens that n firings of the target take.
+With one rate at either end that is firing
 
     ceil(((n + 1) * consumption - initial_tokens) / production) - 1.
 
@@ -28,7 +28,8 @@ SAFE_BITS = 61
 
 @dataclass(frozen=True)
 class Dependence:
-    """A channel between actors given by their indices, stripped to what timing depends on."""
+    """A channel between actors given by their indices, reduced to the figures that timing depends
+    on."""
 
     source: int
     target: int
@@ -68,12 +69,12 @@ class FiringGraph:
 
     @cached_property
     def total_time(self) -> int:
-        """Of all firings, one after the other."""
+        """Return the sum of the execution times of all firings."""
         return sum(self.time.tolist())
 
     @property
     def firings(self) -> int:
-        """Nodes."""
+        """Return the number of nodes."""
         return int(self.first_node[-1])
 
     def set_tokens(self, number: int, tokens: int) -> None:
@@ -85,7 +86,7 @@ class FiringGraph:
         self.source[edges], self.delay[edges] = _sources(self, number, tokens)
 
     def actor_of(self, node: int) -> int:
-        """The actor that a node is a firing of."""
+        """Return the actor that a node is a firing of."""
         return int(np.searchsorted(self.first_node, node, side="right")) - 1
 
 
@@ -98,10 +99,10 @@ def build_firing_graph(
     """Unfold one iteration of actors 0..A-1.
 
     Args:
-        repetitions: q of every actor; they balance every dependence.
+        repetitions: q of every actor, which balances every dependence.
         times: execution time of every actor, >= 0.
-        orders: static orders, each the actors that one processor fires in one iteration, in
-            that order and repeated for ever; every actor in it is there q times.
+        orders: static orders, each the actors that one processor fires in one iteration, in that
+            order and repeated for ever. Every actor in it is there q times.
     """
     counts = np.array(repetitions, dtype=np.int64)
     first_node = np.concatenate([[0], np.cumsum(counts)])
@@ -138,14 +139,14 @@ def build_firing_graph(
 
 
 def _runs(begins: IntArray, sizes: IntArray) -> IntArray:
-    """begin, begin + 1, ... of every run, one run after the other."""
+    """Return begin, begin + 1, ... of every run, one run after the other."""
     ends = np.cumsum(sizes)
     runs: IntArray = np.arange(np.sum(sizes)) + np.repeat(begins - ends + sizes, sizes)
     return runs
 
 
 def _firing_times(repetitions: Sequence[int], times: Sequence[PerPhase]) -> IntArray:
-    """int64 if they fit with room to spare, else Python integers."""
+    """Return the times as int64 if they fit with room to spare, else as Python integers."""
     phases = [1 if isinstance(time, int) else len(time) for time in times]
     large = any(
         cycle_total(time, count) >> SAFE_BITS for time, count in zip(times, phases, strict=True)
@@ -158,8 +159,9 @@ def _firing_times(repetitions: Sequence[int], times: Sequence[PerPhase]) -> IntA
 
 
 def _set_simple(graph: FiringGraph) -> None:
-    """As :meth:`FiringGraph.set_tokens` does, for all dependences with one rate at either end and
-    figures of moderate size together: graphs may have tens of thousands."""
+    """Set the tokens of all dependences with one rate at either end and figures of moderate size
+    together, as :meth:`FiringGraph.set_tokens` does one by one. Graphs may have tens of
+    thousands."""
     rows = []
     for number, dependence in enumerate(graph.dependences):
         production, consumption = dependence.production, dependence.consumption
@@ -185,7 +187,7 @@ def _set_simple(graph: FiringGraph) -> None:
 
 
 def _sources(graph: FiringGraph, number: int, tokens: int) -> tuple[IntArray, IntArray]:
-    """Source node and delay of every edge of one dependence, by the target's firing."""
+    """Return the source node and delay of every edge of one dependence, by the target's firing."""
     dependence = graph.dependences[number]
     firings = graph.repetitions[dependence.target]
     moved = dependence.consumption.moved(firings)
@@ -208,7 +210,7 @@ def _sources(graph: FiringGraph, number: int, tokens: int) -> tuple[IntArray, In
 def _order_edges(
     first_node: IntArray, orders: Sequence[Sequence[int]]
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Targets, sources and delays: each firing of an order waits for the one before it."""
+    """Return targets, sources and delays: each firing of an order waits for the one before it."""
     target: list[int] = []
     source: list[int] = []
     delay: list[int] = []

@@ -14,7 +14,7 @@ MAX_FIRINGS = 100_000
 
 @dataclass(frozen=True)
 class Firing:
-    """One firing of an actor; ``time`` in whatever unit the graph's source used."""
+    """One firing of an actor. ``time`` is in the unit that the graph's source used."""
 
     name: str
     time: int
@@ -22,7 +22,7 @@ class Firing:
 
 @dataclass(frozen=True)
 class FiringEdge:
-    """Firing ``source`` makes ``size_bytes`` of what firing ``target`` takes (indices)."""
+    """Bytes that firing ``source`` makes and firing ``target`` takes (indices)."""
 
     source: int
     target: int
@@ -30,16 +30,17 @@ class FiringEdge:
 
 
 def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[FiringEdge, ...]]:
-    """Every actor's q firings of one iteration, in an order of execution, and their channels.
+    """Return every actor's q firings of one iteration, in an order of execution, and their
+    channels.
 
     Firing n of a channel's target takes tokens n c to (n + 1) c - 1, and firing m of its source
-    makes m p to (m + 1) p - 1 (with rates by phase: the sums of all before): an edge wherever the
-    two meet. Iterations do not depend on each other, so firings of one actor may overlap. Initial
-    tokens only loosen what an acyclic graph asks for, and are left out, as capacities are: the
-    schedules are as if there were none.
+    makes m p to (m + 1) p - 1 (with rates by phase: the sums of all before). An edge joins two
+    firings if these ranges meet. Iterations do not depend on each other, so firings of one actor
+    may overlap. Initial tokens, which only loosen the dependences of an acyclic graph, and
+    capacities are ignored.
 
     Raises:
-        GraphError: where the graph is inconsistent, has a cycle (iterations would depend on each
+        GraphError: if the graph is inconsistent, has a cycle (iterations would depend on each
             other), more than ``MAX_FIRINGS`` firings, or an actor without an execution time.
     """
     import networkx as nx
@@ -88,7 +89,7 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
 
 
 def _times(graph: SdfGraph, actor: Actor) -> tuple[int, ...]:
-    """On the processor type that comes first, which is the actor's default; one per phase."""
+    """Return the times, one per phase, on the actor's default processor type, which comes first."""
     if not actor.execution_times:
         raise GraphError(
             f"graph {graph.name!r}: actor {actor.name!r} must have an execution time, got none"

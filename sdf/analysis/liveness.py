@@ -22,7 +22,7 @@ FIRING_LIMIT = 1_000_000
 
 @dataclass(frozen=True)
 class Blocked:
-    """Where an execution stands still: a cycle of channels, each too empty for its target."""
+    """The cycle of channels, each too empty for its target, that stops an execution."""
 
     channels: tuple[Channel, ...]
     """``channels[k].source == channels[k + 1].target``: each waits for the next one."""
@@ -33,14 +33,14 @@ class Blocked:
 
     @property
     def actors(self) -> tuple[str, ...]:
-        """The cycle in the direction of the tokens."""
+        """Return the cycle in the direction of the tokens."""
         return tuple(channel.source for channel in reversed(self.channels))
 
 
 def check_live(graph: SdfGraph) -> None:
-    """Say whether the graph can run forever: each strongly connected component is executed for
-    the smallest numbers of firings that brings its channels back to where they were (Lee
-    and Messerschmitt 1987). Components that only feed each other one way cannot block.
+    """Check that the graph can run forever. Each strongly connected component is executed for the
+    smallest numbers of firings that bring its channels back to their initial state (Lee and
+    Messerschmitt 1987). Components that only feed each other one way cannot block.
 
     Raises:
         GraphError: if the graph is inconsistent, if a cycle holds too few tokens (deadlock: the
@@ -60,7 +60,7 @@ def check_live(graph: SdfGraph) -> None:
 def component_repetitions(
     graph: SdfGraph, part: Sequence[str], repetitions: Mapping[str, int]
 ) -> list[int]:
-    """The fewest firings of the part that bring its channels back to where they were.
+    """Return the fewest firings of the part that bring its channels back to their initial state.
 
     Raises:
         GraphError: if that is more than ``FIRING_LIMIT`` firings.
@@ -88,12 +88,12 @@ def execute_iteration(
 ) -> tuple[list[tuple[str, int]], Blocked | None]:
     """Fire every actor as often as ``repetitions`` says, or until nothing can fire.
 
-    The order does not matter for whether it ends: a firing never disables another actor's.
-    Channels must join actors of ``actors``; ``initial_tokens`` go with ``channels``.
+    The order does not decide whether it ends, since a firing never disables another actor's.
+    Channels must join actors of ``actors``. ``initial_tokens`` go with ``channels``.
 
     Returns:
-        (actor, firings in a row) in the order executed, a periodic admissible sequential
-        schedule if all fired; and where it blocked (None if it did not).
+        (actor, firings in a row) in the order executed, a periodic admissible sequential schedule
+        if all fired, and the cycle that blocked it (None if none did).
     """
     index = {name: number for number, name in enumerate(actors)}
     incoming: list[list[int]] = [[] for _ in actors]
@@ -178,7 +178,8 @@ def _deadlock_message(graph: SdfGraph, blocked: Blocked) -> str:
 
 
 def components(graph: SdfGraph) -> list[tuple[list[str], list[Channel]]]:
-    """The strongly connected components, each with the channels inside it, in the graph's order."""
+    """Return the strongly connected components, each with the channels inside it, in the graph's
+    order."""
     parts = strongly_connected_components(graph)
     part_of = {name: number for number, part in enumerate(parts) for name in part}
     inner: list[list[Channel]] = [[] for _ in parts]

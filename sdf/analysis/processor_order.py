@@ -2,9 +2,9 @@
 
 A processor repeats a static order: the firings of one iteration of the actors mapped to it, always
 in the same order, each started as soon as its tokens are there and the firing before it has ended
-(Sriram and Bhattacharyya, Embedded Multiprocessors, 5; Stuijk, Basten, Geilen and Corporaal, DAC
-2007). That makes the execution monotone, so its throughput is an exact cycle ratio, whatever the
-transient. The order is given, or taken from a list schedule of the first iteration.
+(Sriram and Bhattacharyya, Embedded Multiprocessors, 5, and Stuijk, Basten, Geilen and Corporaal,
+DAC 2007). That makes the execution monotone, so its throughput is an exact cycle ratio, whatever
+the transient. The order is given, or taken from a list schedule of the first iteration.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def bound_throughput(
     processor_types: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
 ) -> BoundThroughput:
-    """The throughput with every actor on a processor, and buffers unbounded unless the graph bounds
-    them.
+    """Return the throughput with every actor on a processor, and buffers unbounded unless the graph
+    bounds them.
 
     Args:
         binding: actor -> processor.
-        processor_types: processor -> type, which selects execution times; a processor that is not
-            in it is of the type that has its name.
-        orders: processor -> its static order for one iteration; None takes ``list_schedule``.
+        processor_types: processor -> type, which selects execution times. A processor that is not
+            in it has the type of its own name.
+        orders: processor -> its static order for one iteration. None takes ``list_schedule``.
 
     Raises:
         GraphError: if an actor is not bound or has no time on its processor's type, if an order
@@ -83,7 +83,7 @@ def bound_throughput(
 def bound_times(
     graph: SdfGraph, binding: Mapping[str, str], processor_types: Mapping[str, str]
 ) -> dict[str, PerPhase]:
-    """The time of a firing of every actor on the processor it is bound to.
+    """Return the time of a firing of every actor on the processor it is bound to.
 
     Raises:
         GraphError: see ``bound_throughput``.
@@ -107,12 +107,13 @@ def bound_times(
 def list_schedule(
     graph: SdfGraph, binding: Mapping[str, str], times: Mapping[str, PerPhase]
 ) -> dict[str, tuple[str, ...]]:
-    """The order in which each processor starts its firings when one iteration is executed alone.
+    """Return the order in which each processor starts its firings when one iteration is executed
+    alone.
 
-    First come, first served: at one instant first all firings end; then each free processor
-    starts the waiting firing with the smallest (instant at which its last token came, actor's
-    position in the graph). It never idles while something waits, so a live graph completes.
-    It is one order: iterations overlap only as far as it lets them, and another may be faster.
+    First come, first served: at one instant first all firings end. Then each free processor starts
+    the waiting firing with the smallest (instant at which its last token came, actor's position in
+    the graph). It never idles while something waits, so a live graph completes. It is one order:
+    iterations overlap only as far as it lets them, and another may be faster.
 
     Raises:
         GraphError: if the graph is inconsistent or deadlocks.

@@ -1,5 +1,5 @@
-"""Consistency and the repetition vector of a dataflow graph (Lee and Messerschmitt 1987; Bilsen et
-al. 1996 for actors with phases)."""
+"""Consistency and the repetition vector of a dataflow graph (Lee and Messerschmitt 1987, and Bilsen
+et al. 1996 for actors with phases)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from sdf.rates import PerPhase, cycle_total
 
 
 def channel_label(graph: SdfGraph, channel: Channel) -> str:
-    """How messages call a channel: graph, own name if it has one, both ends."""
+    """Return a channel's label for messages: graph, its own name if it has one, both ends."""
     name = f"{channel.name!r} " if channel.name else ""
     return f"graph {graph.name!r}: channel {name}({channel.source!r} -> {channel.target!r})"
 
 
 def repetition_vector(graph: SdfGraph) -> dict[str, int]:
-    """Firings of every actor in one iteration, in the order of the graph's actors.
+    """Return the number of firings of every actor in one iteration, in the order of the graph's
+    actors.
 
-    The smallest positive integers q with q[source] * production = q[target] * consumption on
-    every channel (the balance equations). Where an actor has phases, its q is a multiple of their
-    number, and the equations hold for rates added up over them. Components that no channel
-    connects are independent: each has the smallest vector of its own.
+    The smallest positive integers q with q[source] * production = q[target] * consumption on every
+    channel (the balance equations). If an actor has phases, its q is a multiple of their number,
+    and the equations hold for rates added up over them. Components that no channel connects are
+    independent: each has the smallest vector of its own.
 
     Raises:
         GraphError: if the graph is inconsistent, that is, if only q = 0 solves the equations.
@@ -90,12 +91,15 @@ def _figure(rate: PerPhase) -> str:
 
 
 def iterations_of_part(graph: SdfGraph, part: Sequence[str], repetitions: Mapping[str, int]) -> int:
-    """How many times the actors of ``part`` come back to where they were in an iteration."""
+    """Return how many times the actors of ``part`` return to their initial state in one
+    iteration."""
     return gcd(*(repetitions[name] // len(graph.actor_by_name[name].phases) for name in part))
 
 
 def strongly_connected_components(graph: SdfGraph) -> list[list[str]]:
-    """Actors that reach each other along channels; parts and members in the graph's order."""
+    """Return the sets of actors that reach each other along channels. Sets and members are in the
+    graph's order.
+    """
     import networkx as nx
 
     position = {actor.name: index for index, actor in enumerate(graph.actors)}

@@ -69,11 +69,11 @@ def analyse(
     """Run all analyses on a graph.
 
     Args:
-        processor_type: whose execution times to take; None takes each actor's default.
-        binding: actor -> processor; None takes one processor of each type that is used, and puts
+        processor_type: whose execution times to take. None takes each actor's default.
+        binding: actor -> processor. None takes one processor of each type that is used, and puts
             every actor on the one of its type.
-        processor_types: processor -> type; see ``bound_throughput``.
-        throughput: iterations per time unit to find buffers for; None takes the highest possible.
+        processor_types: processor -> type, as for ``bound_throughput``.
+        throughput: iterations per time unit to find buffers for. None takes the highest possible.
 
     Raises:
         GraphError: if the graph is inconsistent or deadlocks, if an argument does not fit it, or
@@ -139,7 +139,7 @@ def analyse(
 
 
 def format_report(report: SdfReport) -> str:
-    """The report as lines of text, without a final line break."""
+    """Return the report as lines of text, without a final line break."""
     firings = sum(count for _, count in report.repetitions)
     lines = [
         f"{report.name or 'graph without a name'}: {len(report.repetitions)} actors, "

@@ -13,8 +13,8 @@ from sdf.analysis.throughput import Throughput
 
 
 def report_data(report: SdfReport) -> dict[str, Any]:
-    """All of a report. Exact fractions are texts such as ``"1/120"``, with a float beside them;
-    null means unbounded, or that the analysis was left out (``notes`` says why)."""
+    """Return a report as JSON types. Exact fractions are texts such as ``"1/120"``, with a float
+    beside them. Null means unbounded, or that the analysis was left out (``notes`` says why)."""
     times = dict(report.times)
     return {
         "name": report.name,

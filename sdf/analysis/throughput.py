@@ -1,9 +1,9 @@
 """Self-timed throughput with as many processors as there are firings.
 
 Self-timed: an actor fires as soon as its tokens are there, in the order of its phases. A firing
-takes its tokens when it starts and gives its results when it ends. Where firings of one actor may
+takes its tokens when it starts and gives its results when it ends. If firings of one actor may
 overlap (auto-concurrency) and phases differ in time, tokens still come out of a channel in the
-order of the phases that write them: a reader waits for the writers of what it reads.
+order of the phases that write them: a reader waits for the writers of the tokens that it reads.
 
 A graph that is not strongly connected would pile up tokens without end in front of its slow parts,
 so throughput is defined per strongly connected component, and the graph's is the smallest of them,
@@ -28,7 +28,7 @@ from sdf.rates import PerPhase, Rate, cycle_total, in_phases
 
 @dataclass(frozen=True)
 class Throughput:
-    """A long-run rate, exactly, and what limits it."""
+    """A long-run rate, exactly, and the cycle that limits it."""
 
     period: Fraction
     """Time units per iteration, in the long run; 0 where nothing limits the rate."""
@@ -37,12 +37,12 @@ class Throughput:
 
     @property
     def iterations(self) -> Fraction | None:
-        """Iterations per time unit; None if unbounded. Higher is better."""
+        """Return the iterations per time unit, or None if unbounded. Higher is better."""
         return 1 / self.period if self.period else None
 
 
 def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[str, PerPhase]:
-    """The time of a firing of every actor on a type of processor.
+    """Return the time of a firing of every actor on a type of processor.
 
     Args:
         processor_type: None takes the first type that each actor lists: its default.
@@ -69,7 +69,7 @@ def execution_times(graph: SdfGraph, processor_type: str | None = None) -> dict[
 
 
 def check_times(graph: SdfGraph, times: Mapping[str, PerPhase]) -> None:
-    """Every actor has a time >= 0, or one for each of its phases.
+    """Check that every actor has a time >= 0, or one for each of its phases.
 
     Raises:
         GraphError: naming the actor.
@@ -91,7 +91,7 @@ def check_times(graph: SdfGraph, times: Mapping[str, PerPhase]) -> None:
 def self_timed_throughput(
     graph: SdfGraph, times: Mapping[str, PerPhase], *, auto_concurrency: bool = False
 ) -> Throughput:
-    """The throughput of the graph.
+    """Return the throughput of the graph.
 
     Args:
         times: time of a firing, by actor.
@@ -131,11 +131,12 @@ class FiringModel:
     dependences: list[Dependence]
 
     def unfolded(self, orders: Sequence[Sequence[int]] = ()) -> FiringGraph:
-        """The firings of one iteration; ``orders`` as for ``build_firing_graph``."""
+        """Return the firing graph of one iteration. ``orders`` as for ``build_firing_graph``."""
         return build_firing_graph(self.counts, self.times, self.dependences, orders)
 
     def actors_on(self, graph: FiringGraph, edges: Sequence[int]) -> tuple[str, ...]:
-        """The actors whose firings a cycle of its firing graph passes, in the graph's order."""
+        """Return the actors whose firings a cycle of its firing graph passes, in the graph's
+        order."""
         found = {self.names[graph.actor_of(int(graph.source[edge]))] for edge in edges}
         return tuple(name for name in dict.fromkeys(self.names) if name in found)
 
@@ -148,8 +149,8 @@ def firing_model(
     *,
     overlapping: bool,
 ) -> FiringModel:
-    """Channels between ``names`` as dependences. Where firings do not overlap, each actor waits for
-    itself; where they may, those of one time end in the order in which they start. For an actor
+    """Return channels between ``names`` as dependences. If firings do not overlap, each actor waits
+    for itself. If they may, those of one time end in the order in which they start. For an actor
     whose phases differ in time, an actor without time is put on each channel: it passes on the
     results of the phases that write there, one after the other."""
     index = {name: number for number, name in enumerate(names)}
@@ -192,7 +193,7 @@ def _single_actor(
     times: Mapping[str, PerPhase],
     auto_concurrency: bool,
 ) -> Throughput:
-    """An actor alone: its self-loops say how many firings may overlap."""
+    """Return the throughput of an actor alone: its self-loops say how many firings may overlap."""
     if auto_concurrency and not loops:
         return Throughput(Fraction(0))
     if all(loop.keeps_state for loop in loops):
@@ -217,7 +218,7 @@ def _component(
     times: Mapping[str, PerPhase],
     auto_concurrency: bool,
 ) -> Throughput:
-    """Actors in cycles: the maximum cycle ratio of their firings."""
+    """Return the throughput of actors in cycles: the maximum cycle ratio of their firings."""
     counts = component_repetitions(graph, part, repetitions)
     model = firing_model(part, inner, counts, times, overlapping=auto_concurrency)
     firings = model.unfolded()

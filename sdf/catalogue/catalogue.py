@@ -26,7 +26,7 @@ _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A network of the catalogue; known without building it."""
+    """A network of the catalogue, described without building it."""
 
     name: str
     family: str
@@ -41,7 +41,7 @@ class CatalogueEntry:
 
     @property
     def takes_images(self) -> bool:
-        """Whether its input is an image."""
+        """Return whether its input is an image."""
         return len(self.input_shape) == 4
 
 
@@ -81,7 +81,7 @@ class _Built:
     parameters: int
 
     def entry(self) -> CatalogueEntry:
-        """Its description is the first line of what the function says of itself."""
+        """Return the entry. Its description is the first line of the builder's docstring."""
         text = (self.build.__doc__ or "").splitlines()[0].rstrip(".")
         return CatalogueEntry(
             self.build.__name__, self.family, text, self.origin, self.input_shape, self.macs,
@@ -139,7 +139,7 @@ _TORCHVISION_TOO = (
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """All networks that have a name, in alphabetical order."""
+    """Return all networks of the catalogue, in alphabetical order."""
     from sdf.catalogue.torchvision_tables import ORIGIN, described, tables
 
     exported = (
@@ -162,7 +162,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 
 def torchvision_networks() -> tuple[str, ...]:
-    """The names of torchvision's classification networks, in alphabetical order."""
+    """Return the names of torchvision's classification networks, in alphabetical order."""
     from sdf.catalogue.torchvision_tables import tables
 
     return tuple(sorted((*_TORCHVISION_TOO, *tables())))
@@ -170,7 +170,7 @@ def torchvision_networks() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The bytes of a model, and where it lies."""
+    """The bytes of a model, and the folder it lies in."""
 
     name: str
     data: bytes
@@ -181,9 +181,9 @@ class ModelFile:
 
 
 def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -> ModelFile:
-    """The model of a network of the catalogue, or an ``.onnx`` file.
+    """Return the model of a network of the catalogue, or an ``.onnx`` file.
 
-    A name of the catalogue wins over a file of that name; ``./NAME`` means the file. A language
+    A name of the catalogue wins over a file of that name. ``./NAME`` means the file. A language
     model is built for the sizes that ``dimensions`` name.
 
     Raises:
@@ -216,7 +216,7 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
 def load_network(
     name_or_path: str, *, dimensions: Mapping[str, int] | None = None
 ) -> ImportedNetwork:
-    """A network of the catalogue, or one from an ``.onnx`` file.
+    """Return a network of the catalogue, or one from an ``.onnx`` file.
 
     Raises:
         GraphError: as :func:`model_file`, or if the model cannot be used.
@@ -233,7 +233,7 @@ def load_network(
 
 
 def nearest_names(name: str) -> str:
-    """A hint for an unknown ``name``: the nearest names, else where all are listed."""
+    """Return a hint for an unknown ``name``: the nearest names, or how to list all."""
     names = [entry.name for entry in catalogue()]
     near = difflib.get_close_matches(name.lower(), names, n=3)
     if near:

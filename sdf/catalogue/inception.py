@@ -24,7 +24,7 @@ _GOOGLENET = {
 
 
 def googlenet() -> bytes:
-    """GoogLeNet as in Caffe, which rounds pooling sizes up; layers in Caffe's order."""
+    """GoogLeNet as in Caffe, which rounds pooling sizes up, with layers in Caffe's order."""
     net = NetworkBuilder("googlenet", 3, 224, 224)
     x = net.conv(net.input, "conv1/7x7_s2", 64, 7, stride=2)
     x = net.pool(x, "pool1/3x3_s2", 3, 2, ceil=True)
@@ -58,7 +58,8 @@ def _branch(
     *,
     shrink: bool = False,
 ) -> Feature:
-    """Convolutions (channels, kernel) in a row; ``shrink``: the last halves the size, unpadded."""
+    """Add convolutions (channels, kernel) in a row. ``shrink``: the last halves the size,
+    unpadded."""
     for number, (channels, kernel) in enumerate(convolutions, 1):
         last = shrink and number == len(convolutions)
         data = net.conv(
@@ -77,7 +78,7 @@ def _module(
     pooled: int | None = None,
     shrink: bool = False,
 ) -> Feature:
-    """Parallel branches and their concatenation.
+    """Add parallel branches and their concatenation.
 
     ``pooled``: channels of a 1 x 1 convolution after an average pooling. ``shrink``: the module
     halves the size, and a maximum pooling is one more branch.
@@ -133,7 +134,7 @@ def inception_v4() -> bytes:
 
 
 def _inception_c(net: NetworkBuilder, data: Feature, name: str) -> Feature:
-    """The one module whose branches fork once more at their ends."""
+    """Add the one module whose branches fork once more at their ends."""
     outputs = [net.conv(data, f"{name}/branch1", 256, 1)]
     trunks: list[list[tuple[int, Kernel]]] = [
         [(384, 1)],

@@ -28,9 +28,9 @@ class Latent:
 class LanguageModel:
     """Sizes of a decoder, or of an encoder (``positions`` above 0). All layers are alike.
 
-    A decoder has RMS normalisations before attention and MLP, rotary positions, a gated MLP and
-    a cache; an encoder has learned positions, biases everywhere, layer normalisations after
-    attention and MLP, and a pooler.
+    A decoder has RMS normalisations before attention and MLP, rotary positions, a gated MLP and a
+    cache. An encoder has learned positions, biases everywhere, layer normalisations after attention
+    and MLP, and a pooler.
     """
 
     name: str
@@ -61,17 +61,17 @@ class LanguageModel:
 
     @property
     def is_encoder(self) -> bool:
-        """Whether it has neither cache nor logits."""
+        """Return whether it has neither cache nor logits."""
         return self.positions > 0
 
     @property
     def value(self) -> int:
-        """Features of a value."""
+        """Return the features of a value."""
         return self.value_size or self.head_size
 
     @property
     def projections(self) -> tuple[tuple[int, int], ...]:
-        """Inputs and outputs of the products of a layer that make query, key and value."""
+        """Return inputs and outputs of the products of a layer that make query, key and value."""
         if self.latent is None:
             key = self.key_heads * self.head_size
             return (
@@ -89,7 +89,7 @@ class LanguageModel:
 
     @property
     def products(self) -> tuple[tuple[int, int], ...]:
-        """Inputs and outputs of all products of a layer with weights."""
+        """Return inputs and outputs of all products of a layer with weights."""
         mlp = (self.hidden, self.inner)
         up = (mlp,) if self.is_encoder else (mlp, mlp)
         attention = (*self.projections, (self.heads * self.value, self.hidden))
@@ -97,12 +97,12 @@ class LanguageModel:
 
     @property
     def layer_weights(self) -> int:
-        """Elements of the matrices of all layers."""
+        """Return the elements of the matrices of all layers."""
         return self.layers * sum(rows * columns for rows, columns in self.products)
 
     @property
     def vectors(self) -> int:
-        """Elements of all biases and scales."""
+        """Return the elements of all biases and scales."""
         if self.is_encoder:
             biases = sum(columns for _, columns in self.products) + 4 * self.hidden
             return self.layers * biases + 3 * self.hidden
@@ -114,12 +114,12 @@ class LanguageModel:
 
     @property
     def table(self) -> int:
-        """Elements of an embedding's, or the output's, matrix."""
+        """Return the elements of the matrix of an embedding, or of the output."""
         return self.vocabulary * self.hidden
 
     @property
     def parameters(self) -> int:
-        """Of the model, a matrix that is used twice once."""
+        """Return the parameters of the model. A matrix that is used twice counts once."""
         if self.is_encoder:
             other = (self.positions + 2) * self.hidden + self.hidden**2
         else:
@@ -127,8 +127,8 @@ class LanguageModel:
         return self.table + other + self.layer_weights + self.vectors
 
     def read(self, sequence: int) -> int:
-        """Constants that an inference reads: of tables a row for each token; integers that cut
-        and join tensors count, too."""
+        """Count the constants that an inference reads: of tables a row for each token. Integers
+        that cut and join tensors count, too."""
         integers = int(sequence > 1) + (10 * self.layers if self.latent else 0)
         common = self.layer_weights + self.vectors + integers
         if self.is_encoder:
@@ -138,19 +138,20 @@ class LanguageModel:
         return common + self.table + sequence * (self.hidden + 2 * self.layers * rotary)
 
     def macs(self, sequence: int, past: int = 0) -> int:
-        """Multiply-accumulates: products, scores and values; logits of the last token only."""
+        """Count multiply-accumulates: products, scores and values. Logits are of the last token
+        only."""
         pairs = sequence * (sequence + past)
         attention = self.layers * pairs * self.heads * (self.head_size + self.value)
         last = self.hidden**2 if self.is_encoder else self.table
         return sequence * self.layer_weights + attention + last
 
     def cache(self, positions: int) -> int:
-        """Elements of the keys and values of so many positions."""
+        """Return the elements of the keys and values of a number of positions."""
         return self.layers * positions * self.key_heads * (self.head_size + self.value)
 
 
 def sizes(model: LanguageModel, dimensions: Mapping[str, int]) -> tuple[int, int]:
-    """Tokens and cached positions that dimensions ask for.
+    """Return the tokens and cached positions that ``dimensions`` ask for.
 
     Raises:
         GraphError: on a size below 1, or more tokens than an encoder has positions.
@@ -169,7 +170,8 @@ def sizes(model: LanguageModel, dimensions: Mapping[str, int]) -> tuple[int, int
 def _decoder(
     name: str, family: str, source: str, numbers: tuple[int, ...], **more: bool | int | Latent
 ) -> LanguageModel:
-    """``numbers``: hidden, layers, heads, key heads, head size, inner, vocabulary."""
+    """Return the sizes of a decoder. ``numbers``: hidden, layers, heads, key heads, head size,
+    inner, vocabulary."""
     return LanguageModel(name, family, source, *numbers, **more)  # type: ignore[arg-type]
 
 
@@ -247,7 +249,7 @@ LANGUAGE_MODELS = {
 
 
 def description(model: LanguageModel) -> str:
-    """One line."""
+    """Return a description in one line."""
     if model.is_encoder:
         return f"encoder of {model.layers} layers with learned positions"
     shared = "" if model.key_heads == model.heads else f", {model.key_heads} of keys"

@@ -13,7 +13,7 @@ def mobilenet_v1() -> bytes:
 
 
 def _separable_blocks(net: NetworkBuilder) -> list[Feature]:
-    """The output of each of MobileNet v1's thirteen blocks."""
+    """Return the output of each of MobileNet v1's thirteen blocks."""
     x = net.conv(net.input, "conv1", 32, 3, stride=2)
     strided = {2, 4, 6, 12}
     widths = (64, 128, 128, 256, 256, *(512,) * 6, 1024, 1024)

@@ -27,7 +27,7 @@ class Feature:
 
     @property
     def channels(self) -> int:
-        """Number of channels."""
+        """Return the number of channels."""
         return self.shape[0]
 
 
@@ -36,7 +36,7 @@ def _pair(size: int | tuple[int, int]) -> tuple[int, int]:
 
 
 class NetworkBuilder:
-    """Collects nodes; every method adds one layer (or a usual pair) and gives its output."""
+    """Collects nodes. Every method adds one layer (or a usual pair) and returns its output."""
 
     def __init__(self, name: str, channels: int, height: int, width: int) -> None:
         self._name = name
@@ -56,7 +56,8 @@ class NetworkBuilder:
         groups: int = 1,
         activation: str | None = "Relu",
     ) -> Feature:
-        """A convolution with bias and its activation; ``pad`` None keeps the size (odd kernels)."""
+        """Add a convolution with bias and its activation. ``pad`` None keeps the size (odd
+        kernels)."""
         sides = _pair(kernel)
         pads = (sides[0] // 2, sides[1] // 2) if pad is None else _pair(pad)
         window = Window(sides, (stride, stride), (*pads, *pads), (1, 1), groups)
@@ -69,11 +70,11 @@ class NetworkBuilder:
         return result if activation is None else self.activate(result, f"{name}/relu", activation)
 
     def activate(self, data: Feature, name: str, operation: str = "Relu") -> Feature:
-        """An activation."""
+        """Add an activation."""
         return self._add(operation, name, [data.name], data.shape)
 
     def relu6(self, data: Feature, name: str) -> Feature:
-        """A rectifier that ends at 6."""
+        """Add a rectifier that ends at 6."""
         limits = [self._weight(f"{name}_{end}", ()) for end in ("min", "max")]
         return self._add("Clip", name, [data.name, *limits], data.shape)
 
@@ -88,7 +89,7 @@ class NetworkBuilder:
         average: bool = False,
         ceil: bool = False,
     ) -> Feature:
-        """A pooling; ``ceil`` rounds sizes up, as Caffe does."""
+        """Add a pooling. ``ceil`` rounds sizes up, as Caffe does."""
         window = Window((kernel, kernel), (stride, stride), (pad,) * 4, (1, 1))
         shape = (data.channels, *_slide(data.shape[1:], window, ceil=ceil))
         return self._add("AveragePool" if average else "MaxPool", name, [data.name], shape,
@@ -96,36 +97,36 @@ class NetworkBuilder:
                          ceil_mode=int(ceil))  # fmt: skip
 
     def same_pool(self, data: Feature, name: str, kernel: int) -> Feature:
-        """A maximum pooling by steps of one that keeps the size."""
+        """Add a maximum pooling by steps of one that keeps the size."""
         return self._add("MaxPool", name, [data.name], data.shape, kernel_shape=(kernel, kernel),
                          strides=(1, 1), auto_pad="SAME_UPPER")  # fmt: skip
 
     def global_pool(self, data: Feature, name: str) -> Feature:
-        """The mean of each channel."""
+        """Add the mean of each channel."""
         return self._add("GlobalAveragePool", name, [data.name], (data.channels, 1, 1))
 
     def local_response(self, data: Feature, name: str) -> Feature:
-        """Local response normalisation over five channels."""
+        """Add local response normalisation over five channels."""
         return self._add("LRN", name, [data.name], data.shape, size=5)
 
     def concat(self, features: Sequence[Feature], name: str) -> Feature:
-        """Channels of several tensors, one after the other."""
+        """Join the channels of several tensors, one after the other."""
         shape = (sum(feature.channels for feature in features), *features[0].shape[1:])
         return self._add("Concat", name, [feature.name for feature in features], shape, axis=1)
 
     def add(self, left: Feature, right: Feature, name: str, *, relu: bool = True) -> Feature:
-        """The sum of two tensors and, optionally, its rectifier."""
+        """Add the sum of two tensors and, optionally, its rectifier."""
         result = self._add("Add", name, [left.name, right.name], left.shape)
         return self.activate(result, f"{name}/relu") if relu else result
 
     def dropout(self, data: Feature, name: str) -> Feature:
-        """Dropout, which does nothing in inference."""
+        """Add dropout, which does nothing in inference."""
         return self._add("Dropout", name, [data.name], data.shape)
 
     def dense(
         self, data: Feature, name: str, channels: int, *, activation: str | None = None
     ) -> Feature:
-        """A fully connected layer with bias; an image is flattened first."""
+        """Add a fully connected layer with bias. An image is flattened first."""
         if len(data.shape) > 1:
             size = data.shape[0] * data.shape[1] * data.shape[2]
             data = self._add("Flatten", f"{name}/flatten", [data.name], (size,))
@@ -135,13 +136,13 @@ class NetworkBuilder:
         return result if activation is None else self.activate(result, f"{name}/relu", activation)
 
     def transpose(self, data: Feature, name: str) -> Feature:
-        """An image with its channels last: of height, width, channels."""
+        """Put an image's channels last: height, width, channels."""
         channels, height, width = data.shape
         shape = (height, width, channels)
         return self._add("Transpose", name, [data.name], shape, perm=(0, 2, 3, 1))
 
     def rows(self, features: Sequence[Feature], name: str, width: int) -> Feature:
-        """Several tensors, flattened one after the other, as rows of ``width``."""
+        """Flatten several tensors, one after the other, as rows of ``width``."""
         from onnx import TensorProto, helper
 
         flat = [
@@ -155,11 +156,11 @@ class NetworkBuilder:
         return self._add("Reshape", name, [joined.name, shape], (size // width, width))
 
     def softmax(self, data: Feature, name: str, *, axis: int = 1) -> Feature:
-        """Softmax over the channels, or along another axis."""
+        """Add a softmax over the channels, or along another axis."""
         return self._add("Softmax", name, [data.name], data.shape, axis=axis)
 
     def upsample(self, data: Feature, name: str, factor: int) -> Feature:
-        """Bilinear enlargement."""
+        """Add a bilinear enlargement."""
         from onnx import helper
 
         scales = f"{name}_scales"
@@ -168,7 +169,7 @@ class NetworkBuilder:
         return self._add("Resize", name, [data.name, "", scales], shape, mode="linear")
 
     def build(self, *outputs: Feature) -> bytes:
-        """The finished model, the same bytes every time."""
+        """Return the finished model, the same bytes every time."""
         from onnx import helper
 
         values = [
@@ -201,7 +202,7 @@ class NetworkBuilder:
 
 
 def _slide(spatial: Shape, window: Window, *, ceil: bool) -> Shape:
-    """Only to know the channels and sizes while building; the import works them out again."""
+    """Return the size after a window. Only the builder uses it: the import computes sizes again."""
     sizes = []
     for axis, size in enumerate(spatial):
         room = size + 2 * window.pads[axis] - window.kernel[axis]

@@ -41,7 +41,7 @@ def _classifier(net: NetworkBuilder, x: Feature) -> bytes:
 
 
 def _basic_backbone(net: NetworkBuilder, *, project_first: bool) -> Feature:
-    """Two blocks of two 3 x 3 convolutions in each of four stages."""
+    """Add two blocks of two 3 x 3 convolutions in each of four stages."""
     x = _stem(net)
     for stage, channels in enumerate((64, 128, 256, 512), 2):
         for block in range(2):
@@ -59,7 +59,7 @@ def _basic_backbone(net: NetworkBuilder, *, project_first: bool) -> Feature:
 
 
 def _deep_resnet(name: str, blocks: tuple[int, ...]) -> bytes:
-    """Blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, ``blocks`` in each stage."""
+    """Build blocks of 1 x 1, 3 x 3 and 1 x 1 convolutions, ``blocks`` in each stage."""
     net = NetworkBuilder(name, 3, 224, 224)
     x = _stem(net)
     for stage, count in enumerate(blocks, 2):

@@ -5,7 +5,7 @@ Needs the extra ``torchvision`` (torch, torchvision), and nothing is downloaded:
 built without trained weights, exported to ONNX and stripped to their layers
 (:mod:`sdf.onnx.stripped_model`). All parameters share the memory of the largest one, so that the
 largest network needs no gigabytes. Every network is exported at the smallest crop that torchvision
-has published weights for, batch 1; those that the catalogue has from elsewhere are left out.
+has published weights for, batch 1. Those that the catalogue has from elsewhere are left out.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OPSET = 20
 
 @dataclass(frozen=True)
 class _Published:
-    """What torchvision says of a network in the metadata of its weights."""
+    """The figures that torchvision's metadata of weights gives of a network."""
 
     crop: int
     weights: str
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _describe(table: Table, layers: int, published: _Published) -> str:
-    """One line, the counts beside their distance from the published ones."""
+    """Return one line: the counts and their distance from the published ones."""
     macs = table.macs / 1e9 / published.gmacs - 1
     parameters = table.parameters / published.parameters - 1
     return (
@@ -90,11 +90,11 @@ def _describe(table: Table, layers: int, published: _Published) -> str:
 
 
 def _packages() -> tuple[Any, Any]:
-    """torch and torchvision's models.
+    """Return torch and torchvision's models.
 
     torchvision registers kernels for two operators of detection networks that only its own binary
-    for the same build of torch defines. Without one (a torch for CPUs, say) they are declared here;
-    no classification network calls them.
+    for the same build of torch defines. Without one (a torch for CPUs, say) they are declared here.
+    No classification network calls them.
     """
     try:
         torch = importlib.import_module("torch")
@@ -123,7 +123,7 @@ def _wanted(models: Any) -> list[str]:
 
 
 def _published(models: Any, name: str) -> _Published:
-    """Of the weights with the smallest crop, the first."""
+    """Return the figures of the first of the weights with the smallest crop."""
     weights = list(models.get_model_weights(name))
     crops = [_crop(weight) for weight in weights]
     crop = min(crops)
@@ -137,7 +137,7 @@ def _crop(weight: Any) -> int:
 
 
 def _export(torch: Any, models: Any, name: str, crop: int) -> bytes:
-    """The network as ONNX, its weights inputs of the graph."""
+    """Return the network as ONNX. Its weights are inputs of the graph."""
     options = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
     with _parameters_without_memory(torch):
         model = models.get_model(name, weights=None, **options).eval()
@@ -167,8 +167,8 @@ def _export(torch: Any, models: Any, name: str, crop: int) -> bytes:
 
 @contextmanager
 def _parameters_without_memory(torch: Any) -> Iterator[None]:
-    """While it lasts, a module's parameters are shapes as soon as it has them; its buffers, which
-    hold tables of indices, are not touched."""
+    """Turn a module's parameters into shapes as soon as it has them, as long as the context lasts.
+    Its buffers, which hold tables of indices, are not touched."""
     original = torch.nn.Module.register_parameter
 
     def register(self: Any, name: str, parameter: Any) -> None:

@@ -1,6 +1,6 @@
 """The layer tables of torchvision's networks that come with the program.
 
-Each is an ONNX model whose weights have only shapes, compressed; ``index.json`` lists them with
+Each is an ONNX model whose weights have only shapes, compressed. ``index.json`` lists them with
 their counts and checksums, so that listing them opens none. ``sdf/catalogue/torchvision_export.py``
 made them.
 """
@@ -58,7 +58,7 @@ _MAX_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Table:
-    """What is known of a network without opening its table."""
+    """The facts of a network that are known without opening its table."""
 
     name: str
     crop: int
@@ -72,12 +72,12 @@ class Table:
 
 
 def holds_index(folder: Path) -> bool:
-    """Whether a folder has tables."""
+    """Return whether a folder has tables."""
     return (folder / _INDEX).is_file()
 
 
 def read_index(folder: Path = FOLDER) -> dict[str, Table]:
-    """The tables by name, in alphabetical order.
+    """Return the tables by name, in alphabetical order.
 
     Raises:
         GraphError: if the index is not sound.
@@ -101,15 +101,15 @@ def read_index(folder: Path = FOLDER) -> dict[str, Table]:
 
 @lru_cache(maxsize=1)
 def tables() -> dict[str, Table]:
-    """The tables that come with the program, by name."""
+    """Return the tables that come with the program, by name."""
     return read_index()
 
 
 def described(name: str) -> tuple[str, str]:
-    """Family and description of a network.
+    """Return the family and description of a network.
 
     Raises:
-        GraphError: if its name begins like that of no family.
+        GraphError: if its name begins with no known family.
     """
     prefix = max((key for key in _FAMILIES if name.startswith(key)), key=len, default=None)
     if prefix is None:
@@ -118,12 +118,12 @@ def described(name: str) -> tuple[str, str]:
 
 
 def table_path(table: Table, folder: Path = FOLDER) -> Path:
-    """Where a table lies."""
+    """Return the path of a table."""
     return folder / f"{table.name}.onnx.gz"
 
 
 def read_table(table: Table, folder: Path = FOLDER) -> bytes:
-    """The ONNX model of a table.
+    """Return the ONNX model of a table.
 
     Raises:
         GraphError: if the file cannot be read, is damaged, or is not the one that the index names.
@@ -144,13 +144,13 @@ def read_table(table: Table, folder: Path = FOLDER) -> bytes:
 
 
 def write_table(folder: Path, table: Table, data: bytes) -> None:
-    """Writes a table, the same bytes every time."""
+    """Write a table, the same bytes every time."""
     folder.mkdir(parents=True, exist_ok=True)
     table_path(table, folder).write_bytes(gzip.compress(data, 9, mtime=0))
 
 
 def write_index(folder: Path, entries: Iterable[Table]) -> None:
-    """Writes the index."""
+    """Write the index."""
     rows = [asdict(table) for table in sorted(entries, key=lambda table: table.name)]
     lines = ",\n".join(json.dumps(row) for row in rows)
     (folder / _INDEX).write_text(f"[\n{lines}\n]\n", encoding="utf-8")

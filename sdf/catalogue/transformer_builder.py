@@ -18,7 +18,7 @@ _INT64 = 7
 
 
 def build(model: LanguageModel, sequence: int, past: int = 0) -> bytes:
-    """The model's bytes, the same every time."""
+    """Return the model's bytes, the same every time."""
     graph = _Graph(model, sequence, past)
     return graph.encoder() if model.is_encoder else graph.decoder()
 
@@ -106,8 +106,8 @@ class _Graph:
         return results
 
     def _latent(self, data: str, name: str) -> list[str]:
-        """Of each head's query and key the last features have a position; of the key these are
-        shared, and so copied to every head."""
+        """Build each head's query and key of latent attention. Only their last features carry a
+        position. The key's are shared, and so copied to every head."""
         model, low = self._model, self._model.latent
         assert low is not None
         length, plain = self._sequence, model.head_size - low.rotary
@@ -187,7 +187,7 @@ class _Graph:
         return self._reshape(data, f"{name}/packed", (1, self._sequence, heads * size))
 
     def _rotate(self, data: str, name: str, heads: int, size: int) -> str:
-        """Heads are packed into the last dimension."""
+        """Rotate the features of heads that are packed into the last dimension."""
         return self._rotate_heads(data, name, size, num_heads=heads)
 
     def _rotate_heads(self, data: str, name: str, size: int, **heads: int) -> str:
@@ -208,7 +208,7 @@ class _Graph:
         )
 
     def _at(self, data: str, position: int) -> str:
-        """One token of several."""
+        """Return one token of several."""
         if self._sequence == 1:
             return data
         return self._node(
@@ -216,7 +216,7 @@ class _Graph:
         )
 
     def _split_heads(self, data: str, name: str) -> str:
-        """Heads become the second dimension."""
+        """Make the heads the second dimension."""
         heads = self._model.heads
         data = self._reshape(data, f"{name}/heads", (1, self._sequence, heads, -1))
         return self._node("Transpose", f"{name}/transposed", [data], perm=(0, 2, 1, 3))

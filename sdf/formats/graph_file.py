@@ -12,7 +12,7 @@ from sdf.graph import SdfGraph
 
 
 def read_graph(path: Path) -> SdfGraph:
-    """The graph of a file: ``.json`` as ``dse analyze csdf`` writes it, else SDF3's XML.
+    """Return the graph of a file: ``.json`` as ``dse analyze csdf`` writes it, else SDF3's XML.
 
     Raises:
         GraphError: if the file cannot be read or is not a graph.

@@ -16,11 +16,12 @@ FORMAT = "paretosoc-csdf/1"
 
 
 def format_graph_json(graph: SdfGraph) -> str:
-    """All of a graph whose actors each have times on one processor type, named like the actor:
-    phases with names, rates as lists, initial tokens and capacities (null where unbounded).
+    """Return a graph as JSON. Each actor must have times on one processor type, named like the
+    actor. Phases have names, rates are lists, initial tokens and capacities are given (null if
+    unbounded).
 
     Raises:
-        GraphError: where an actor has other processor types.
+        GraphError: if an actor has other processor types.
     """
     document = {
         "format": FORMAT,
@@ -67,11 +68,11 @@ def _list(rate: PerPhase, actor: Actor) -> list[int]:
 
 
 def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
-    """The graph of a document that ``format_graph_json`` makes, and that may have a ``throughput``
-    beside the graph, which is passed over.
+    """Return the graph of a document that ``format_graph_json`` makes. A ``throughput`` beside the
+    graph is ignored.
 
     Raises:
-        GraphError: where it is not one; the message names the field.
+        GraphError: if it is not one. The message names the field.
     """
     try:
         document = parse_json(data)
@@ -154,14 +155,14 @@ class _Field:
         self.where = where
 
     def refused(self, required: str) -> GraphError:
-        """What to raise where the value is not what was required."""
+        """Return the error to raise if the value is not as required."""
         got = json.dumps(self.value)[:40]
         if isinstance(self.value, dict | list):
             got = "an object" if isinstance(self.value, dict) else "a list"
         return GraphError(f"{self.where} must be {required}, got {got}")
 
     def check_names(self, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-        """Refuse what is no object of these."""
+        """Refuse anything but an object of these names."""
         if not isinstance(self.value, dict):
             raise self.refused("an object")
         for name in names:

@@ -30,9 +30,10 @@ def write_sdf3(graph: SdfGraph, path: Path) -> None:
 
 
 def format_sdf3(graph: SdfGraph) -> str:
-    """The graph as an SDF3 document, of type ``csdf`` if an actor has several phases.
-    ``parse_sdf3`` of it is the graph again, without layers, names of phases, the unit of time, and
-    phases of actors that have neither channels nor times: the format has no place for them.
+    """Return the graph as an SDF3 document, of type ``csdf`` if an actor has several phases.
+    ``parse_sdf3`` returns the graph again, but without layers, names of phases, the unit of time,
+    and phases of actors that have neither channels nor times, since the format has no place for
+    them.
 
     Raises:
         GraphError: if a name is empty or cannot be written in XML, if two channels have the same
@@ -87,7 +88,8 @@ def format_sdf3(graph: SdfGraph) -> str:
 
 
 def _named(graph: SdfGraph) -> list[tuple[str, Channel]]:
-    """All channels by the names they are written with, capacities as channels back at the end."""
+    """Return all channels by the names they are written with. Capacities are channels back, at the
+    end."""
     where = f"graph {graph.name!r}"
     names = [channel.name or UNNAMED.format(n) for n, channel in enumerate(graph.channels)]
     for number, channel in enumerate(graph.channels):
@@ -120,7 +122,7 @@ def _write_times(properties: ElementTree.Element, actor: Actor, where: str) -> N
 
 
 def _figures(figure: PerPhase, phases: int, where: str, what: str, *, least: int = 1) -> str:
-    """One number, ``N*F`` for the same one in N phases, or a list."""
+    """Return the text of figures: one number, ``N*F`` for the same one in N phases, or a list."""
     if isinstance(figure, int):
         text = _countable(figure, where, what, least=least)
         return text if phases == 1 else f"{phases}*{text}"
@@ -136,10 +138,11 @@ def _countable(value: int, where: str, what: str, *, least: int = 1) -> str:
 
 
 def _xml_text(text: str, where: str, what: str) -> str:
-    """The text itself.
+    """Return the text itself.
 
     Raises:
-        GraphError: where it is empty or holds what XML cannot; ``where`` and ``what`` name it.
+        GraphError: if it is empty or holds characters that XML cannot. ``where`` and ``what`` name
+            it.
     """
     if not text:
         raise GraphError(f"{where}: an empty {what} cannot be written in SDF3")

@@ -1,13 +1,13 @@
-"""Dataflow graphs in the XML format of the SDF3 tool set (sdf3-sdf.xsd, sdf3-csdf.xsd), read.
+"""Reading dataflow graphs in the XML format of the SDF3 tool set (sdf3-sdf.xsd, sdf3-csdf.xsd).
 
 Carried: actors, rates, channels, initial tokens, execution times by processor type, token sizes.
-Rates and times of a cyclo-static graph are lists with an entry per phase; ``3*2`` in a list is 2
+Rates and times of a cyclo-static graph are lists with an entry per phase. ``3*2`` in a list is 2
 three times, and a single number goes for all phases. A channel named ``X_room`` that mirrors
 channel X bounds it, and is read as its capacity. SDF3 counts token sizes in bits: they are rounded
-up to bytes, at least one; a channel without a size keeps the default of ``Channel``. An
-actor's default processor comes first in its ``execution_times``; where a file marks several, the
-first of them, and a note says so. Everything else in a file (architecture, mapping, memory,
-constraints) is passed over.
+up to bytes, at least one. A channel without a size keeps the default of ``Channel``. An actor's
+default processor comes first in its ``execution_times``. If a file marks several, the first of them
+counts, and a note says so. Everything else in a file (architecture, mapping, memory, constraints)
+is passed over.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _OTHER_TYPES = {
 
 
 def read_sdf3(path: Path) -> SdfGraph:
-    """The application graph of an SDF3 file.
+    """Return the application graph of an SDF3 file.
 
     Raises:
         GraphError: if the file cannot be read, and as ``parse_sdf3`` does.
@@ -58,11 +58,11 @@ def read_sdf3(path: Path) -> SdfGraph:
 
 
 def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
-    """The application graph of an SDF3 document.
+    """Return the application graph of an SDF3 document.
 
     Args:
-        data: the document; its XML declaration says the encoding, UTF-8 if there is none.
-        origin: what messages call it.
+        data: the document. Its XML declaration says the encoding, UTF-8 if there is none.
+        origin: its name in messages.
 
     Raises:
         GraphError: if it is not well-formed XML, has a document type declaration, is not an SDF
@@ -132,17 +132,18 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
 
 
 class _Lists:
-    """Rates and times; in cyclo-static graphs, lists of them."""
+    """Reader of rates and times, which are lists in cyclo-static graphs."""
 
     def __init__(self, *, cyclo_static: bool) -> None:
         self._cyclo_static = cyclo_static
         self._entries = 0
 
     def parse(self, text: str, where: str, least: int) -> tuple[int, ...]:
-        """The entries of a list, which are at least ``least`` if all are the same, else 0.
+        """Return the entries of a list, each at least ``least`` if all are the same, else at least
+        0.
 
         Raises:
-            GraphError: if it is not one, or too long; ``where`` names it.
+            GraphError: if it is not one, or too long. ``where`` names it.
         """
         if not self._cyclo_static:
             if "," in text or "*" in text:
@@ -168,7 +169,7 @@ class _Lists:
 
 
 def _phases(lists: list[tuple[str, tuple[int, ...]]], where: str) -> int:
-    """The number of phases that an actor's lists of rates and times have."""
+    """Return the number of phases that an actor's lists of rates and times have."""
     phases = max((len(entries) for _, entries in lists), default=1)
     for name, entries in lists:
         if len(entries) not in (1, phases):
@@ -180,7 +181,8 @@ def _phases(lists: list[tuple[str, tuple[int, ...]]], where: str) -> int:
 
 
 def _parse(data: bytes, origin: str) -> ElementTree.Element:
-    """Elements and attributes only. Without a document type there are no entities to expand."""
+    """Parse elements and attributes only. Without a document type there are no entities to
+    expand."""
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
 
@@ -211,8 +213,8 @@ def _parse(data: bytes, origin: str) -> ElementTree.Element:
 def _execution_times(
     properties: ElementTree.Element | None, lists: _Lists, origin: str
 ) -> tuple[dict[str, dict[str, tuple[int, ...]]], tuple[str, ...]]:
-    """By actor and processor type: its default processors first, the others in the file's order.
-    And a note on the actors that have several defaults."""
+    """Return the times by actor and processor type, its default processors first, the others in the
+    file's order. Also return a note on the actors that have several defaults."""
     found: dict[str, dict[str, tuple[int, ...]]] = {}
     several: list[str] = []
     for element in _children(properties, "actorProperties"):
@@ -245,7 +247,7 @@ def _execution_times(
 
 
 def _token_sizes(properties: ElementTree.Element | None, origin: str) -> dict[str, int | None]:
-    """Bytes by channel; None where none are given."""
+    """Return the token sizes in bytes by channel, or None if none are given."""
     found: dict[str, int | None] = {}
     for element in _children(properties, "channelProperties"):
         channel = _attribute(element, "channel", f"{origin}: channelProperties")
@@ -266,7 +268,7 @@ def _channels(
     sizes: dict[str, int | None],
     origin: str,
 ) -> list[Channel]:
-    """Takes out of ``ports`` and ``sizes`` what it uses."""
+    """Return the channels. Remove the entries that it uses from ``ports`` and ``sizes``."""
     used: set[tuple[str, str]] = set()
     names: set[str] = set()
     channels = []
@@ -306,7 +308,7 @@ def _channels(
 
 
 def _with_capacities(channels: list[Channel]) -> list[Channel]:
-    """``X_room`` in the place of a capacity of X is taken out where it mirrors X."""
+    """Replace each channel ``X_room`` that mirrors X by a capacity of X."""
     kept = {channel.name: channel for channel in channels}
     for channel in sorted(channels, key=lambda channel: len(channel.name)):
         bounded = kept.get(channel.name.removesuffix("_room"))
@@ -339,7 +341,7 @@ def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
 
 
 def _count(text: str, where: str, least: int) -> int:
-    """An integer in decimal digits."""
+    """Return an integer in decimal digits."""
     digits = text.strip(" \t\r\n")
     if not re.fullmatch("[0-9]+", digits) or len(digits.lstrip("0")) > 19:
         raise GraphError(

@@ -12,17 +12,18 @@ the layer before them, or in place."""
 
 
 def peak_activation_elements(graph: SdfGraph) -> int:
-    """The most tensor elements that are held at a time; :func:`held_activation_elements`."""
+    """Return the largest number of tensor elements that are held at a time, of
+    :func:`held_activation_elements`."""
     return max(held_activation_elements(graph))
 
 
 def held_activation_elements(graph: SdfGraph) -> tuple[int, ...]:
-    """[layers]: tensor elements that are held while each runs, in their order, one by one.
+    """Return the tensor elements that are held while each layer runs, [layers], in their order.
 
     A tensor is held from the layer that makes it to the last one that reads it, an input of the
-    network while a layer reads it, a result while it is made. A reshaped tensor is the same memory,
-    and so is what a layer of an activation, element-wise or normalisation makes of a tensor of the
-    same size that it is the last to read.
+    network while a layer reads it, a result while it is made. A reshaped tensor uses the same
+    memory. So does the result of an activation, element-wise layer or normalisation that is the
+    last to read a tensor of the same size.
 
     Raises:
         GraphError: if the graph is not a network in an order of execution.
@@ -66,7 +67,7 @@ def _home(
     size: list[int],
     t: int,
 ) -> int:
-    """The tensor in whose memory a tensor is: itself, or one that its layer reads."""
+    """Return the tensor whose memory a tensor uses: itself, or one that its layer reads."""
     for other in read:
         place = home[other]
         if size[place] != tensor.elements:

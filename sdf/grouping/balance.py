@@ -15,13 +15,15 @@ MAX_TABLE = 1_000_000
 
 
 def balanced_parts(work: Sequence[int], parts: int, reach: Sequence[int]) -> list[int]:
-    """Starts of ``parts`` consecutive parts: the largest is as small as it can be, and among those
-    the sum of the squared sizes. Where that would take a table of more than ``MAX_TABLE`` entries,
-    parts instead start where equal ones would, as far as the largest and ``reach`` allow.
+    """Return the starts of ``parts`` consecutive parts. The largest part is as small as possible
+    and, among such partitions, the sum of the squared sizes is smallest. If that would take a table
+    of more than ``MAX_TABLE`` entries, parts start at the equal division instead, as far as the
+    largest part and ``reach`` allow.
 
     Args:
         work: of each element, at least 0.
-        parts: how many; more where ``reach`` forces it, fewer where there are fewer elements.
+        parts: number of parts. There are more if ``reach`` forces it, and fewer if there are fewer
+            elements.
         reach: for each element the first one that cannot be in a part that starts there
             (ascending, beyond the element itself).
 
@@ -47,7 +49,7 @@ def balanced_parts(work: Sequence[int], parts: int, reach: Sequence[int]) -> lis
 
 
 def _greedy(sums: Sequence[int], reach: Sequence[int], limit: int) -> int:
-    """The fewest parts of at most ``limit`` work each, no element being above it."""
+    """Return the fewest parts of at most ``limit`` work each. No element may be above it."""
     start = parts = 0
     while start < len(reach):
         # The first prefix above the limit ends one element too late.
@@ -60,8 +62,8 @@ def _greedy(sums: Sequence[int], reach: Sequence[int], limit: int) -> int:
 def _nearest_to_even(
     sums: Sequence[int], parts: int, reach: Sequence[int], limit: int
 ) -> list[int]:
-    """Takes each start where equal parts would have it, or the nearest one from which the parts
-    that are left can reach the end."""
+    """Take each start at its place in the equal division, or at the nearest one from which the
+    parts that are left can reach the end."""
     count = len(reach)
     earliest = _earliest_starts(sums, reach, limit)
     # By part, the first start from which the parts that are left reach the end.
@@ -79,7 +81,7 @@ def _nearest_to_even(
 
 
 def _earliest_starts(sums: Sequence[int], reach: Sequence[int], limit: int) -> list[int]:
-    """For each element the first one that may begin a part that it ends."""
+    """Return for each element the first one that may begin a part that it ends."""
     earliest = []
     start = 0
     for end in range(1, len(reach) + 1):
@@ -90,7 +92,8 @@ def _earliest_starts(sums: Sequence[int], reach: Sequence[int], limit: int) -> l
 
 
 def _most_even(sums: Sequence[int], parts: int, reach: Sequence[int], limit: int) -> list[int]:
-    """Dynamic programme over (number of parts, end): least sum of squares within the limit."""
+    """Find the least sum of squares within the limit by a dynamic programme over (number of parts,
+    end)."""
     count = len(reach)
     prefix = np.array(sums, dtype=np.float64)
     prefix /= max(1.0, prefix[-1])

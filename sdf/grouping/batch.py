@@ -10,8 +10,8 @@ from sdf.rates import single_rate
 
 
 def batched(network: GroupedNetwork, images: int) -> GroupedNetwork:
-    """The network for a batch: what is computed, read and written of activations is as many times
-    as much, constants are read once.
+    """Return the network for a batch. Computation and activation traffic are multiplied by the
+    number of images. Constants are read once.
 
     Args:
         network: for one image.
@@ -68,5 +68,6 @@ def _batched_layer(layer: Layer, images: int) -> Layer:
 
 
 def _batched_shape(shape: tuple[int, ...], images: int) -> tuple[int, ...]:
-    """With a first dimension as many times as large; what has none is the same for all images."""
+    """Return the shape with its first dimension multiplied. A tensor without dimensions is the same
+    for all images."""
     return (images * shape[0], *shape[1:]) if shape else shape

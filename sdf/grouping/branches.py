@@ -16,7 +16,7 @@ a shortcut; without a limit a network of layers that read all before them takes 
 def split_layers(
     members: Sequence[int], layers: Sequence[Layer], tensors: Iterable[TensorUse]
 ) -> list[list[int]]:
-    """Splits a stretch of layers into single ones; zero-cost layers stay with a neighbour.
+    """Split a stretch of layers into single ones. Zero-cost layers stay with a neighbour.
 
     Arguments and result as for :func:`split_branches`.
     """
@@ -26,11 +26,11 @@ def split_layers(
 def split_branches(
     members: Sequence[int], layers: Sequence[Layer], tensors: Iterable[TensorUse]
 ) -> list[list[int]]:
-    """Splits a stretch of layers into its parallel branches and what joins them.
+    """Split a stretch of layers into its parallel branches and the layers that join them.
 
-    Two parts become one where that delays no part: the first feeds only the second, and
-    whatever else the second reads is there when the first starts. So a chain is one part, and so
-    is a residual block whose shortcut does nothing.
+    Two parts become one if that delays no part: the first feeds only the second, and the second's
+    other inputs are there when the first starts. So a chain is one part, and so is a residual block
+    whose shortcut does nothing.
 
     Args:
         members: indices of the layers, ascending.
@@ -77,7 +77,7 @@ class _Parts:
         return [sorted(self._members[part]) for part in sorted(self._members)]
 
     def join(self) -> None:
-        """Joins what can be joined, in ascending order, until there is nothing left."""
+        """Join parts in ascending order until no more can be joined."""
         due = sorted(self._members)
         while due:
             grown: set[int] = set()
@@ -94,7 +94,7 @@ class _Parts:
             due = sorted(grown)
 
     def _part_before(self, index: int) -> int | None:
-        """The part that a part can be joined to, if there is one."""
+        """Return the part that a part can be joined to, if there is one."""
         if not self._predecessors[index]:
             return None
         # What the part reads otherwise comes before its last predecessor, or else that one waits.

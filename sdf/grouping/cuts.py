@@ -1,4 +1,4 @@
-"""Where a network can be cut, and which cuts would tear apart what runs as one (HaX-CoNN 3.1).
+"""Legal cuts of a network, and those that keep layers that run as one together (HaX-CoNN 3.1).
 
 A cut is a position in the order of execution: cut ``i`` lies before layer ``i``.
 """
@@ -35,7 +35,7 @@ class TensorUse:
 
 
 def layers_of(graph: SdfGraph) -> tuple[Layer, ...]:
-    """The layers of a network.
+    """Return the layers of a network.
 
     Raises:
         GraphError: if an actor is no layer.
@@ -51,7 +51,7 @@ def layers_of(graph: SdfGraph) -> tuple[Layer, ...]:
 
 
 def tensors_of(graph: SdfGraph) -> tuple[TensorUse, ...]:
-    """The tensors that pass between layers; channels of one source and name are one tensor.
+    """Return the tensors that pass between layers. Channels of one source and name are one tensor.
 
     Raises:
         GraphError: if the actors are not in an order of execution, rates differ along a channel,
@@ -78,7 +78,7 @@ def tensors_of(graph: SdfGraph) -> tuple[TensorUse, ...]:
 
 
 def legal_cuts(graph: SdfGraph) -> tuple[int, ...]:
-    """Positions where exactly one tensor crosses, ascending.
+    """Return the positions that exactly one tensor crosses, ascending.
 
     Inputs of the network do not cross: they stay in memory until they are read.
 
@@ -99,9 +99,9 @@ def legal_cuts(graph: SdfGraph) -> tuple[int, ...]:
 
 
 def transition_points(graph: SdfGraph) -> tuple[int, ...]:
-    """The legal cuts that leave fusible layers together.
+    """Return the legal cuts that leave fusible layers together.
 
-    An activation, softmax or zero-cost layer stays with the layer that it reads; batch
+    An activation, softmax or zero-cost layer stays with the layer that it reads. Batch
     normalisation and element-wise work with a convolution, product or each other.
 
     Raises:
@@ -122,7 +122,7 @@ def transition_points(graph: SdfGraph) -> tuple[int, ...]:
 
 
 def fuses(layer: Layer, producer: Layer) -> bool:
-    """Whether runtimes run a layer with the one that it reads."""
+    """Return whether runtimes fuse a layer with the one that it reads."""
     if layer.kind in (LayerKind.ACTIVATION, LayerKind.SOFTMAX, LayerKind.RESHAPE):
         return True
     pointwise = layer.kind is LayerKind.ELEMENTWISE or layer.operation == "BatchNormalization"

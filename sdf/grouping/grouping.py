@@ -48,22 +48,22 @@ def group_network(
     branches: bool = False,
     each_layer: bool = False,
 ) -> GroupedNetwork:
-    """Cuts a network into groups.
+    """Cut a network into groups.
 
-    Without options it is cut wherever one tensor crosses and no fusion is torn apart, except that
-    a layer that fewer units can run than its neighbours takes a light neighbour with it: on its own
-    it would cost two transitions. Layers are never joined where no unit could run them together.
-    A stretch of much work in which no single tensor crosses anywhere is cut where little crosses
-    (:mod:`sdf.grouping.pieces`); edges may then skip groups.
+    Without options it is cut at every place that one tensor crosses and that tears no fusion apart.
+    A layer that fewer units can run than its neighbours takes a light neighbour with it, since on
+    its own it would cost two transitions. Layers are never joined if no unit could run them
+    together. A stretch of much work without a place that a single tensor crosses is cut at places
+    that little crosses (:mod:`sdf.grouping.pieces`). Edges may then skip groups.
 
     Args:
         graph: a network, actors in an order of execution.
-        supported: [layers, units], whether a unit can run a layer; None: every unit, every layer.
-        groups: about how many groups; neighbours are joined so that the largest has as little work
+        supported: [layers, units], whether a unit can run a layer. None: every unit, every layer.
+        groups: about how many groups. Neighbours are joined so that the largest has as little work
             as possible. None: as many as there are.
         branches: parallel branches are groups of their own, and the groups form a graph. With
             ``groups``, the blocks that gain least from it stay whole.
-        each_layer: every layer that costs anything is a group of its own; excludes ``groups``.
+        each_layer: every layer that costs anything is a group of its own. Excludes ``groups``.
 
     Raises:
         GraphError: if the graph is not a network, the table has the wrong shape, or the options
@@ -92,7 +92,7 @@ def group_network(
 
 
 def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
-    """Cuts a network's order of execution before the given layers, whatever passes there.
+    """Cut a network's order of execution before the given layers, whatever passes there.
 
     For groups chosen elsewhere, such as measured ones.
 
@@ -111,8 +111,9 @@ def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
 
 
 def groups_from_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:
-    """Groups chosen elsewhere, each a list of layers by their place in the order of
-    execution, ascending; every layer is in one of them, and they have an order of execution.
+    """Build groups from given parts, each a list of layers by their place in the order of
+    execution, ascending. Every layer must be in exactly one part, and the parts must have an order
+    of execution.
 
     Raises:
         GraphError: if the graph is not a network.
@@ -135,7 +136,8 @@ def _support_table(supported: Support | None, layers: int) -> NDArray[np.bool_]:
 
 
 def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
-    """Stretches between transition points; one that no unit can run whole is cut further."""
+    """Return the stretches between transition points. One that no unit can run whole is cut
+    further."""
     count = len(view.layers)
     legal = legal_cuts(graph)
     chain: list[_Part] = []
@@ -155,7 +157,8 @@ def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
 
 
 def _reach(view: NetworkView, chain: Sequence[_Part]) -> list[int]:
-    """For each element of a chain the first one after it that no unit can run together with it."""
+    """Return, for each element of a chain, the first later one that no unit can run together with
+    it."""
     table = np.array([view.units_of(part) for part in chain])
     # What nothing can run is no reason to cut: it fails anyway, and is then named.
     table[~table.any(axis=1)] = True
@@ -168,7 +171,7 @@ def _reach(view: NetworkView, chain: Sequence[_Part]) -> list[int]:
 
 
 def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
-    """Joins a part to its lighter neighbour if all its neighbours run on more units than it."""
+    """Join a part to its lighter neighbour if all its neighbours run on more units than it."""
     units = [view.units_of(part) for part in chain]
     work = [view.work_of(part) for part in chain]
     follows = [False] * len(chain)
@@ -201,9 +204,9 @@ def _joined_islands(view: NetworkView, chain: list[_Part]) -> list[_Part]:
 def _without_large_parts(
     view: NetworkView, chain: list[_Part], pieces: int
 ) -> tuple[list[_Part], bool]:
-    """Cuts parts of more than a share of the work where several tensors cross; where there are few
-    parts, the others, too, the largest first. What stays a chain has no islands. Whether all does
-    is returned, too."""
+    """Cut parts of more than a share of the work at places that several tensors cross. If there are
+    few parts, also cut the others, the largest first. Parts that stay chains have no islands. Also
+    return whether all of them do."""
     work = [view.work_of(part) for part in chain]
     total = sum(work)
     cut: dict[int, list[list[int]]] = {}
@@ -238,7 +241,7 @@ def _balanced(view: NetworkView, chain: Sequence[_Part], groups: int) -> list[_P
 
 
 def _branched(view: NetworkView, chain: Sequence[_Part], groups: int | None) -> list[_Part]:
-    """Splits the chain's parts into branches, those first that gain most from it."""
+    """Split the chain's parts into branches, those first that gain most from it."""
     split = [split_branches(part, view.layers, view.tensors_of(part)) for part in chain]
     if groups is None or sum(map(len, split)) <= groups:
         return [part for parts in split for part in parts]
@@ -261,7 +264,7 @@ def _branched(view: NetworkView, chain: Sequence[_Part], groups: int | None) -> 
 
 
 def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]]:
-    """Joins parts that cost nothing to the one that they read, or else to their first reader."""
+    """Join parts that cost nothing to the one that they read, or else to their first reader."""
     owner = {index: number for number, part in enumerate(parts) for index in part}
     merged = {number: list(part) for number, part in enumerate(parts)}
     for number, part in enumerate(parts):
@@ -284,7 +287,8 @@ def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]
 
 
 def _assembled(graph: SdfGraph, view: NetworkView, parts: list[list[int]]) -> GroupedNetwork:
-    """Numbers the parts in an order of execution and works out what passes between them."""
+    """Build the network of the parts, numbered in an order of execution, and the tensors between
+    them."""
     owner = {index: number for number, part in enumerate(parts) for index in part}
     order = TopologicalSorter[int](dict.fromkeys(range(len(parts)), ()))
     elements: dict[tuple[int, int], int] = {}
@@ -303,8 +307,8 @@ def _assembled(graph: SdfGraph, view: NetworkView, parts: list[list[int]]) -> Gr
 
 
 def _first_layers_first(order: TopologicalSorter[int], parts: list[list[int]]) -> list[int]:
-    """The parts after all that they read; of those that could be next, the one with the first
-    layer."""
+    """Return the parts in an order of execution. Of the parts that could be next, the one with the
+    first layer comes first."""
     order.prepare()
     ready: list[tuple[int, int]] = []
     sequence = []

@@ -23,12 +23,12 @@ class Group:
 
     @property
     def macs(self) -> int:
-        """Multiply-accumulates of one inference."""
+        """Return the multiply-accumulates of one inference."""
         return sum(layer.macs for layer in self.layers)
 
     @property
     def parameters(self) -> int:
-        """Constants that the group reads."""
+        """Return the number of constants that the group reads."""
         return sum(layer.parameters for layer in self.layers)
 
 
@@ -46,7 +46,7 @@ class GroupedNetwork:
     """A network as a directed acyclic graph of groups, numbered in an order of execution.
 
     Raises:
-        GraphError: where an edge does not go from a lower to a higher group.
+        GraphError: if an edge does not go from a lower to a higher group.
     """
 
     name: str

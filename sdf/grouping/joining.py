@@ -1,7 +1,7 @@
-"""Joining parts of a network that is no chain, so that nobody waits longer than for a little work.
+"""Joining parts of a network that is no chain, so that only little work is delayed.
 
-Two parts may become one where the first feeds only the second, or the second reads only the first:
-then no path leads from one to the other around them.
+Two parts may become one if the first feeds only the second, or the second reads only the first.
+Then no path leads from one to the other around them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sdf.grouping.network_view import NetworkView
 def join_small_parts(
     view: NetworkView, parts: Sequence[Sequence[int]], least_work: int
 ) -> list[list[int]]:
-    """Joins parts of less than ``least_work`` to one beside them that loses no unit by that. A part
+    """Join parts of less than ``least_work`` to one beside them that loses no unit by that. A part
     takes in ``least_work`` at most, so that little is delayed however many parts there are."""
     joining = _Joining(view, parts)
     taken_in = dict.fromkeys(joining.members, 0)
@@ -34,8 +34,8 @@ def join_small_parts(
 
 
 def join_to_count(view: NetworkView, parts: Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    """Joins the lightest pairs until there are ``count`` parts, or no two can be joined; never what
-    no unit could run together."""
+    """Join the lightest pairs until there are ``count`` parts, or no two can be joined. Parts that
+    no unit could run together are never joined."""
     joining = _Joining(view, parts)
     while len(joining.members) > count and (
         pairs := [
@@ -68,11 +68,11 @@ class _Joining:
                         self._before[target].add(source)
 
     def parts(self) -> list[list[int]]:
-        """What is left."""
+        """Return the parts that are left."""
         return [sorted(part) for part in self.members.values()]
 
     def pairs(self) -> list[tuple[int, int]]:
-        """All that may become one."""
+        """Return all pairs that may be joined."""
         return [
             (a, b)
             for a, following in self._after.items()
@@ -81,12 +81,12 @@ class _Joining:
         ]
 
     def partners(self, part: int) -> list[int]:
-        """The only part that it reads, and the only one that reads it."""
+        """Return the only part that it reads, and the only one that reads it."""
         links = self._before[part], self._after[part]
         return [min(linked) for linked in links if len(linked) == 1]
 
     def join_lightest(self, pairs: Sequence[tuple[int, int, int]], most: int) -> None:
-        """Joins up to ``most`` of the pairs (work, first, second), no part twice, and none that is
+        """Join up to ``most`` of the pairs (work, first, second), no part twice, and none that is
         more than twice as heavy as the lightest."""
         pairs = sorted(pairs)
         joined: set[int] = set()
@@ -98,7 +98,7 @@ class _Joining:
                 self.join(a, b)
 
     def join(self, a: int, b: int) -> None:
-        """Makes ``b`` a part of ``a``."""
+        """Make ``b`` a part of ``a``."""
         self.members[a] += self.members.pop(b)
         self.work[a] += self.work.pop(b)
         self.units[a] = self.units[a] & self.units.pop(b)

@@ -1,4 +1,5 @@
-"""A network as grouping looks at it: layers by number, what passes between them, who runs them."""
+"""A network in the form that grouping uses: numbered layers, the tensors between them, and the
+units that can run them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ ratio of peak rate to memory bandwidth of embedded GPUs in 16 bits, as a power o
 
 @dataclass(frozen=True, eq=False)
 class NetworkView:
-    """Layers are known by their index in the order of execution; a part is a list of indices."""
+    """Layers are known by their index in the order of execution. A part is a list of indices."""
 
     layers: tuple[Layer, ...]
     tensors: tuple[TensorUse, ...]
@@ -27,18 +28,18 @@ class NetworkView:
     """[layers, units]"""
 
     def units_of(self, part: Sequence[int]) -> NDArray[np.bool_]:
-        """[units]: which can run every layer of the part."""
+        """Return which units can run every layer of the part, [units]."""
         return np.asarray(self.support[list(part)].all(axis=0), dtype=np.bool_)
 
     def work_of(self, part: Sequence[int]) -> int:
-        """A measure of a part's time that depends on no machine."""
+        """Return a machine-independent measure of a part's time."""
         layers = [self.layers[index] for index in part]
         # Elements of 16 bits; constants that are stored in fewer bits move less.
         moved = sum(layer.parameter_bytes(2) for layer in layers) // 2 + sum(self.traffic_of(part))
         return sum(layer.macs for layer in layers) + MACS_PER_ELEMENT * moved
 
     def traffic_of(self, part: Sequence[int]) -> tuple[int, int]:
-        """Elements that enter a part and that leave it, each tensor once.
+        """Return the elements that enter a part and the elements that leave it, each tensor once.
 
         An input of the network counts for every layer that reads it: a graph does not say which
         layers read the same one.
@@ -72,7 +73,7 @@ class NetworkView:
         return entering, results
 
     def tensors_of(self, part: Sequence[int]) -> list[TensorUse]:
-        """What the part's layers make."""
+        """Return the tensors that the part's layers make."""
         return [
             self.tensors[number]
             for index in part
@@ -82,7 +83,7 @@ class NetworkView:
 
     @cached_property
     def tensors_at(self) -> list[list[int]]:
-        """By layer, the numbers of the tensors that it makes or reads."""
+        """Return, by layer, the numbers of the tensors that it makes or reads."""
         numbers: list[list[int]] = [[] for _ in self.layers]
         for number, tensor in enumerate(self.tensors):
             for index in (tensor.source, *tensor.readers):

@@ -46,8 +46,8 @@ class OperationGraph:
 
 
 def fused_groups(graph: SdfGraph) -> GroupedNetwork:
-    """Every layer a group of its own, except that an activation, a batch normalisation or an
-    element-wise layer joins the only layer that it reads, where nothing else reads that one."""
+    """Return every layer as a group of its own, except that an activation, a batch normalisation or
+    an element-wise layer joins the only layer that it reads, if nothing else reads that one."""
     layers, tensors = layers_of(graph), tensors_of(graph)
     split = split_layers(range(len(layers)), layers, tensors)
     home = {index: number for number, part in enumerate(split) for index in part}
@@ -86,15 +86,14 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
 
 
 def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
-    """Cuts every group into up to ``parts`` operations along its output channels.
+    """Cut every group into up to ``parts`` operations along its output channels.
 
-    Concatenations are no operations: their inputs feed whatever reads them, as they are written in
-    place. Part k of a layer that works channel by channel (pooling, depthwise convolution,
-    activation, sum) reads part k of what feeds it, where that is cut into as many; any other reads
-    all parts.
+    Concatenations are no operations: their inputs feed their readers, as they are written in place.
+    Part k of a layer that works channel by channel (pooling, depthwise convolution, activation,
+    sum) reads part k of its producer, if that is cut into as many. Any other reads all parts.
 
     Raises:
-        GraphError: where ``parts`` is below 1.
+        GraphError: if ``parts`` is below 1.
     """
     if parts < 1:
         raise GraphError(f"the number of parts must be at least 1, got {parts}")
@@ -122,7 +121,8 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
 
 
 def _feeds(network: GroupedNetwork) -> dict[int, dict[int, int]]:
-    """Per group that is an operation: the operations that feed it, and with how many elements."""
+    """Return, per group that is an operation, the operations that feed it and the number of
+    elements."""
     into: dict[int, dict[int, int]] = {number: {} for number in range(len(network.groups))}
     for edge in network.edges:
         into[edge.target][edge.source] = into[edge.target].get(edge.source, 0) + edge.elements

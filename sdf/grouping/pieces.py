@@ -1,9 +1,10 @@
-"""Cutting a stretch of layers where several tensors cross: skip connections, heads, attention.
+"""Cutting a stretch of layers at places that several tensors cross: skip connections, heads,
+attention.
 
-Between two places where a single tensor crosses may lie most of a network. Such a stretch is split
+Most of a network may lie between two places that a single tensor crosses. Such a stretch is split
 into its parallel branches. A branch of much work is put into an order of execution in which little
-data is alive at a time, and cut into pieces of about equal work where few elements cross. What
-runtimes fuse stays together.
+data is alive at a time, and cut into pieces of about equal work at places that few elements cross.
+Layers that runtimes fuse stay together.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _POINTWISE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 
 
 def cut_stretch(view: NetworkView, members: Sequence[int], work_per_piece: int) -> list[list[int]]:
-    """Splits a stretch of layers into branches, and these into pieces of about the given work.
+    """Split a stretch of layers into branches, and these into pieces of about the given work.
 
     Args:
         view: the network.
-        members: the stretch, ascending; nothing outside lies between its layers.
+        members: the stretch, ascending. Nothing outside lies between its layers.
         work_per_piece: above 0, as :meth:`NetworkView.work_of` measures it.
     """
     most = MAX_BRANCHES * (view.work_of(members) // work_per_piece + 1)
@@ -53,12 +54,12 @@ def cut_stretch(view: NetworkView, members: Sequence[int], work_per_piece: int) 
 def cut_into_pieces(
     view: NetworkView, members: Sequence[int], work_per_piece: int
 ) -> list[list[int]]:
-    """Cuts layers into pieces of about the given work, in an order of execution.
+    """Cut layers into pieces of about the given work, in an order of execution.
 
-    A shortest path over the places where it may be cut: a piece costs its work squared over what
-    is asked for, plus that; a cut, moving all that crosses it out of one unit's cache and into
-    another's; a layer that some units cannot run, the work around it that loses them. Arguments as
-    for :func:`cut_stretch`.
+    The pieces are a shortest path over the possible cuts. A piece costs its work squared over the
+    work asked for, plus the work asked for. A cut costs moving all that crosses it out of one
+    unit's cache and into another's. A layer that some units cannot run costs the work around it
+    that those units lose. Arguments as for :func:`cut_stretch`.
     """
     order = _order(view, members)
     atoms = _atoms(view, order)
@@ -74,7 +75,7 @@ def cut_into_pieces(
 
 
 def _order(view: NetworkView, members: Sequence[int]) -> list[int]:
-    """The order of the file, or depth first if fewer elements are alive in it on average."""
+    """Return the order of the file, or depth first if fewer elements are alive in it on average."""
     orders = [list(members), _depth_first(view, members)]
     return min(orders, key=lambda order: int(_alive(view, order).sum()))
 
@@ -84,8 +85,8 @@ def _alive(view: NetworkView, order: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _depth_first(view: NetworkView, members: Sequence[int]) -> list[int]:
-    """An order of execution that follows each branch to its end: what became ready last is next,
-    and of several the one that comes first in the file."""
+    """Return an order of execution that follows each branch to its end: the layer that became ready
+    last is next, and of several the one that comes first in the file."""
     inside = set(members)
     waiting = dict.fromkeys(members, 0)
     readers: dict[int, list[int]] = {index: [] for index in members}
@@ -106,7 +107,7 @@ def _depth_first(view: NetworkView, members: Sequence[int]) -> list[int]:
 
 
 def _crossing(view: NetworkView, position: dict[int, int], count: int) -> NDArray[np.int64]:
-    """[count]: the elements that cross before each place; what comes from or goes outside lies
+    """Return the elements that cross before each place, [count]. Tensors from or to the outside lie
     before the first or behind the last place."""
     changes = np.zeros(count + 1, dtype=np.int64)
     for number in {number for index in position for number in view.tensors_at[index]}:
@@ -121,7 +122,8 @@ def _crossing(view: NetworkView, position: dict[int, int], count: int) -> NDArra
 
 
 def _atoms(view: NetworkView, order: Sequence[int]) -> list[list[int]]:
-    """The order between places where no fusion is torn apart; of very many, neighbours joined."""
+    """Return the stretches between places that tear no fusion apart. Very many are joined with
+    their neighbours."""
     position = {index: place for place, index in enumerate(order)}
     torn = np.zeros(len(order) + 1, dtype=np.int64)
     nearest: dict[int, int] = {}
@@ -148,8 +150,9 @@ def _atoms(view: NetworkView, order: Sequence[int]) -> list[list[int]]:
 
 
 def _stay_together(view: NetworkView, index: int, producer: int) -> bool:
-    """Whether runtimes run a layer with the one that it reads: besides what :func:`fuses` says,
-    normalisations that are written out, and the second product of attention with its softmax."""
+    """Return whether runtimes fuse a layer with the one that it reads. Adds to :func:`fuses`
+    normalisations that are written out, and the second product of attention with its softmax.
+    """
     layer, before = view.layers[index], view.layers[producer]
     if layer.kind is LayerKind.REDUCTION:
         readers = [reader for tensor in view.tensors_of([producer]) for reader in tensor.readers]
@@ -167,7 +170,7 @@ def _cheapest_starts(
     crossing: NDArray[np.int64],
     work_per_piece: int,
 ) -> list[int]:
-    """Where the pieces begin: a shortest path over the places between atoms."""
+    """Return the starts of the pieces: a shortest path over the places between atoms."""
     count, units = support.shape
     sums = np.concatenate(([0.0], np.cumsum(work)))
     runnable = np.concatenate((np.zeros((1, units)), np.cumsum(support * work[:, None], axis=0)))

@@ -28,7 +28,7 @@ class KindSummary:
 
 @dataclass(frozen=True)
 class NetworkSummary:
-    """Counts of one inference; ``dataclasses.asdict`` makes it ready for JSON."""
+    """Counts of one inference. ``dataclasses.asdict`` makes it ready for JSON."""
 
     name: str
     sha256: str
@@ -68,7 +68,7 @@ class NetworkSummary:
 
 
 def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> NetworkSummary:
-    """Counts what a network consists of.
+    """Count the layers and costs of a network.
 
     Args:
         network: as imported.

@@ -1,4 +1,4 @@
-"""ONNX models to layers: file, shapes, constants, operators.
+"""ONNX models as layers: file, shapes, constants, operators.
 
-:mod:`~sdf.onnx.importer` is the entry; :mod:`~sdf.onnx.parts` cuts a model for deployment.
+:mod:`~sdf.onnx.importer` is the entry. :mod:`~sdf.onnx.parts` cuts a model for deployment.
 """

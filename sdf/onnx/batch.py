@@ -20,7 +20,7 @@ def model_of_batch(
     dimensions: Mapping[str, int] | None = None,
     label: str = "model",
 ) -> bytes:
-    """The model with the first dimension of every input ``images`` instead of 1.
+    """Return the model with the first dimension of every input ``images`` instead of 1.
 
     A ``Reshape`` that keeps a first dimension of 1 keeps the batch.
 
@@ -32,8 +32,8 @@ def model_of_batch(
         label: starts messages.
 
     Raises:
-        GraphError: where a tensor does not grow with the batch, since the model has the number of
-            images written in it.
+        GraphError: if a tensor does not grow with the batch because the number of images is fixed
+            in the model.
     """
     if images == 1:
         return data
@@ -64,7 +64,7 @@ def model_of_batch(
 
 
 def _keep_batch(model: Any, single: Walk, images: int) -> None:
-    """Gives every reshape from a first dimension of 1 to one of 1 the batch instead."""
+    """Give every reshape from a first dimension of 1 to one of 1 the batch instead."""
     import numpy as np
     from onnx import numpy_helper
 

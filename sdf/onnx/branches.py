@@ -9,7 +9,8 @@ from sdf.onnx.nodes import Node
 
 
 def captured_names(proto: Any) -> list[str]:
-    """Tensors of the graph around a node that the graphs in its attributes read, each once."""
+    """Return the tensors of the surrounding graph that the graphs in a node's attributes read, each
+    once."""
     names: dict[str, None] = {}
     for graph in _graphs_of(proto):
         made = {tensor.name for tensor in graph.initializer}
@@ -24,7 +25,7 @@ def captured_names(proto: Any) -> list[str]:
 
 
 def chosen_branch(node: Node, *, condition: bool) -> Any:
-    """A copy of the branch that an ``If`` takes, whose results have the names of the node's.
+    """Return a copy of the branch that an ``If`` takes. Its results have the names of the node's.
 
     Tensors that the branch makes itself get the node's name in front, so that none of them has
     the name of another one.

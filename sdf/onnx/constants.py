@@ -1,4 +1,4 @@
-"""Values of small constants: what a model computes about shapes is known before it runs."""
+"""Values of small constants: arithmetic on shapes is computed before the model runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Values = Sequence[Any]
 
 
 def fold(node: Node, values: Values) -> list[Value] | None:
-    """Values of a node's outputs, or None where they are too large or the operator is not folded.
+    """Return the values of a node's outputs, or None if they are too large or the operator is not
+    folded.
 
-    ``values`` has one entry per input; inputs that are left out are None, all others are known.
+    ``values`` has one entry per input. Inputs that are left out are None, all others are known.
     """
     if node.domain != "" or node.operator not in FOLDED or not values or values[0] is None:
         return None
@@ -35,7 +36,7 @@ def fold(node: Node, values: Values) -> list[Value] | None:
 
 
 def fill(node: Node, shape: Value) -> Value | None:
-    """``ConstantOfShape``: an array of ``shape`` where it is small."""
+    """Return an array of ``shape`` for ``ConstantOfShape``, or None if it is not small."""
     size = _integers(shape)
     if any(number < 0 for number in size):
         raise node.error(f"a shape must not have a negative dimension, got {list(size)}")
@@ -47,7 +48,7 @@ def fill(node: Node, shape: Value) -> Value | None:
 
 
 def constant(node: Node) -> tuple[tuple[int, ...], int, Value | None]:
-    """Shape, data type and, where small, value of a ``Constant`` node."""
+    """Return shape, data type and value of a ``Constant`` node. Only small values are returned."""
     attributes = node.attributes
     if "value" in attributes:
         tensor = attributes["value"]
@@ -68,7 +69,7 @@ def constant(node: Node) -> tuple[tuple[int, ...], int, Value | None]:
 
 
 def tensor_value(tensor: Any) -> Value | None:
-    """The value of a small tensor that the file itself holds; None for all others."""
+    """Return the value of a small tensor that the file itself holds, or None for all others."""
     size = int(np.prod(tensor.dims, dtype=object))
     if not 0 <= size <= MAX_VALUE_ELEMENTS or numpy_dtype(tensor.data_type) is None:
         return None
@@ -87,8 +88,9 @@ def _integers(value: Value) -> tuple[int, ...]:
 
 
 def _grown(node: Node, values: Values) -> int:
-    """Elements of the output of an operator whose output may be far larger than its inputs; else
-    0. Where the inputs do not fit the operator, 0: that is found when it is computed."""
+    """Return the number of output elements of an operator whose output may be far larger than its
+    inputs, and 0 for all others. Inputs that do not fit give 0, since computing the operator
+    reports them."""
     try:
         match node.operator:
             case "Expand":
@@ -109,10 +111,10 @@ def _grown(node: Node, values: Values) -> int:
 
 
 def _computed(node: Node, values: Values) -> list[Value] | None:
-    """What ONNX's own reference gives; None where it knows no such version of the operator.
+    """Return the result of ONNX's reference, or None if it knows no such version of the operator.
 
     Raises:
-        GraphError: where the operator cannot work on these values.
+        GraphError: if the operator cannot work on these values.
     """
     from onnx import helper
     from onnx.reference import ReferenceEvaluator

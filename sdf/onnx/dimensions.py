@@ -51,7 +51,7 @@ class Dimensions:
         return tuple(sorted(set(self._given) - self._used))
 
     def of_input(self, value: Any, *, read: bool) -> Shape:
-        """The shape of an input of the graph; ``read``: by any node."""
+        """Return the shape of an input of the graph. ``read``: whether any node reads it."""
         sizes = []
         for axis, entry in enumerate(value.type.tensor_type.shape.dim):
             size = entry.dim_value if entry.HasField("dim_value") else 0
@@ -70,7 +70,7 @@ class Dimensions:
         return tuple(sizes)
 
     def of_tensor(self, shape: Any) -> Shape | None:
-        """The shape that the file states for any other tensor, if all its sizes are known."""
+        """Return the shape that the file states for any other tensor, if all sizes are known."""
         sizes = []
         for axis, entry in enumerate(shape.dim):
             size = entry.dim_value if entry.HasField("dim_value") else 0
@@ -86,9 +86,10 @@ class Dimensions:
         return tuple(sizes)
 
     def check(self) -> None:
-        """Raises:
-        GraphError: if a dimension has no size; names all of them.
-        """
+        """Check that every dimension has a size.
+
+        Raises:
+            GraphError: naming all dimensions that have none."""
         # A sum needs no size of its own where its terms get one.
         for name in [name for name in self._missing if "+" in name]:
             terms = [term.strip() for term in name.split("+")]
@@ -107,7 +108,8 @@ class Dimensions:
         raise GraphError(f"dynamic dimensions need a size: {names}; give {options}{alone}")
 
     def _size(self, name: str) -> int:
-        """Of a dimension that is given by its name, or whose terms are; else 0."""
+        """Return the size of a dimension that is given by its name or by those of its terms, else
+        0."""
         if name in self._given:
             self._used.add(name)
             return self._given[name]

@@ -14,10 +14,10 @@ _MAX_INLINED_BYTES = 1_000_000
 
 
 def parse_model(data: bytes, folder: Path | None) -> Any:
-    """An ``onnx.ModelProto`` whose graph has nodes, and no local functions left.
+    """Return an ``onnx.ModelProto`` whose graph has nodes, and no local functions left.
 
-    ``folder`` is where the file lies; tensors may refer to data there and below, nowhere else
-    (None: not at all).
+    ``folder`` is the file's folder. Tensors may refer to data there and below, nowhere else (None:
+    not at all).
 
     Raises:
         GraphError: if the bytes are not an ONNX model or hold what cannot be analysed.
@@ -45,7 +45,7 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
 
 
 def _check_names(graph: Any) -> None:
-    """Refuses control characters in what may be printed or written to files: names of nodes,
+    """Refuse control characters in names that may be printed or written to files: those of nodes,
     tensors, operators and dimensions."""
     for node in graph.node:
         for name in (node.name, node.op_type, node.domain, *node.input, *node.output):
@@ -67,12 +67,12 @@ def _check_name(name: str) -> None:
 
 
 def normal_domain(domain: str) -> str:
-    """The domain of an operator set; ONNX's own has two spellings."""
+    """Return the domain of an operator set. ONNX's own has two spellings."""
     return "" if domain == "ai.onnx" else domain
 
 
 def opset_versions(model: Any) -> dict[str, int]:
-    """Version by domain; the default domain has version 1 where the file says nothing."""
+    """Return the version by domain. The default domain has version 1 if the file gives none."""
     versions = {normal_domain(entry.domain): entry.version for entry in model.opset_import}
     versions.setdefault("", 1)
     return versions
@@ -110,7 +110,7 @@ def _check_external_data(model: Any, folder: Path | None) -> None:
 
 
 def _tensors(model: Any) -> Iterator[Any]:
-    """Every tensor of the model, also those in attributes, subgraphs and functions."""
+    """Yield every tensor of the model, also those in attributes, subgraphs and functions."""
     graphs = [model.graph]
     nodes = [node for function in model.functions for node in function.node]
     while graphs or nodes:
@@ -133,7 +133,7 @@ def _tensors(model: Any) -> Iterator[Any]:
 
 
 def _check_calls(model: Any) -> None:
-    """Refuses functions that call each other in a circle, or expand without measure."""
+    """Refuse functions that call each other in a circle, or expand without measure."""
     functions = {
         (normal_domain(function.domain), function.name): function for function in model.functions
     }

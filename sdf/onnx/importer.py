@@ -52,7 +52,7 @@ class ImportedNetwork:
 
     @property
     def is_quantised(self) -> bool:
-        """Whether operators of the model compute in 8 bits."""
+        """Return whether operators of the model compute in 8 bits."""
         return any(
             actor.layer is not None and _QUANTISED.fullmatch(actor.layer.operation)
             for actor in self.graph.actors
@@ -62,16 +62,16 @@ class ImportedNetwork:
 def import_onnx(
     path: Path, *, name: str | None = None, dimensions: Mapping[str, int] | None = None
 ) -> ImportedNetwork:
-    """Reads an ONNX file.
+    """Read an ONNX file.
 
-    Weights may be absent; only their shapes are needed. Nodes whose inputs are all constant are
-    constants themselves, and what feeds no output is left out. A dynamic batch dimension (named so,
-    or the first of an input without a name or of four dimensions) is 1.
+    Weights may be absent, since only their shapes are needed. Nodes whose inputs are all constant
+    are constants themselves, and nodes that feed no output are left out. A dynamic batch dimension
+    (named so, or the first of an input without a name or of four dimensions) is 1.
 
     Args:
         path: the file.
-        name: of the network; by default the file's name without its ending.
-        dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` where they have none.
+        name: the network's name, by default the file's name without its ending.
+        dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` if they have none.
 
     Raises:
         GraphError: if the file cannot be read, is not a sound model, refers to data outside its
@@ -88,7 +88,7 @@ def import_onnx(
 
 
 def read_model(path: Path) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
         GraphError: if it cannot be read or is no protocol buffer for its size.
@@ -104,7 +104,8 @@ def import_onnx_bytes(
     dimensions: Mapping[str, int] | None = None,
     label: str | None = None,
 ) -> ImportedNetwork:
-    """The same from bytes; ``folder`` is where external data may lie, ``label`` starts messages.
+    """Return the network of a model's bytes. External data may lie in ``folder``, and messages
+    start with ``label``.
 
     Raises:
         GraphError: as :func:`import_onnx`.
@@ -116,7 +117,7 @@ def import_onnx_bytes(
 
 @contextmanager
 def model_errors(label: str) -> Iterator[None]:
-    """Whatever a model breaks becomes a GraphError that starts with ``label``."""
+    """Turn every exception that a model causes into a GraphError that starts with ``label``."""
     try:
         yield
     except GraphError as error:
@@ -171,7 +172,8 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
 
 
 def _unknown(actors: list[Actor]) -> list[str]:
-    """What has no cost of its own, and its share of all that layers read and write."""
+    """Return the operators without a cost of their own, and their share of all that layers read and
+    write."""
     layers = [actor.layer for actor in actors if actor.layer is not None]
     unknown = [layer for layer in layers if layer.kind is LayerKind.UNKNOWN]
     if not unknown:

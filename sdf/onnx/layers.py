@@ -1,7 +1,7 @@
-"""What a node costs: multiply-accumulates, constants and activations of one layer.
+"""The cost of a node: multiply-accumulates, constants and activations of one layer.
 
 Multiply-accumulates are counted for convolutions, matrix products, attention and recurrent layers,
-without biases, as is usual; all other layers cost the bytes that they move. A look-up in a constant
+without biases, as is usual. All other layers cost the bytes that they move. A look-up in a constant
 table reads what it fetches, not the table. Constants of a byte or less are read as they are stored.
 """
 
@@ -23,7 +23,7 @@ from sdf.onnx.operators.windows import pooling_window
 def make_layer(
     node: Node, inputs: Inputs, outputs: Sequence[Tensor], result_elements: int = 0
 ) -> Layer:
-    """The layer of a node. ``outputs`` are those that are read.
+    """Return the layer of a node. ``outputs`` are the outputs that are read.
 
     ``result_elements``: of the outputs, those that are results of the network and read by other
     layers too.
@@ -64,14 +64,14 @@ def _written(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
 
 
 def _distinct(node: Node, inputs: Inputs, *, constant: bool) -> list[Tensor]:
-    """Input tensors, each once, however often the node names it."""
+    """Return the input tensors, each once, however often the node names it."""
     tensors = dict(zip(node.inputs, inputs, strict=True))
     return [tensor for tensor in tensors.values() if tensor and tensor.constant is constant]
 
 
 @dataclass(frozen=True)
 class _Constant:
-    """What a layer reads of a constant; ``bits`` 0 where that is up to the computation."""
+    """The part of a constant that a layer reads. ``bits`` is 0 if the number format decides it."""
 
     elements: int
     bits: int
@@ -113,7 +113,7 @@ _TABLES = {
 
 
 def _tokens(node: Node, inputs: Inputs) -> int:
-    """Batch times length; heads may be a dimension between the two."""
+    """Return batch times length. Heads may be a dimension between the two."""
     shape = _shape(inputs, 0) or (1, 1)
     return shape[0] * (shape[2] if len(shape) == 4 else shape[-1 if len(shape) < 3 else 1])
 

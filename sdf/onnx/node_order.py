@@ -21,7 +21,8 @@ class Namer:
         self._copies: Counter[str] = Counter()
 
     def nodes(self, protos: Iterable[Any]) -> list[Node]:
-        """The nodes of a graph; what the graphs inside a node read counts as its input."""
+        """Return the nodes of a graph. The tensors that the graphs inside a node read count as its
+        inputs."""
         return [self._node(index, proto) for index, proto in enumerate(protos)]
 
     def _node(self, index: int, proto: Any) -> Node:
@@ -39,7 +40,7 @@ class Namer:
 
 
 def in_order(nodes: list[Node]) -> list[Node]:
-    """The nodes so that producers come first; the given order is kept where it is one.
+    """Return the nodes with producers first. A given order that does so is kept.
 
     Raises:
         GraphError: on a tensor with two producers, or a circle.
@@ -73,7 +74,7 @@ def in_order(nodes: list[Node]) -> list[Node]:
 
 
 def needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
-    """The nodes that an output needs, and how many others there are."""
+    """Return the nodes that an output needs, and how many others there are."""
     wanted = set(outputs)
     kept = []
     for node in reversed(nodes):

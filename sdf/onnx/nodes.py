@@ -31,7 +31,7 @@ MAX_TENSOR_ELEMENTS = 2**48
 
 @dataclass(frozen=True)
 class Tensor:
-    """What is known of a tensor: its shape always, its value where it is small and constant."""
+    """The known facts of a tensor: its shape always, its value if it is small and constant."""
 
     shape: Shape
     dtype: int
@@ -42,27 +42,27 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        """Number of elements."""
+        """Return the number of elements."""
         return prod(self.shape)
 
     @property
     def narrow_bits(self) -> int:
-        """Bits of an element that is stored in a byte or less; 0 for wider types."""
+        """Return the bits of an element that is stored in a byte or less, and 0 for wider types."""
         return _NARROW_BITS.get(self.stored_as or self.dtype, 0)
 
     @property
     def element_bytes(self) -> int:
-        """Size of an element; types below a byte, and strings, count as one byte."""
+        """Return the bytes of an element. Types below a byte, and strings, count as one byte."""
         return _BYTES.get(self.dtype, 1)
 
 
 def numpy_dtype(dtype: int) -> Any:
-    """The numpy type of a TensorProto data type, or None where numpy itself has none."""
+    """Return the numpy type of a TensorProto data type, or None if numpy itself has none."""
     return _DTYPES.get(dtype)
 
 
 def dtype_of(value: Value) -> int:
-    """The TensorProto data type of an array."""
+    """Return the TensorProto data type of an array."""
     for number, dtype in _DTYPES.items():
         if value.dtype == dtype:
             return number
@@ -71,7 +71,7 @@ def dtype_of(value: Value) -> int:
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its operator, names of its tensors ("" where one is left out), its attributes."""
+    """A node: its operator, names of its tensors ("" for one that is left out), its attributes."""
 
     name: str
     operator: str
@@ -83,7 +83,7 @@ class Node:
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
-        """Attribute values; strings are decoded."""
+        """Return the attribute values. Strings are decoded."""
         from onnx import helper
 
         values: dict[str, Any] = {}
@@ -94,29 +94,29 @@ class Node:
 
     @property
     def label(self) -> str:
-        """How messages name the node."""
+        """Return the name of the node in messages."""
         return f"node {self.name!r} ({self.operator})"
 
     def integer(self, name: str, default: int) -> int:
-        """An integer attribute."""
+        """Return an integer attribute."""
         return int(self.attributes.get(name, default))
 
     def integers(self, name: str) -> Shape | None:
-        """An attribute that is a list of integers, or None where it is absent."""
+        """Return an attribute that is a list of integers, or None if it is absent."""
         values = self.attributes.get(name)
         return None if values is None else tuple(int(value) for value in values)
 
     def text(self, name: str, default: str) -> str:
-        """A string attribute."""
+        """Return a string attribute."""
         return str(self.attributes.get(name, default))
 
     def error(self, text: str) -> GraphError:
-        """An error that names the node."""
+        """Return an error that names the node."""
         return GraphError(f"{self.label}: {text}")
 
 
 def axis_in(node: Node, axis: int, rank: int) -> int:
-    """``axis`` counted from 0.
+    """Return ``axis`` counted from 0.
 
     Raises:
         GraphError: if the tensor of rank ``rank`` has no such axis.

@@ -23,7 +23,7 @@ _MIN_EXTERNAL_BYTES = 1024
 
 @dataclass(frozen=True)
 class PartTensor:
-    """A tensor that enters or leaves a sub-model; ``shape`` None where it depends on the data."""
+    """A tensor that enters or leaves a sub-model. ``shape`` is None if it depends on the data."""
 
     name: str
     shape: Shape | None
@@ -33,7 +33,7 @@ class PartTensor:
 
 @dataclass(frozen=True, eq=False)
 class ModelPart:
-    """A sub-model; its tensors keep their names."""
+    """A sub-model. Its tensors keep their names."""
 
     model: Any
     """``onnx.ModelProto``; data in other files is only referred to."""
@@ -53,22 +53,22 @@ def cut_model(
     dimensions: Mapping[str, int] | None = None,
     label: str = "model",
 ) -> tuple[ModelPart, ...]:
-    """Cuts a model into sub-models.
+    """Cut a model into sub-models.
 
-    Shapes that the model computes from its activations' shapes become constants, since the sizes
-    of all dimensions are known; nodes get their layers' names.
+    Shapes that the model computes from its activations' shapes become constants, since the sizes of
+    all dimensions are known. Nodes get their layers' names.
 
     Args:
         data: the model's bytes.
-        folder: where it may keep data in other files.
+        folder: the folder that may hold data in other files.
         parts: the layers of each part, by the names that :func:`sdf.onnx.importer.import_onnx`
-            gives; each layer once, parts in an order of execution.
+            gives. Each layer once, parts in an order of execution.
         dimensions: as for the import.
         label: starts messages.
 
     Raises:
         GraphError: if the model is not sound, the parts are not exactly its layers, a part reads
-            what a later one computes, or a result of the model is computed by no layer.
+            the result of a later one, or a result of the model is computed by no layer.
     """
     with model_errors(label):
         model = parse_model(data, folder)
@@ -80,7 +80,7 @@ def cut_model(
 
 
 def fill_absent_weights(model: Any) -> None:
-    """Gives initializers whose values were left out one value for all elements.
+    """Give initializers whose values were left out one value for all elements.
 
     As the graphs in the onnx package do it: ``ConstantOfShape``, so that the file stays small and
     can be run to see how long it takes.
@@ -123,7 +123,7 @@ def _is_absent(tensor: Any) -> bool:
 
 
 def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, ...]:
-    """Writes a sub-model, and beside it one file with the data that the model keeps in files.
+    """Write a sub-model, and beside it one file with the data that the model keeps in files.
 
     Args:
         part: the sub-model.
@@ -134,8 +134,8 @@ def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, .
         The files that were written.
 
     Raises:
-        GraphError: where the data cannot be read.
-        OSError: where the files cannot be written.
+        GraphError: if the data cannot be read.
+        OSError: if the files cannot be written.
     """
     import onnx
     from onnx.external_data_helper import load_external_data_for_model, uses_external_data
@@ -163,7 +163,7 @@ def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, .
 
 
 def _owners(walk: Walk, parts: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Part by layer name."""
+    """Return the part by layer name."""
     owner = {name: number for number, part in enumerate(parts) for name in part}
     if sum(map(len, parts)) != len(owner) or set(owner) != {node.name for node in walk.layers}:
         raise GraphError("its layers are not those of the groups; the model is another one")
@@ -171,7 +171,7 @@ def _owners(walk: Walk, parts: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def _prepare(model: Any, walk: Walk) -> None:
-    """Makes the model one that can be cut anywhere: nodes in order and named, every activation
+    """Make the model one that can be cut anywhere: nodes in order and named, every activation
     with type and shape, no constant that depends on an activation."""
     import onnx
     from onnx import helper, numpy_helper
@@ -216,7 +216,7 @@ def _prepare(model: Any, walk: Walk) -> None:
 
 
 def _unsized(walk: Walk) -> set[str]:
-    """Tensors whose shape depends on the data."""
+    """Return the tensors whose shape depends on the data."""
     names: set[str] = set()
     for node in walk.layers:
         by_data = node.domain == "" and node.operator in DATA_DEPENDENT
@@ -275,7 +275,8 @@ def _part(model: Any, walk: Walk, owner: Mapping[str, int], number: int) -> Mode
 
 
 def _read_from_nowhere(graph: Any) -> list[str]:
-    """Tensors that are neither computed nor held nor an input: weights that the model lacks."""
+    """Return the tensors that are neither computed nor held nor an input: weights that the model
+    lacks."""
     known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     known.update(name for node in graph.node for name in node.output)
     read = [name for node in graph.node for name in node.input if name]

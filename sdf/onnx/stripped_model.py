@@ -1,8 +1,8 @@
-"""An exported model reduced to its layers: weights become shapes, what is constant is gone.
+"""An exported model reduced to its layers: weights become shapes, constant parts are removed.
 
-What an exporter writes around the layers (arithmetic on shapes, tables computed from weights,
-copies that change nothing) is computed before a network runs. Batch normalisation that follows a
-convolution is folded into its weights and bias, as every inference framework does.
+The nodes that an exporter writes around the layers (arithmetic on shapes, tables computed from
+weights, copies that change nothing) are computed before a network runs. Batch normalisation that
+follows a convolution is folded into its weights and bias, as every inference framework does.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class _Kept:
 
 
 def strip_model(data: bytes, *, name: str, activations: int = 1) -> bytes:
-    """The model with its layers alone, the same bytes every time.
+    """Return the model with its layers alone, the same bytes every time.
 
-    Weights keep their shapes and lose their values; so do all constants but integers, which
-    say how tensors are cut and joined.
+    Weights and all constants but integers keep their shapes and lose their values. Integers say how
+    tensors are cut and joined.
 
     Args:
         data: an ONNX model of static shapes. Its weights may be inputs of the graph.
         name: of the graph.
-        activations: how many of the graph's inputs are no weights; they come first.
+        activations: how many of the graph's inputs are no weights. They come first.
 
     Raises:
         GraphError: if the model cannot be read, or a graph input among the weights has no shape.
@@ -59,8 +59,8 @@ def strip_model(data: bytes, *, name: str, activations: int = 1) -> bytes:
 
 
 def short_name(name: str) -> str:
-    """A layer's name without the repetitions of an exporter: of ``/layer1/layer1.0/conv1/Conv``
-    what is left is ``layer1.0/conv1/Conv``."""
+    """Return a layer's name without the repetitions of an exporter: ``/layer1/layer1.0/conv1/Conv``
+    becomes ``layer1.0/conv1/Conv``."""
     parts = [part for part in name.split("/") if part]
     kept = [
         part
@@ -71,7 +71,7 @@ def short_name(name: str) -> str:
 
 
 def _take_weights_from_inputs(model: Any, activations: int) -> None:
-    """Inputs of the graph after the first ``activations`` become initializers without values."""
+    """Turn inputs of the graph after the first ``activations`` into initializers without values."""
     from onnx import TensorProto
 
     held = {tensor.name for tensor in model.graph.initializer}
@@ -90,7 +90,7 @@ def _take_weights_from_inputs(model: Any, activations: int) -> None:
 
 
 def _without_nothing(walk: Walk) -> list[_Kept]:
-    """The layers but those that pass on what they read."""
+    """Return the layers except those that pass on their input unchanged."""
     same: dict[str, str] = {}
     kept = []
     for node in walk.layers:
@@ -121,7 +121,7 @@ def _all(walk: Walk, node: Node, index: int, test: Any) -> bool:
 
 
 def _folded(layers: list[_Kept], walk: Walk) -> list[_Kept]:
-    """Batch normalisations that alone read a convolution become part of it."""
+    """Fold batch normalisations that alone read a convolution into it."""
     readers = Counter(name for layer in layers for name in set(layer.inputs))
     readers.update(walk.outputs)
     producer: dict[str, int] = {}
@@ -204,7 +204,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _constant(name: str, tensor: Tensor) -> Any:
-    """Whole numbers that are known with their values, everything else by its shape."""
+    """Return a tensor as a constant: known whole numbers by value, everything else by shape."""
     from onnx import TensorProto, numpy_helper
 
     if tensor.value is not None and tensor.value.dtype.kind in "iu":

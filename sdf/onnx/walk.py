@@ -25,7 +25,7 @@ _WEIGHT_SLOTS: dict[str, range] = {
 
 @dataclass
 class Walk:
-    """What is known of a model after the pass."""
+    """The facts known of a model after the pass."""
 
     tensors: dict[str, Tensor]
     layers: list[Node]
@@ -40,11 +40,11 @@ class Walk:
 
 
 def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
-    """Walks a model that :func:`sdf.onnx.file.parse_model` made.
+    """Walk a model that :func:`sdf.onnx.file.parse_model` made.
 
     Raises:
         GraphError: if a tensor has no producer or no shape, nodes wait for each other in a circle,
-            or what is computed depends on the data.
+            or control flow depends on the data.
     """
     graph = model.graph
     outputs = [value.name for value in graph.output]
@@ -75,7 +75,7 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
 
 
 class _State:
-    """Tensors known so far, and what there is to warn of."""
+    """Tensors known so far, and the assumptions to warn of."""
 
     def __init__(self, graph: Any, dimensions: Dimensions, read: set[str], namer: Namer) -> None:
         self.graph = graph
@@ -94,7 +94,7 @@ class _State:
         }
 
     def read_initializers(self, nodes: list[Node]) -> None:
-        """Takes in initializers and inputs; inputs that only serve as weights are constants."""
+        """Read initializers and inputs. Inputs that only serve as weights are constants."""
         for tensor in self.graph.initializer:
             self._read_initializer(tensor)
         for sparse in self.graph.sparse_initializer:
@@ -121,7 +121,7 @@ class _State:
         self._set(tensor.name, Tensor(shape, tensor.data_type, True, tensor_value(tensor)))
 
     def visit(self, node: Node) -> None:
-        """Works out a node's outputs, and whether it is a layer."""
+        """Compute a node's outputs, and add it as a layer if it is one."""
         if node.domain == "" and node.operator in CONTROL_FLOW:
             self._visit_branch(node)
             return
@@ -146,7 +146,7 @@ class _State:
         self.layers.append(node)
 
     def warnings(self) -> list[str]:
-        """All assumptions that a user should know, each kind once."""
+        """Return all assumptions that a user should know, each kind once."""
         texts = []
         if self.dimensions.batch:
             texts.append(f"dynamic batch dimension taken as 1 ({_some(self.dimensions.batch)})")
@@ -165,7 +165,7 @@ class _State:
         return texts
 
     def _visit_branch(self, node: Node) -> None:
-        """Puts the branch that an ``If`` takes in its place."""
+        """Put the branch that an ``If`` takes in its place."""
         condition = self.tensors.get(node.inputs[0]) if node.inputs else None
         value = None if condition is None else condition.value
         if node.operator != "If" or value is None or value.size != 1:
@@ -189,7 +189,7 @@ class _State:
             self.visit(inner)
 
     def _fold(self, node: Node, inputs: list[Tensor | None]) -> bool:
-        """Sets the outputs of a node whose values are known; false where they are not."""
+        """Set the outputs of a node with known values. Return False if they are not known."""
         if node.domain != "" or not node.outputs:
             return False
         known = [None if tensor is None else tensor.value for tensor in inputs]
@@ -263,7 +263,7 @@ class _State:
         return first.shape, first.dtype
 
     def _declared_type(self, name: str) -> tuple[Shape, int] | None:
-        """Shape and type that the file itself states, if all its sizes are known."""
+        """Return the shape and type that the file itself states, if all its sizes are known."""
         value = self._declared.get(name)
         if value is None or not value.type.HasField("tensor_type"):
             return None
@@ -283,7 +283,7 @@ class _State:
 
 
 def _stored_type(node: Node, inputs: list[Tensor | None]) -> int:
-    """The type that a constant has in the file, where the node gives it another one; else 0."""
+    """Return the type of a constant in the file if the node gives it another one, else 0."""
     source = inputs[0] if inputs else None
     if source is None or not source.constant:
         return 0
@@ -294,6 +294,6 @@ def _stored_type(node: Node, inputs: list[Tensor | None]) -> int:
 
 
 def _some(names: list[str]) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names, and how many more there are."""
     shown = ", ".join(names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

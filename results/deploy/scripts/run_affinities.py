@@ -22,10 +22,10 @@ FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
 def set_affinities(model: Any, devices: dict[str, str]) -> set[str]:
-    """Gives each operation its layer's device; returns the layers that were found.
+    """Gives each operation its layer's device. Returns the layers that were found.
 
     OpenVINO makes several operations of some layers, and none of others. One that has no layer's
-    name goes where what it reads is; a constant or an input where its first reader is.
+    name goes where what it reads is. A constant or an input where its first reader is.
 
     Args:
         model: of OpenVINO, changed in place.

@@ -26,10 +26,10 @@ FLOATS = {"tensor(float16)": np.float16, "tensor(float)": np.float32, "tensor(do
 
 
 def placed_session(path: Path, providers: dict[str, Any], *, optimize: bool = False) -> Any:
-    """A session with the nodes of each unit on the unit's provider.
+    """Return a session with the nodes of each unit on the unit's provider.
 
     Args:
-        path: of the model; nodes have their unit in ``layer_ann``.
+        path: of the model. Nodes have their unit in ``layer_ann``.
         providers: by unit, as ``deployment.json`` has them.
         optimize: let ONNX Runtime fuse nodes.
     """

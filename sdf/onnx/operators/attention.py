@@ -1,8 +1,8 @@
-"""Attention in its forms: what a node computes from its queries, its keys and its cache.
+"""Attention in its forms: the cost of a node by its queries, its keys and its cache.
 
-ONNX's own operator and those of ``com.microsoft``; their inputs differ in order and layout. Scores
-and weighted values are counted between every query and every key, those of the cache (past keys)
-included, whatever a mask hides.
+Covers ONNX's own operator and those of ``com.microsoft``, whose inputs differ in order and layout.
+Scores and weighted values are counted between every query and every key, those of the cache (past
+keys) included, whatever a mask hides.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Attention:
 
     @property
     def macs(self) -> int:
-        """Multiply-accumulates."""
+        """Return the multiply-accumulates."""
         pairs = self.batch * self.heads * self.queries * self.keys
         return pairs * (self.key_size + self.value_size) + self.projection_macs
 
 
 def attention_of(node: Node, inputs: Inputs) -> Attention:
-    """Reads a node of the operator ``Attention`` or of one in :data:`OPERATORS`.
+    """Read a node of the operator ``Attention`` or of one in :data:`OPERATORS`.
 
     Raises:
         GraphError: if its inputs do not fit the operator.
@@ -58,7 +58,7 @@ def attention_of(node: Node, inputs: Inputs) -> Attention:
 
 
 def contributed_attention(node: Node, inputs: Inputs) -> list[Typed]:
-    """Result and cache of the contributed operators."""
+    """Return result and cache of the contributed operators."""
     found = attention_of(node, inputs)
     data = data_input(node, inputs)
     dtype = FLOAT if node.operator == "QAttention" else data.dtype
@@ -70,7 +70,7 @@ def contributed_attention(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def _plain(node: Node, inputs: Inputs) -> Attention:
-    """Heads are a dimension of their own, or packed into the last one."""
+    """Read inputs whose heads are a dimension of their own, or packed into the last one."""
     query, key, value = data_input(node, inputs).shape, _shape(inputs, 1), _shape(inputs, 2)
     past = _shape(inputs, 4)
     if key is None or value is None or {len(query), len(key), len(value)} - {3, 4}:
@@ -91,7 +91,7 @@ def _plain(node: Node, inputs: Inputs) -> Attention:
 
 
 def _projecting(node: Node, inputs: Inputs) -> Attention:
-    """One input and one weight for query, key and value; the cache is one tensor."""
+    """Read one input and one weight for query, key and value. The cache is one tensor."""
     data, weight = data_input(node, inputs).shape, weight_input(node, inputs).shape
     if len(data) != 3 or len(weight) != 2:
         raise node.error(f"needs data of 3 dimensions and a matrix, got {[data, weight]}")
@@ -110,7 +110,8 @@ def _projecting(node: Node, inputs: Inputs) -> Attention:
 
 
 def _multi_head(node: Node, inputs: Inputs) -> Attention:
-    """Heads are packed into the last dimension; or query, key and value into one tensor."""
+    """Read inputs with heads packed into the last dimension, or query, key and value in one
+    tensor."""
     query, key, value = data_input(node, inputs).shape, _shape(inputs, 1), _shape(inputs, 2)
     heads = max(1, node.integer("num_heads", 1))
     past = _shape(inputs, 6)
@@ -135,7 +136,8 @@ def _multi_head(node: Node, inputs: Inputs) -> Attention:
 
 
 def _grouped(node: Node, inputs: Inputs) -> Attention:
-    """Several query heads share a key head; without keys these are packed behind the queries."""
+    """Read several query heads that share a key head. Without keys, these are packed behind the
+    queries."""
     query, key, past = data_input(node, inputs).shape, _shape(inputs, 1), _shape(inputs, 3)
     heads, key_heads = node.integer("num_heads", 1), node.integer("kv_num_heads", 1)
     if len(query) != 3 or min(heads, key_heads) < 1:

@@ -1,6 +1,6 @@
-"""Shapes of what computes: convolutions, poolings, products, element-wise work.
+"""Output shapes of operators that compute: convolutions, poolings, products, element-wise work.
 
-Every rule takes a node and its inputs and gives the shape and type of each output.
+Every rule takes a node and its inputs and returns the shape and type of each output.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ Typed = tuple[Shape, int]
 
 
 def convolution_window(node: Node, inputs: Inputs) -> Window:
-    """The window of a convolution or transposed convolution, groups included."""
+    """Return the window of a convolution or transposed convolution, groups included."""
     data, weight = data_input(node, inputs), weight_input(node, inputs)
     return window_of(node, data.shape[2:], weight.shape[2:], node.integer("group", 1))
 
 
 def weight_index(node: Node) -> int:
-    """Which input of a convolution or matrix product is the second factor."""
+    """Return the index of the input that is the second factor of a convolution or matrix
+    product."""
     return 3 if node.operator in ("QLinearConv", "QLinearMatMul", "QGemm") else 1
 
 
 def data_input(node: Node, inputs: Inputs) -> Tensor:
-    """The first input."""
+    """Return the first input."""
     if not inputs or inputs[0] is None:
         raise node.error("its first input is missing")
     return inputs[0]
 
 
 def weight_input(node: Node, inputs: Inputs) -> Tensor:
-    """The second factor of a convolution or product."""
+    """Return the second factor of a convolution or product."""
     index = weight_index(node)
     weight = inputs[index] if index < len(inputs) else None
     if weight is None:
@@ -53,25 +54,25 @@ def weight_input(node: Node, inputs: Inputs) -> Tensor:
 
 
 def same(node: Node, inputs: Inputs) -> list[Typed]:
-    """Every output is like the first input."""
+    """Return the shape and type of the first input for every output."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype)] * len(node.outputs)
 
 
 def first_only(node: Node, inputs: Inputs) -> list[Typed]:
-    """The first output is like the first input."""
+    """Return the shape and type of the first input for the first output."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype)]
 
 
 def dropout(node: Node, inputs: Inputs) -> list[Typed]:
-    """Data and mask."""
+    """Return data and mask."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype), (data.shape, BOOL)]
 
 
 def broadcast(node: Node, inputs: Inputs) -> list[Typed]:
-    """Element-wise work on several tensors."""
+    """Return the broadcast shape of element-wise work on several tensors."""
     tensors = [tensor for tensor in inputs if tensor is not None]
     data = data_input(node, inputs)
     if node.domain == "" and node.opset < 7 and node.operator not in ("Sum", "Mean", "Max", "Min"):
@@ -92,12 +93,12 @@ def _broadcast_shape(node: Node, shapes: Sequence[Shape]) -> Shape:
 
 
 def compare(node: Node, inputs: Inputs) -> list[Typed]:
-    """Comparisons and logic: booleans."""
+    """Return the booleans of comparisons and logic."""
     return [(shape, BOOL) for shape, _ in broadcast(node, inputs)]
 
 
 def cast(node: Node, inputs: Inputs) -> list[Typed]:
-    """The same shape in another type."""
+    """Return the same shape in another type."""
     data = data_input(node, inputs)
     to = node.attributes.get("to", FLOAT)
     # Opset 1 spelt the type out.
@@ -106,20 +107,20 @@ def cast(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def quantise(node: Node, inputs: Inputs) -> list[Typed]:
-    """The same shape in the type of the zero point."""
+    """Return the same shape in the type of the zero point."""
     data = data_input(node, inputs)
     zero = inputs[2] if len(inputs) > 2 else None
     return [(data.shape, zero.dtype if zero is not None else node.integer("output_dtype", 2) or 2)]
 
 
 def dequantise(node: Node, inputs: Inputs) -> list[Typed]:
-    """The same shape in the type of the scale."""
+    """Return the same shape in the type of the scale."""
     scale = inputs[1] if len(inputs) > 1 else None
     return [(data_input(node, inputs).shape, scale.dtype if scale is not None else FLOAT)]
 
 
 def convolution(node: Node, inputs: Inputs) -> list[Typed]:
-    """Convolutions, grouped or not."""
+    """Return the result of a convolution, grouped or not."""
     data, weight = data_input(node, inputs), weight_input(node, inputs)
     window = convolution_window(node, inputs)
     if weight.shape[1] * window.groups != data.shape[1] or weight.shape[0] % window.groups:
@@ -132,7 +133,7 @@ def convolution(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def deconvolution(node: Node, inputs: Inputs) -> list[Typed]:
-    """Transposed convolutions."""
+    """Return the result of a transposed convolution."""
     data, weight = data_input(node, inputs), weight_input(node, inputs)
     window = convolution_window(node, inputs)
     if weight.shape[0] != data.shape[1] or data.shape[1] % window.groups:
@@ -142,7 +143,7 @@ def deconvolution(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def pooling(node: Node, inputs: Inputs) -> list[Typed]:
-    """Poolings; a second output holds indices."""
+    """Return the result of a pooling. A second output holds indices."""
     data = data_input(node, inputs)
     if len(data.shape) < 3:
         raise node.error(f"a pooling needs at least 3 dimensions, got {list(data.shape)}")
@@ -153,7 +154,7 @@ def pooling(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def gemm(node: Node, inputs: Inputs) -> list[Typed]:
-    """Products of two matrices, either transposed."""
+    """Return the product of two matrices, either of which may be transposed."""
     left, right = data_input(node, inputs), weight_input(node, inputs)
     # Before opset 7 the first operand may have more dimensions; they are one, flattened.
     a = left.shape
@@ -170,7 +171,7 @@ def gemm(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def matmul(node: Node, inputs: Inputs) -> list[Typed]:
-    """Products as in ``numpy.matmul``."""
+    """Return a product as ``numpy.matmul`` does."""
     left, right = data_input(node, inputs), weight_input(node, inputs)
     a, b = left.shape, right.shape
     if not a or not b:
@@ -190,7 +191,7 @@ def matmul(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def summation(node: Node, inputs: Inputs) -> list[Typed]:
-    """Einstein summation."""
+    """Return the result of an Einstein summation."""
     shapes = [tensor.shape for tensor in inputs if tensor is not None]
     try:
         result = einsum(node.text("equation", ""), shapes)
@@ -200,19 +201,19 @@ def summation(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def packed_matmul(node: Node, inputs: Inputs) -> list[Typed]:
-    """A product with a weight that is packed into few bits."""
+    """Return the product with a weight that is packed into few bits."""
     data = data_input(node, inputs)
     return [((*data.shape[:-1], node.integer("N", 1)), data.dtype)]
 
 
 def nonzero(node: Node, inputs: Inputs) -> list[Typed]:
-    """At most every element is not zero."""
+    """Return the largest result: every element is not zero."""
     data = data_input(node, inputs)
     return [((max(1, len(data.shape)), data.elements), INT64)]
 
 
 def selected_boxes(node: Node, inputs: Inputs) -> list[Typed]:
-    """At most the requested number of boxes for every image and class."""
+    """Return the largest result: the requested number of boxes for every image and class."""
     scores = inputs[1] if len(inputs) > 1 else None
     if scores is None or len(scores.shape) != 3:
         raise node.error("needs scores of three dimensions")
@@ -224,18 +225,20 @@ def selected_boxes(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def quantised_broadcast(node: Node, inputs: Inputs) -> list[Typed]:
-    """Element-wise work on two tensors, each followed by its scale and zero point."""
+    """Return the result of element-wise work on two tensors, each followed by its scale and zero
+    point."""
     return broadcast(node, [inputs[0], inputs[3]])
 
 
 def skip_normalisation(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """The normalised sum, two statistics, and the sum itself."""
+    """Return the normalised sum, two statistics, and the sum itself."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype), None, None, (data.shape, data.dtype)]
 
 
 def embedding(node: Node, inputs: Inputs) -> list[Typed]:
-    """Rows of tables, added and normalised; the lengths that the mask leaves; the sum."""
+    """Return rows of tables, added and normalised, then the lengths that the mask leaves, then the
+    sum."""
     data = data_input(node, inputs)
     table = inputs[2] if len(inputs) > 2 else None
     if table is None or len(table.shape) != 2:
@@ -246,7 +249,7 @@ def embedding(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def packed_gather(node: Node, inputs: Inputs) -> list[Typed]:
-    """Rows of a table that is packed into few bits, unpacked."""
+    """Return rows of a table that is packed into few bits, unpacked."""
     data, indices = data_input(node, inputs), weight_input(node, inputs)
     scales = inputs[2] if len(inputs) > 2 else None
     bits = node.integer("bits", 4)

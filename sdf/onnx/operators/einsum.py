@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Einsum:
-    """What an equation makes of its operands."""
+    """The result of an equation for its operands."""
 
     output: Shape
     products: int
@@ -22,7 +22,7 @@ class Einsum:
 
 
 def einsum(equation: str, operands: Sequence[Shape]) -> Einsum:
-    """Works an equation out for operands of given shapes.
+    """Evaluate an equation for operands of given shapes.
 
     Raises:
         GraphError: if the equation cannot be read or does not fit the operands.

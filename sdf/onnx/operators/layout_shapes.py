@@ -1,4 +1,4 @@
-"""Shapes of what rearranges: reshapes, joins, transposes."""
+"""Output shapes of operators that rearrange: reshapes, joins, transposes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input
 
 
 def concat(node: Node, inputs: Inputs) -> list[Typed]:
-    """Tensors joined along an axis."""
+    """Return the tensors joined along an axis."""
     tensors = [tensor for tensor in inputs if tensor is not None]
     data = data_input(node, inputs)
     axis = axis_in(node, node.integer("axis", 1), len(data.shape))
@@ -25,12 +25,14 @@ def concat(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def quantised_concat(node: Node, inputs: Inputs) -> list[Typed]:
-    """The same where scale and zero point follow each tensor, and those of the result lead."""
+    """Return the tensors joined along an axis. Scale and zero point follow each tensor, and the
+    result's come first.
+    """
     return concat(node, inputs[2::3])
 
 
 def reshape(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """A new shape by attribute (opset 1) or by a constant input."""
+    """Return the new shape, given by attribute (opset 1) or by a constant input."""
     data = data_input(node, inputs)
     wanted = node.integers("shape")
     if wanted is None:
@@ -58,7 +60,7 @@ def reshape(node: Node, inputs: Inputs) -> list[Typed | None]:
 
 
 def flatten(node: Node, inputs: Inputs) -> list[Typed]:
-    """A matrix."""
+    """Return the data as a matrix."""
     data = data_input(node, inputs)
     rank = len(data.shape)
     axis = node.integer("axis", 1)
@@ -69,7 +71,7 @@ def flatten(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def _given_axes(node: Node, inputs: Inputs) -> tuple[bool, Shape | None]:
-    """Whether the axes can be known, and the axes if any are given."""
+    """Return whether the axes can be known, and the axes if any are given."""
     axes = node.integers("axes")
     if axes is None and len(inputs) > 1 and inputs[1] is not None:
         if inputs[1].value is None:
@@ -79,7 +81,7 @@ def _given_axes(node: Node, inputs: Inputs) -> tuple[bool, Shape | None]:
 
 
 def squeeze(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """Without the given axes, or all of size 1."""
+    """Return the data without the given axes, or without all axes of size 1."""
     data = data_input(node, inputs)
     known, axes = _given_axes(node, inputs)
     if not known:
@@ -93,7 +95,7 @@ def squeeze(node: Node, inputs: Inputs) -> list[Typed | None]:
 
 
 def unsqueeze(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """With axes of size 1 put in."""
+    """Return the data with axes of size 1 inserted."""
     data = data_input(node, inputs)
     known, axes = _given_axes(node, inputs)
     if not known:
@@ -109,7 +111,7 @@ def unsqueeze(node: Node, inputs: Inputs) -> list[Typed | None]:
 
 
 def transpose(node: Node, inputs: Inputs) -> list[Typed]:
-    """Axes in another order."""
+    """Return the axes in another order."""
     data = data_input(node, inputs)
     order = node.integers("perm") or tuple(reversed(range(len(data.shape))))
     if sorted(order) != list(range(len(data.shape))):
@@ -118,7 +120,7 @@ def transpose(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def split(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """Parts along an axis: of given sizes, or equal with a smaller last one."""
+    """Return parts along an axis: of given sizes, or equal with a smaller last one."""
     data = data_input(node, inputs)
     axis = axis_in(node, node.integer("axis", 0), len(data.shape))
     size, parts = data.shape[axis], len(node.outputs)
@@ -136,7 +138,7 @@ def split(node: Node, inputs: Inputs) -> list[Typed | None]:
 
 
 def gather_nd(node: Node, inputs: Inputs) -> list[Typed]:
-    """Slices of the data, one for each index tuple."""
+    """Return slices of the data, one for each index tuple."""
     data, indices = data_input(node, inputs), inputs[1] if len(inputs) > 1 else None
     batch = node.integer("batch_dims", 0)
     if indices is None or not 0 <= batch < min(len(data.shape), len(indices.shape)):
@@ -148,7 +150,8 @@ def gather_nd(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def unique(node: Node, inputs: Inputs) -> list[Typed]:
-    """At most every element, or slice along the axis, is unique; then its numbers."""
+    """Return the largest result: every element, or slice along the axis, is unique. Their indices
+    follow."""
     data = data_input(node, inputs)
     if "axis" not in node.attributes:
         return [((data.elements,), data.dtype), *[((data.elements,), INT64)] * 3]
@@ -157,7 +160,7 @@ def unique(node: Node, inputs: Inputs) -> list[Typed]:
 
 
 def compressed(node: Node, inputs: Inputs) -> list[Typed]:
-    """At most everything is kept."""
+    """Return the largest result: everything is kept."""
     data = data_input(node, inputs)
     shape = data.shape if "axis" in node.attributes else (data.elements,)
     return [(shape, data.dtype)]

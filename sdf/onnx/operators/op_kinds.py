@@ -92,10 +92,11 @@ _KINDS = {
 
 
 def kind_of(domain: str, operator: str) -> LayerKind:
-    """The kind of an operator; ``LayerKind.UNKNOWN`` where it is in no table."""
+    """Return the kind of an operator, or ``LayerKind.UNKNOWN`` if it is in no table."""
     return _KINDS.get(domain, {}).get(operator, LayerKind.UNKNOWN)
 
 
 def operation_name(domain: str, operator: str) -> str:
-    """How a layer names its operator: ``Conv``, or ``domain::Op`` outside ONNX's own domain."""
+    """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside ONNX's own
+    domain."""
     return f"{domain}::{operator}" if domain else operator

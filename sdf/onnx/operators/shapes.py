@@ -1,8 +1,8 @@
 """Shapes and types of a node's outputs from those of its inputs.
 
-The common operators have explicit rules: these also cover what the schemas of early opsets
-leave open (broadcasting by attribute, ``Reshape`` by attribute) and check what ONNX's shape
-inference divides by. All others use ONNX's shape inference, one node at a time.
+The common operators have explicit rules. These also cover cases that the schemas of early opsets
+leave open (broadcasting by attribute, ``Reshape`` by attribute) and check the divisors of ONNX's
+shape inference. All others use ONNX's shape inference, one node at a time.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _SAME_SHAPE = (
 
 
 def output_types(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """Shape and type of every output; None where neither a rule nor ONNX gives it.
+    """Return shape and type of every output, or None if neither a rule nor ONNX gives it.
 
     Raises:
         GraphError: if the inputs do not fit the operator.
@@ -109,7 +109,7 @@ def _schema(operator: str, opset: int, domain: str) -> Any:
 
 
 def knows(node: Node) -> bool:
-    """Whether this program has a cost for the operator."""
+    """Return whether this program has a cost for the operator."""
     return kind_of(node.domain, node.operator) is not LayerKind.UNKNOWN
 
 

@@ -8,7 +8,7 @@ from sdf.onnx.nodes import Node, Shape
 
 
 def window_of(node: Node, spatial: Shape, kernel: Shape, groups: int = 1) -> Window:
-    """The window of a convolution or pooling over ``spatial`` sizes, padding resolved.
+    """Return the window of a convolution or pooling over ``spatial`` sizes, padding resolved.
 
     Raises:
         GraphError: if an attribute has the wrong length or a size below 1.
@@ -50,7 +50,7 @@ def _pads(
 
 
 def slide(node: Node, spatial: Shape, window: Window, *, ceil: bool = False) -> Shape:
-    """Sizes that a window leaves of ``spatial``.
+    """Return the sizes that a window leaves of ``spatial``.
 
     With ``ceil`` the last window may hang over the end, but must start inside the input or its
     leading padding (as Caffe and PyTorch have it, and ONNX since opset 19).
@@ -77,7 +77,7 @@ def slide(node: Node, spatial: Shape, window: Window, *, ceil: bool = False) -> 
 
 
 def slide_back(node: Node, spatial: Shape, window: Window) -> Shape:
-    """Sizes that a transposed convolution makes of ``spatial``."""
+    """Return the sizes that a transposed convolution makes of ``spatial``."""
     rank = len(spatial)
     given = node.integers("output_shape")
     if given:
@@ -98,7 +98,9 @@ def slide_back(node: Node, spatial: Shape, window: Window) -> Shape:
 
 
 def pooling_window(node: Node, shape: Shape) -> Window:
-    """The window of a pooling node over an input of ``shape``; global ones span all of it."""
+    """Return the window of a pooling node over an input of ``shape``. Global ones span all of
+    it.
+    """
     if node.integer("channels_last", 0):
         raise node.error("channels_last is not known here; export with the channels second")
     spatial = shape[2:]
