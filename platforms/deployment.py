@@ -1,4 +1,4 @@
-"""How a board's clocks are set, and what its units are called by the tools that build for it."""
+"""Setting a board's clocks, and the names of its units in the tools that build for it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PowerModes:
 
 @dataclass(frozen=True)
 class ExecutionProvider:
-    """What ONNX Runtime calls a unit."""
+    """ONNX Runtime's name of a unit."""
 
     name: str
     """``CUDAExecutionProvider``."""
@@ -90,7 +90,7 @@ class ExecutionProvider:
 
 @dataclass(frozen=True)
 class Deployment:
-    """What is known of setting up a board."""
+    """The known facts of setting up a board."""
 
     controls: tuple[ClockControl, ...]
     power_modes: PowerModes | None

@@ -4,4 +4,5 @@ from common.errors import DseError
 
 
 class PlatformError(DseError, ValueError):
-    """A platform that cannot be used. The message names the field, the requirement, the value."""
+    """A platform that cannot be used. The message names the field, the requirement and the
+    value."""

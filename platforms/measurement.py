@@ -31,10 +31,10 @@ class NetworkTime:
 
 @dataclass(frozen=True)
 class UnitMeasurement:
-    """What was measured of one group or layer on one unit, or None if it was not.
+    """A measurement of one group or layer on one unit. Fields that were not measured are None.
 
-    ``power_mw`` is the power above idle while it runs. ``note`` says where these figures are from,
-    where that is more than the record's source.
+    ``power_mw`` is the power above idle while it runs. ``note`` is the source of these figures, if
+    it says more than the record's source.
     """
 
     unit: str
@@ -48,9 +48,9 @@ class UnitMeasurement:
 class PartMeasurement:
     """One group of a network, or one or several of its layers.
 
-    ``names`` is the group's name, or the layers that were measured together. Empty: groups are
-    matched by their order, and by ``convolutions``, the number of convolution layers in the group,
-    where that is given.
+    ``names`` is the group's name, or the layers that were measured together. If it is empty, groups
+    are matched by their order, and by ``convolutions``, the number of convolution layers in the
+    group, if that is given.
     """
 
     names: tuple[str, ...]
@@ -96,7 +96,7 @@ for ResNet-50) pass; the model zoo's GoogLeNet with floor pooling (9.5 % below C
 
 
 def plain_name(name: str) -> str:
-    """Return ``name`` in lower case without punctuation: ``ResNet-50`` and ``resnet50`` are the
+    """Return ``name`` in lower case without punctuation. ``ResNet-50`` and ``resnet50`` are the
     same."""
     return "".join(character for character in name.lower() if character.isalnum())
 
@@ -104,7 +104,7 @@ def plain_name(name: str) -> str:
 def is_same_network(
     name: str, macs: int, names: tuple[str, ...], measured_macs: int | None
 ) -> bool:
-    """Return whether a network is the one that a record measured: by name and by its work."""
+    """Return whether a network is the one that a record measured, by its name and its work."""
     if plain_name(name) not in {plain_name(other) for other in names}:
         return False
     return measured_macs is None or abs(macs - measured_macs) <= measured_macs * MACS_TOLERANCE

@@ -1,4 +1,4 @@
-"""A chip as the explorer sees it: units, clock domains, memory, and where each figure is from."""
+"""A chip as the explorer sees it: units, clock domains, memory, and the source of each figure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Domain:
     ``may_be_off``: the domain is switched off, and draws nothing, when nothing mapped needs it.
     ``parked``: index of the point it is held at when no unit of the search uses it.
     ``lowest_host``: of a domain of CPU cores that feed accelerators, index of the slowest point
-    that a search with an accelerator is offered. 0 (and no source) where the file gives none.
+    that a search with an accelerator is offered. It is 0 (and has no source) if the file gives
+    none.
     """
 
     name: str
@@ -63,11 +64,11 @@ class Domain:
 
 @dataclass(frozen=True)
 class Peak:
-    """What a unit can do at best in one number format. Exact decimals as fractions.
+    """The highest rate of a unit in one number format. Exact decimals are fractions.
 
     ``macs_per_cycle``: multiply-accumulates per cycle of the unit's own clock. ``efficiency``:
-    share of that which large layers reach, by layer kind (``LayerKind`` value). The key ``default``
-    holds for kinds not named.
+    share of that peak that large layers reach, by layer kind (``LayerKind`` value). The key
+    ``default`` holds for kinds not named.
     """
 
     precision: str
@@ -92,7 +93,7 @@ class ClockLaw:
 
 @dataclass(frozen=True)
 class Contention:
-    """Three-region slowdown model (PCCS). Bandwidths in kB/s at the memory's fastest clock.
+    """Three-region slowdown model (PCCS). Bandwidths are in kB/s at the memory's fastest clock.
 
     ``max_minor_percent`` is MRMC. ``rate_percent_per_gbps`` is rateN.
     """
@@ -123,8 +124,9 @@ class PowerTable:
 class Rule:
     """A restriction: layers of ``kind`` or ``operation`` that break it cannot run on the unit.
 
-    ``limit`` names what is limited (see the platform schema), with inclusive bounds. A rule with no
-    limit forbids the kind or operation outright. ``operation`` "*" and ``kind`` None mean any.
+    ``limit`` names the limited quantity (see the platform schema), with inclusive bounds. A rule
+    with no limit forbids the kind or operation outright. ``operation`` "*" and ``kind`` None mean
+    any.
     """
 
     kind: str | None
@@ -143,8 +145,8 @@ class Unit:
 
     ``clocks``: names of its domains in order: its own, its host's (if it has one), the memory's.
     ``bandwidth_share``: share of the memory's peak bandwidth that the unit alone can draw. 0: it
-    works in memory of its own. What it can run: ``supported_kinds``, ``unsupported_operations`` and
-    ``rules``. See :mod:`fitness.cost_model.support`.
+    works in memory of its own. ``supported_kinds``, ``unsupported_operations`` and ``rules`` say
+    which layers it can run (see :mod:`fitness.cost_model.support`).
     """
 
     name: str
@@ -253,10 +255,10 @@ class Platform:
 
     @cached_property
     def domain_by_name(self) -> dict[str, Domain]:
-        """Clock domains by their names."""
+        """Map names to clock domains."""
         return {domain.name: domain for domain in self.domains}
 
     @cached_property
     def unit_by_name(self) -> dict[str, Unit]:
-        """Return units by their names."""
+        """Map names to units."""
         return {unit.name: unit for unit in self.units}

@@ -1,4 +1,4 @@
-"""What a platform is, as plain data and as lines of text, for people and for programs."""
+"""A platform as plain data and as lines of text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _domain(domain: Domain) -> dict[str, Any]:
 
 
 def peak_gmacs_per_s(platform: Platform, unit: Unit, peak: Peak) -> float:
-    """Peak of a unit at its fastest clock, in 10^9 multiply-accumulates per second."""
+    """Return the peak of a unit at its fastest clock, in 10^9 multiply-accumulates per second."""
     fastest = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
     return float(peak.macs_per_cycle * fastest / 10**6)
 
@@ -193,7 +193,7 @@ def _pe_array(array: PeArray) -> dict[str, Any]:
 
 
 def memory_peak_kbps(platform: Platform) -> int:
-    """Peak bandwidth at the memory's fastest clock."""
+    """Return the peak bandwidth at the memory's fastest clock, in kB/s."""
     fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1]
     return platform.memory.bytes_per_cycle * fastest.frequency_khz
 

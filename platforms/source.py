@@ -1,4 +1,4 @@
-"""Where a figure is from and how far it can be trusted."""
+"""The source of a figure and its reliability."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a figure is from, and how it came to be."""
+    """The source of a figure, and whether it was measured, derived or assumed."""
 
     status: Status
     text: str

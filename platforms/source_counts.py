@@ -1,4 +1,4 @@
-"""How many entries of a platform were measured, derived and assumed, by what they are about."""
+"""Numbers of measured, derived and assumed entries of a platform, by topic."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
 
 
 def count_sources(platform: Platform) -> dict[str, Counter[Status]]:
-    """Topic to how many of its entries have each status."""
+    """Return, for each topic, how many of its entries have each status."""
     return {
         topic: Counter(source.status for source in sources)
         for topic, sources in sources_by_topic(platform).items()

@@ -23,7 +23,7 @@ def read_deployment(
 ) -> Deployment | None:
     """Return the section, or None if the file has none.
 
-    What it says of domains and units that the platform does not have is left out: a file that
+    Entries for domains and units that the platform does not have are left out, since a file that
     extends another one may have removed them.
 
     Raises:

@@ -1,4 +1,4 @@
-"""JSON whose numbers stay the decimals that were written. Refuses what could not be exact."""
+"""JSON whose numbers stay the decimals that were written. Inexact numbers are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def exact_decimal(text: str) -> Decimal:
     """Return the decimal number that ``text`` writes.
 
     Raises:
-        PlatformError: if it is none, has more than ``MAX_DIGITS`` digits, or such an exponent.
+        PlatformError: if it is no number, or has more than ``MAX_DIGITS`` digits or as large an
+            exponent.
     """
     try:
         value = Decimal(text)
@@ -38,7 +39,7 @@ def exact_decimal(text: str) -> Decimal:
 
 
 def exact_integer(text: str) -> int:
-    """Return the same for an integer without exponent."""
+    """Return the integer that ``text`` writes, without exponent."""
     if len(text) > MAX_DIGITS:
         raise PlatformError(f"numbers must have at most {MAX_DIGITS} digits, got {shortened(text)}")
     return int(text)
@@ -58,8 +59,8 @@ def parse_exact(data: bytes, label: str) -> Any:
 
 
 def canonical_json(document: Any) -> bytes:
-    """Return ``document`` in one fixed form: sorted keys, no spaces, numbers without trailing
-    zeros."""
+    """Return ``document`` in one fixed form: sorted keys, no spaces, no trailing zeros in
+    numbers."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):

@@ -27,15 +27,16 @@ _FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
 
 
 def read_source(figure: Mapping[str, Any]) -> Source:
-    """``source`` and ``status`` of a figure."""
+    """Return ``source`` and ``status`` of a figure."""
     return Source(Status(figure["status"]), figure["source"])
 
 
 def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
-    """``value`` x ``factor``, which must be an integer number of ``unit``.
+    """Return ``value`` x ``factor``, which must be an integer number of ``unit``.
 
     Raises:
-        PlatformError: if it is not. The message begins with ``what``, the place.
+        PlatformError: if it is not an integer. The message begins with ``what``, the place of the
+            value.
     """
     scaled = Fraction(value) * factor
     if scaled.denominator != 1:
@@ -44,7 +45,7 @@ def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
 
 
 def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> Clocks:
-    """Clocks of a record. Each must be on its domain's ladder."""
+    """Return the clocks of a record. Each must be on its domain's ladder."""
     clocks = []
     for name, mhz in document.items():
         path = f"{where}.{name}"
@@ -173,7 +174,7 @@ def _read_parts(
 
 
 def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> None:
-    """Every part has a name or none has. Nothing is measured twice on one unit."""
+    """Check that every part has a name or none has, and nothing is measured twice on one unit."""
     named = [part for part in entries if part.names]
     if named and len(named) < len(entries):
         raise PlatformError(f"{where}.{key} must name all of its items or none")

@@ -43,7 +43,7 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     """Return the platform of a document that fits ``platform.schema.json``.
 
     Raises:
-        PlatformError: naming the place, what was required and what came.
+        PlatformError: naming the place, the requirement and the value.
     """
     domains = tuple(
         _domain(entry, f"domains[{index}]") for index, entry in enumerate(document["domains"])

@@ -46,7 +46,7 @@ def platform_names() -> tuple[str, ...]:
 
 
 def load_platform(name_or_path: str | Path) -> Platform:
-    """Return the platform of that name, or that a JSON file describes.
+    """Return the platform of that name, or the one that a JSON file describes.
 
     A string that is the name of a platform means that platform. Anything with a path separator or
     the suffix ``.json`` is a file.
@@ -146,7 +146,7 @@ def _merged(base: Any, own: Any, key: str = "") -> Any:
 
 
 def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
-    """Return ``base`` with the entries of ``own`` merged in. A new entry goes to the end."""
+    """Return ``base`` with the entries of ``own`` merged in. New entries go to the end."""
     result = list(base)
     for entry in own:
         if not isinstance(entry, dict):

@@ -17,15 +17,15 @@ def platform_source(name_or_path: str) -> str:
     """Return the JSON text of a platform, complete and readable by :func:`load_platform`.
 
     Raises:
-        PlatformError: as :func:`load_platform`, but for what the schema checks.
+        PlatformError: as :func:`load_platform`, apart from faults that the schema finds.
     """
     document, _ = platform_document(name_or_path)
     return _text(document, 0) + "\n"
 
 
 def new_platform_source() -> str:
-    """Return the JSON text of a board of which nothing is known yet: every figure is assumed, and
-    its source says how to get a better one."""
+    """Return the JSON text of a board with no known figures: every figure is assumed, and its
+    source says how to get a better one."""
     return (resources.files("platforms.data") / "new_platform.txt").read_text("utf-8")
 
 
@@ -46,7 +46,7 @@ def _text(value: Any, depth: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Decimals as JSON numbers that read back as the same."""
+    """Convert decimals to JSON numbers that read back as the same."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):

@@ -19,11 +19,11 @@ def read_schema(name: str, package: str = _PACKAGE) -> dict[str, Any]:
 def check_against_schema(
     document: Any, schema_name: str, label: str, *, package: str = _PACKAGE
 ) -> None:
-    """Checks ``document`` against ``SCHEMA_NAME.schema.json`` of a package.
+    """Check ``document`` against ``SCHEMA_NAME.schema.json`` of a package.
 
     Raises:
-        PlatformError: naming ``label``, the place (``units[0].name``), what was required and what
-            came.
+        PlatformError: naming ``label``, the place (``units[0].name``), the requirement and the
+            value.
     """
     try:
         found = violation(document, (package, schema_name), ((_PACKAGE, "figures"),))
