@@ -1,1 +1,1 @@
-"""What every package uses: errors, files, strict JSON, printable texts, array types, units."""
+"""Shared foundations: errors, files, strict JSON, printable texts, array types, units."""

@@ -1,4 +1,4 @@
-"""This user's caches: what is loaded from them as code must not be anybody else's.
+"""Caches of this user, protected against code that somebody else put there.
 
 Kernels import this module to be compiled. It imports no other of ours, since each change of it
 compiles all of them anew.
@@ -23,8 +23,8 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def user_cache() -> Path:
-    """Return this program's folder in the user's cache, made or not. One that cannot be made if the
-    user has no home."""
+    """Return the path of this program's folder in the user's cache, which need not exist. It cannot
+    be created if the user has no home."""
     root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(root if os.path.isabs(root) else os.devnull) / "paretosoc"
 
@@ -79,8 +79,8 @@ def compiled(function: Callable[..., Any], folder: Path, **options: Any) -> Any:
 
 @cache
 def _process_folder() -> Path:
-    """Make a folder that is removed when this process ends. Its children find it by the variable of
-    the environment."""
+    """Make a folder that is removed when this process ends. Child processes find it by the
+    environment variable."""
     folder = Path(tempfile.mkdtemp(prefix="paretosoc-"))
     atexit.register(_remove, folder, os.getpid())
     if not is_private(folder):
@@ -105,8 +105,8 @@ def _can_be_written(folder: Path) -> bool:
 
 def _are_private(paths: Iterable[Path], trusted: int = 0, *, sticky: bool = False) -> bool:
     """Return whether files and folders belong to root, this user or ``trusted``, and nobody else
-    can write to them. With ``sticky`` others may if they cannot remove what is not theirs, and
-    links are taken."""
+    can write to them. With ``sticky``, others may write if they cannot remove foreign files, and
+    links are accepted."""
     for path in paths:
         try:
             status = os.lstat(path)

@@ -11,7 +11,7 @@ MAX_MESSAGE = 4_000
 class DseError(Exception):
     """Input that cannot be used, or a request that cannot be met.
 
-    The message names the field, what was required and what came. It may quote files, so characters
+    The message names the field, the requirement and the value. It may quote files, so characters
     that a terminal would obey are replaced, and the middle of a long one is left out. Any other
     exception that leaves the program is a bug.
     """

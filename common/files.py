@@ -18,7 +18,7 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
     """Return the bytes of a file, a pipe or a device.
 
     Raises:
-        DseError: of the class ``error``, where it cannot be read or is longer.
+        DseError: of the class ``error``, if it cannot be read or is longer.
     """
     try:
         with open(path, "rb") as stream:
@@ -58,16 +58,16 @@ def file_in(folder: Path, name: str, error: type[DseError]) -> Path:
 
 
 def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
-    """Write a file whole or not at all, whatever ends the process or the power.
+    """Write a file whole or not at all, even if the process is killed or the power fails.
 
     Args:
-        path: the target. A link stays a link, and what it points to is replaced. A path that the
-            user did not name comes from :func:`file_in`.
+        path: the target. A link stays a link, and its target is replaced. A path that the user did
+            not name comes from :func:`file_in`.
         data: the content.
-        part: where it is written first, on the same file system. By default beside the target.
+        part: the path that is written first, on the same file system, by default beside the target.
 
     Raises:
-        OSError: if it cannot be written. It names ``path``, which is then what it was.
+        OSError: if it cannot be written. It names ``path``, which is then unchanged.
     """
     target = Path(os.path.realpath(path))
     try:

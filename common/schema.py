@@ -1,4 +1,5 @@
-"""Documents against the published JSON Schemas, with one clear message for what is wrong."""
+"""Check documents against the published JSON Schemas, with one clear message for the first
+fault."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ SchemaName = tuple[str, str]
 
 
 def read_schema(name: SchemaName) -> dict[str, Any]:
-    """Return a schema as it is published."""
+    """Return a published schema."""
     package, stem = name
     document: dict[str, Any] = parse_json(
         (resources.files(package) / f"{stem}.schema.json").read_bytes()
@@ -44,11 +45,11 @@ def violation(
     *,
     by_representatives: bool = False,
 ) -> tuple[str, str] | None:
-    """What does not follow a schema: its JSON path, and what is required and what came. None if all
-    does. 1.0 is no integer.
+    """Return the JSON path of a fault and its message, with the requirement and the value. Return
+    None for a valid document. 1.0 is no integer.
 
     Args:
-        document: as the strict reader has it.
+        document: as the strict reader returns it.
         name: the schema.
         shared: schemas that it refers to.
         by_representatives: long lists by a few of their values (:func:`_representatives`), for
@@ -100,8 +101,8 @@ def _validator(
 
 
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """To JSON Schema ``$`` is the end of the text. To Python also the place before a last line
-    break, which would get into names."""
+    """Check a pattern. To JSON Schema ``$`` is the end of the text. To Python it is also the place
+    before a last line break, which would get into names."""
     from jsonschema.exceptions import ValidationError
 
     if pattern.endswith("$"):
@@ -172,18 +173,18 @@ def _requirement(error: ValidationError) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str:
-    """``did you mean repeats?``, empty if nothing is near."""
+    """Return ``did you mean repeats?``, or an empty text if no name is near."""
     near = difflib.get_close_matches(name, known, n=2)
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _representatives(values: Sequence[Any]) -> list[Any]:
-    """Return few values that are valid only if all ``values``, at least one, are.
+    """Return a few values that are valid only if all ``values``, at least one, are.
 
     In lists such schemas limit numbers by bounds only, lists by their length (items may repeat),
-    and no property by another. So the smallest and the largest stand for many numbers, the longest
-    and the shortest, filled with what represents the entries of all, for many lists, and a few
-    objects, in which what represents each property stands once, for many objects with the same
+    and no property by another. So the smallest and the largest stand for many numbers. The longest
+    and the shortest list, filled with representatives of all entries, stand for many lists. A few
+    objects that hold each representative of a property once stand for many objects with the same
     keys. A table of a million numbers takes a tenth of a second then, not half a minute.
     """
     kinds = set(map(type, values))

@@ -23,8 +23,8 @@ def parse_json(
 
     Args:
         data: the text. A byte order mark is skipped.
-        integer: makes a number of one without point and exponent. By default an ``int``.
-        decimal: the same of any other number. By default a ``float``.
+        integer: converts a number without point and exponent, by default to an ``int``.
+        decimal: converts any other number, by default to a ``float``.
 
     Raises:
         DseError: if it is not JSON, is nested too deeply, has a key twice in one object, a text
@@ -78,7 +78,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _check_texts(document: Any) -> None:
-    """Refuses control characters in keys and texts, at any depth."""
+    """Refuse control characters in keys and texts, at any depth."""
     rest = [("$", document)]
     while rest:
         path, value = rest.pop()

@@ -15,13 +15,12 @@ _IN_ONE_LINE = re.compile(f"[\t\n{_UNSAFE}]")
 
 
 def printable(text: str) -> str:
-    """Return the text without characters that a terminal would obey. Lines and tabs stay."""
+    """Return the text without characters that a terminal would obey. Line breaks and tabs stay."""
     return _IN_LINES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def has_control_characters(text: str) -> bool:
-    """Return whether a text that is to stand in one line holds any such character, line breaks
-    included.
+    """Return whether a text for a single line holds any such character, line breaks included.
 
     Every reader of a document refuses these, so that names can be printed, drawn and written to
     scripts as they are.

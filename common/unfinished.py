@@ -1,8 +1,8 @@
-"""Files and folders that are being written, hidden beside what they are to become.
+"""Hidden files and folders that are being written beside their targets.
 
-Each is locked as long as the process that writes it lives, on whichever host or in whichever
-container. The next process that writes the same target removes those that killed ones left. On file
-systems without locks they stay.
+Each is locked as long as the process that writes it lives, on any host and in any container. The
+next process that writes the same target removes the leftovers of killed processes. On file systems
+without locks they stay.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def unfinished(target: Path, *, folder: bool = False, mode: int = 0o777) -> Iter
     """Make an empty hidden file or folder beside a target, and remove it at the end.
 
     Args:
-        target: what it is to be renamed to.
+        target: the path that it will be renamed to.
         folder: make a folder.
         mode: of the folder, less the process's umask.
 
@@ -51,7 +51,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove_abandoned(parent: Path, target: str | None = None) -> None:
-    """Remove what killed processes left in a folder, for one target or for all.
+    """Remove leftovers of killed processes in a folder, for one target or for all.
 
     A folder that was moved aside stays while its target is missing: it may be the only one.
     """
@@ -69,7 +69,8 @@ def remove_abandoned(parent: Path, target: str | None = None) -> None:
 
 
 def hidden_name(target: Path, kind: str) -> Path:
-    """Return a new name beside a target. ``kind``: ``part``, or ``old`` for what it replaces."""
+    """Return a new name beside a target. ``kind`` is ``part``, or ``old`` for the file it
+    replaces."""
     return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{kind}")
 
 
