@@ -1,4 +1,4 @@
-"""If costs are from, per group and unit, and the document of costs.json."""
+"""The origins of costs, per group and unit, and the document ``costs.json``."""
 
 from results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 

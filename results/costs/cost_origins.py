@@ -1,4 +1,5 @@
-"""Where the costs in a problem came from: what is in a group, and the source of each figure."""
+"""The origins of the costs in a problem: the content of each group, and the source of each
+figure."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from enum import Enum
 
 
 class CostOrigin(Enum):
-    """Where a cost is from. A measurement always wins over a calibration, that over an estimate."""
+    """The origin of a cost. A measurement always wins over a calibration, and that over an
+    estimate."""
 
     MEASURED = "measured"
     CALIBRATED = "calibrated"
@@ -17,7 +19,7 @@ class CostOrigin(Enum):
 
 @dataclass(frozen=True)
 class UnitOrigin:
-    """Where the costs of a group on one unit came from."""
+    """The origin of the costs of a group on one unit."""
 
     origin: CostOrigin
     text: str
@@ -26,7 +28,7 @@ class UnitOrigin:
 
 @dataclass(frozen=True)
 class GroupOrigins:
-    """One group: what it holds, and the origin of its costs on each unit of the problem."""
+    """One group: its layers, and the origin of its costs on each unit of the problem."""
 
     name: str
     layers: tuple[str, ...]

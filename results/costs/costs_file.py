@@ -1,4 +1,4 @@
-"""``costs.json``: where the costs in problem.json came from, described in
+"""``costs.json``: the origins of the costs in ``problem.json``. Described in
 ``schemas/costs.schema.json``."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def costs_from_bytes(data: bytes, problem: Problem) -> CostOrigins:
     """Return the origins in the bytes of a ``costs.json``.
 
     Raises:
-        ResultError: as :func:`costs_from_document`, or where the text is not sound JSON.
+        ResultError: as :func:`costs_from_document`, or if the text is not sound JSON.
     """
     return costs_from_document(parse(data), problem)
 
@@ -144,7 +144,7 @@ def costs_from_document(
 
 
 def _column(column: Any, texts: list[str], groups: int, path: str, unit: str) -> list[UnitOrigin]:
-    """[groups]: what one unit's lists say."""
+    """Return the origins of one unit's lists, [groups]."""
     here = f"{path}.units[{unit!r}]"
     if column is None:
         raise ResultError(f"{here}: is missing")
@@ -160,7 +160,7 @@ def _column(column: Any, texts: list[str], groups: int, path: str, unit: str) ->
 
 
 def check_origins(origins: CostOrigins, problem: Problem) -> None:
-    """Accepts origins of exactly the networks, groups and units of ``problem``.
+    """Accept origins of exactly the networks, groups and units of ``problem``.
 
     Raises:
         ResultError: if a network or group has another name, a unit is missing, or a group can run

@@ -16,7 +16,7 @@ _OTHER_NETWORK = 100
 
 
 def check_deepstream(deployment: Deployment) -> None:
-    """Accepts a member each of whose networks is one engine: ``nvinfer`` runs one.
+    """Accept a member if each of its networks is one engine. ``nvinfer`` runs one.
 
     Raises:
         ResultError: if number formats are chosen, TensorRT cannot serve a unit, or a network needs
@@ -30,11 +30,11 @@ def check_deepstream(deployment: Deployment) -> None:
 
 
 def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
-    """Name to text of each network's file.
+    """Map the name of each network's file to its text.
 
     Args:
         deployment: a member that was checked.
-        models: what was written of each network.
+        models: the models that were written of each network.
 
     Raises:
         ResultError: if a network takes anything but one batch of images.

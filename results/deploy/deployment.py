@@ -1,4 +1,4 @@
-"""What a deployment is made of: the units, clocks and segments of one member of a front."""
+"""The parts of a deployment: the units, clocks and segments of one member of a front."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive groups of a network on one unit. Indices into the problem, groups within the
-    network, ``last`` included."""
+    """Consecutive groups of a network on one unit. All fields are indices: units of the problem,
+    groups within the network, ``last`` included."""
 
     network: int
     number: int
@@ -41,7 +41,7 @@ class Deployment:
 
     @property
     def problem(self) -> Problem:
-        """Of the front."""
+        """Return the problem of the front."""
         return self.front.problem
 
     @property
@@ -56,14 +56,14 @@ class Deployment:
 
     @property
     def title(self) -> str:
-        """Return the member in a line."""
+        """Return the member's title in a line."""
         names = ", ".join(network.name for network in self.problem.networks)
         marks = f" ({', '.join(self.marks)})" if self.marks else ""
         return f"{names} on {self.platform.name}: member {self.index}{marks}"
 
     @property
     def clocks_khz(self) -> dict[str, int | None]:
-        """Frequency of each domain of the problem, or None if it is off."""
+        """Return the frequency of each domain of the problem, or None if it is off."""
         points = self.member.design.operating_points.tolist()
         return {
             domain.name: domain.frequencies_khz[point] if on else None
@@ -85,10 +85,10 @@ class Deployment:
         return tuple(segments)
 
     def layers(self, segment: Segment) -> tuple[str, ...]:
-        """Names of the segment's layers, in order of execution.
+        """Return the names of the segment's layers, in order of execution.
 
         Raises:
-            ResultError: if the result folder does not say what is in a group.
+            ResultError: if the result folder does not list the layers of a group.
         """
         if self.origins is None:
             raise ResultError(
@@ -100,10 +100,10 @@ class Deployment:
 
 
 def check_one_format(deployment: Deployment, target: str) -> None:
-    """Accepts a member whose groups all have one number format.
+    """Accept a member if all its groups have one number format.
 
     Raises:
-        ResultError: if formats are chosen. Names the target.
+        ResultError: if formats are chosen. The message names the target.
     """
     if deployment.problem.has_formats:
         raise ResultError(
@@ -113,7 +113,7 @@ def check_one_format(deployment: Deployment, target: str) -> None:
 
 
 def check_platform(deployment: Deployment) -> None:
-    """Accepts a platform with the clocks and units of the problem.
+    """Accept a platform with the clocks and units of the problem.
 
     Raises:
         ResultError: if a domain or unit is missing, or a ladder is another one.

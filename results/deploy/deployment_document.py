@@ -1,4 +1,4 @@
-"""``deployment.json``: a member with everything that a tool needs to set it up. Described in
+"""``deployment.json``: a member with all data that a tool needs to set it up. Described in
 ``schemas/deployment.schema.json``."""
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def deployment_to_document(
         deployment: the member.
         target: the format that the folder was made for.
         files: the other files of the folder, name to SHA-256.
-        models: sub-models of each network, where they were made.
-        modes: what the board's own power modes cost, if requested.
+        models: sub-models of each network, if they were made.
+        modes: the cost of the board's own power modes, if requested.
         providers: execution provider of each unit that is used, for ONNX Runtime.
         devices: device of each unit that is used, for OpenVINO.
     """
@@ -120,7 +120,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
 
 
 def _placed(unit: ProblemUnit) -> dict[str, Json]:
-    """Return the unit and, where it is chosen, the number format."""
+    """Return the unit and, if it is chosen, the number format."""
     place: dict[str, Json] = {"unit": unit.unit_name}
     return place if unit.number_format is None else {**place, "number_format": unit.number_format}
 

@@ -22,12 +22,12 @@ def write_deployment(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Writes a deployment.
+    """Write a deployment.
 
     Args:
-        folder: where to. An older deployment is replaced with ``overwrite``.
-        fill: writes the files into the folder that it is given, and returns what makes the content
-            of ``deployment.json`` from their names and SHA-256s.
+        folder: the target. An older deployment is replaced with ``overwrite``.
+        fill: writes the files into the folder that it is given, and returns a function from their
+            names and SHA-256s to the content of ``deployment.json``.
         overwrite: replace an older deployment.
 
     Raises:
@@ -56,7 +56,7 @@ def write_deployment(
 
 
 def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accepts a folder that :func:`write_deployment` may write.
+    """Accept a folder that :func:`write_deployment` may write.
 
     Raises:
         ResultError: if the folder exists and ``overwrite`` is false, or holds anything that its
@@ -66,7 +66,8 @@ def check_deployment_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _files_of(folder: Path) -> set[str]:
-    """Names that the folder's ``deployment.json`` names, itself included. None where it has none.
+    """Return the names that the folder's ``deployment.json`` lists, itself included. There are none
+    if the folder has no such file.
 
     Engines and profiles that were made beside the files are left alone.
     """
@@ -94,7 +95,7 @@ def _is_linked(folder: Path, name: str) -> bool:
 
 
 def _is_below(name: str) -> bool:
-    """Return whether a name is that of a file in the folder, or in folders of it."""
+    """Return whether a name is a file in the folder, or in folders of it."""
     path = PurePosixPath(name)
     return path.as_posix() == name and not path.is_absolute() and ".." not in path.parts
 

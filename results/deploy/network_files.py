@@ -19,7 +19,8 @@ class NetworkFiles:
 
 
 def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Of each network: letters, digits and ``_.+-`` only, distinct without their extension."""
+    """Return the file names of each network: letters, digits and ``_.+-`` only, distinct without
+    their extension."""
     taken: set[str] = set()
     files = []
     for n, network in enumerate(deployment.problem.networks):

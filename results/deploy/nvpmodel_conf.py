@@ -26,22 +26,22 @@ class ConfMode:
 
 @dataclass(frozen=True)
 class NvpmodelConf:
-    """What a file says. ``parameters``: name to its arguments."""
+    """The content of a file. ``parameters`` maps each name to its arguments."""
 
     parameters: dict[str, tuple[str, ...]]
     modes: tuple[ConfMode, ...]
 
 
 def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
-    """Reads a file of nvpmodel.
+    """Read a file of nvpmodel.
 
     Args:
-        text: of the file.
+        text: the text of the file.
         label: starts messages.
 
     Raises:
-        ResultError: on a line that is none of its grammar, or a file without a power mode. Names
-            the line.
+        ResultError: on a line that does not follow its grammar, or a file without a power mode. The
+            message names the line.
     """
     parameters: dict[str, list[str]] = {}
     modes: list[tuple[int, str, list[tuple[str, str, str]]]] = []
@@ -88,11 +88,11 @@ def _integer(text: str, here: str) -> int:
 
 
 def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerModes:
-    """Return values of a board's own file that replace the platform's.
+    """Return the power modes of a platform, with values of a board's own file.
 
     Args:
-        conf: the file.
-        known: of the platform, with the domains that the parameters set.
+        conf: the parsed file.
+        known: the platform's power modes, with the domains that the parameters set.
         label: starts messages.
 
     Raises:
@@ -125,7 +125,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
 
 
 def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModeParameter:
-    """Return the parameter with the spelling that the file has."""
+    """Return the parameter with the spelling of the file."""
     for names in parameter.names:
         present = tuple(name for name in names if name in conf.parameters)
         if present:
@@ -138,7 +138,8 @@ def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModePa
 def _caps(
     mode: ConfMode, parameters: tuple[ModeParameter, ...], label: str
 ) -> tuple[tuple[str, int | None], ...]:
-    """Per domain its cap, kHz, or 0 if a clock that has a lower limit, too, is not named."""
+    """Return each domain's cap, kHz. It is None without a limit, and 0 if a clock with a lower
+    limit, too, is not named."""
     caps: list[tuple[str, int | None]] = []
     for parameter in parameters:
         values = [
@@ -156,7 +157,7 @@ def _caps(
 
 
 def _cores(mode: ConfMode) -> int:
-    """Cores on line. CPU 0 always is, whether the file names it or not."""
+    """Count the cores on line. CPU 0 always is, whether the file names it or not."""
     states = {core: value for name, core, value in mode.lines if name == "CPU_ONLINE"}
     states["CORE_0"] = "1"
     return sum(value == "1" for value in states.values())

@@ -40,7 +40,8 @@ class ModeCost:
 
 
 def times_of(problem: Problem, makespan_ps: int, latencies_ps: Sequence[int]) -> tuple[int, ...]:
-    """What modes are compared by: the makespan. With rates the longest response of each network."""
+    """Return the times that modes are compared by: the makespan, or with rates the longest response
+    of each network."""
     return tuple(latencies_ps) if problem.has_rates else (makespan_ps,)
 
 
@@ -60,7 +61,7 @@ def power_modes(deployment: Deployment) -> PowerModes:
 
 
 def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
-    """Return the mode whose clocks are nearest, of those whose figures are exact if there are such.
+    """Return the mode with the nearest clocks. If some modes have exact figures, only these count.
 
     None if the mapping runs in no mode.
     """
@@ -70,7 +71,7 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
 
 
 def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
-    """What a mode costs against the member's own clocks, in a line."""
+    """Return the cost of a mode against the member's own clocks, in a line."""
     start = f"mode {cost.mode.number} ({cost.mode.name}): "
     if cost.times_ps is None or cost.energy_fj is None:
         return start + "; ".join(cost.remarks)
@@ -88,7 +89,8 @@ def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
 
 
 def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[str]:
-    """``12.3 ms`` and ``456 mJ``. With rates ``detect at most 12.3 ms`` for each network."""
+    """Return ``12.3 ms`` and ``456 mJ``. With rates, return ``detect at most 12.3 ms`` for each
+    network."""
     names = [f"{n.name} at most " for n in problem.networks] if problem.has_rates else [""]
     pairs = zip(names, times_ps, strict=True)
     texts = [f"{name}{format_number(ps / PS_PER_MS)} ms" for name, ps in pairs]
@@ -98,12 +100,12 @@ def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[
 def nvpmodel_section(
     deployment: Deployment, modes: PowerModes, costs: Sequence[ModeCost], *, from_file: bool
 ) -> str:
-    """Return the section, and in comments what the board's own modes cost.
+    """Return the section, with the cost of the board's own modes in comments.
 
     Args:
         deployment: the member.
         modes: the names to use, and the settings that are no clocks.
-        costs: of the board's modes.
+        costs: the cost of each mode of the board.
         from_file: whether ``modes`` were read from the board's own file.
 
     Raises:

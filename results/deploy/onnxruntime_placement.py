@@ -16,11 +16,11 @@ _FIRST_IR = 10
 
 
 def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
-    """Execution provider of each unit that the member uses.
+    """Return the execution provider of each unit that the member uses.
 
     Raises:
         ResultError: if number formats are chosen, a unit has none, or two units of one network are
-            one provider with different options: a session has one instance of a provider.
+            one provider with different options, since a session has one instance of a provider.
     """
     check_one_format(deployment, "onnxruntime")
     known = deployment.platform.deployment
@@ -61,11 +61,11 @@ def providers_document(deployment: Deployment) -> dict[str, Any]:
 
 
 def annotate(model: Any, unit_of: dict[str, str]) -> None:
-    """Writes each node's unit into its metadata.
+    """Write each node's unit into its metadata.
 
     Args:
         model: ``onnx.ModelProto``, changed in place.
-        unit_of: by name of the node. Nodes that compute weights have none.
+        unit_of: unit by name of the node. Nodes that compute weights have none.
     """
     model.ir_version = max(model.ir_version, _FIRST_IR)
     for node in model.graph.node:
@@ -74,5 +74,5 @@ def annotate(model: Any, unit_of: dict[str, str]) -> None:
 
 
 def placement_script() -> str:
-    """``run.py``. It reads all names from ``deployment.json``."""
+    """Return ``run.py``. It reads all names from ``deployment.json``."""
     return (files("results.deploy.scripts") / "run_placement.py").read_text("utf-8")

@@ -12,7 +12,7 @@ _DEVICES = {"cpu": "CPU", "gpu": "GPU"}
 
 
 def check_openvino(deployment: Deployment) -> None:
-    """Accepts a member whose units have a device on its platform.
+    """Accept a member if its units have a device on its platform.
 
     Raises:
         ResultError: if number formats are chosen, or a unit has none.
@@ -27,8 +27,8 @@ def check_openvino(deployment: Deployment) -> None:
 
 
 def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
-    """OpenVINO's device of each unit that the member uses, and a note for the user where the
-    platform does not name it: then it goes by the unit's kind.
+    """Return OpenVINO's device of each unit that the member uses, and notes for the user. A unit
+    without a device on the platform gets one by its kind, and a note says so.
 
     Raises:
         ResultError: if number formats are chosen.
@@ -60,5 +60,5 @@ def _units_used(deployment: Deployment) -> list[str]:
 
 
 def affinity_script() -> str:
-    """``run.py``. It reads all names from ``deployment.json``."""
+    """Return ``run.py``. It reads all names from ``deployment.json``."""
     return (files("results.deploy.scripts") / "run_affinities.py").read_text("utf-8")

@@ -33,8 +33,8 @@ def sysfs_script(deployment: Deployment) -> str:
 
 
 def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]:
-    """Return how each clock of the problem is set, and its frequency, or None if it is off. A clock
-    with one operating point needs no control.
+    """Return the control of each clock of the problem, and its frequency, or None if it is off. A
+    clock with one operating point needs no control.
 
     Raises:
         ResultError: if the platform does not say how one of its clocks is set.
@@ -57,7 +57,7 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
 
 @cache
 def _program() -> str:
-    """What is the same for all members."""
+    """Return the part of the script that is the same for all members."""
     return (files("results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
 
 

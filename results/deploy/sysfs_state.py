@@ -27,7 +27,7 @@ _LONGEST = 64
 
 @dataclass(frozen=True)
 class Setting:
-    """A number in a file, and what the member wants there."""
+    """A number in a file, and the value that the member requires."""
 
     domain: str
     path: str
@@ -39,23 +39,23 @@ class Setting:
 
     @property
     def is_as_planned(self) -> bool:
-        """Return whether the file has what the member wants."""
+        """Return whether the file has the value that the member requires."""
         return self.found is not None and abs(self.found - self.wanted) <= self.slack
 
     @property
     def words(self) -> str:
-        """Return one line."""
+        """Return the setting in one line."""
         found = "is missing" if self.found is None else f"is {self.found}"
         wanted = "" if self.is_as_planned else f", must be {self.wanted}"
         return f"{self.domain}: {self.path} {found}{wanted}"
 
 
 def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
-    """Return every setting of the member, read back. Nothing is written.
+    """Return every setting of the member as it is on the board. Nothing is written.
 
     Args:
         deployment: the member.
-        root: what is put before all paths: ``/`` on the board, a copy of its files elsewhere.
+        root: the folder before all paths: ``/`` on the board, a copy of its files elsewhere.
 
     Raises:
         ResultError: if the platform does not say how one of its clocks is set.

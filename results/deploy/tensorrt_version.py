@@ -1,4 +1,4 @@
-"""Which TensorRT a deployment is for: the versions that serve a board, and what they build for."""
+"""The TensorRT version of a deployment: the versions that serve a board, and their targets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
 
     Args:
         deployment: the member. Its units were checked.
-        wanted: ``11``, ``10.3``, ``11.4.1``. None for the newest that serves the board, and takes
-            number formats as options where members have several.
+        wanted: ``11``, ``10.3``, ``11.4.1``. None is the newest that serves the board and, if
+            members have several number formats, takes them as options.
 
     Raises:
         ResultError: if it is no version, takes no number formats as options, or builds for no DLA
@@ -51,7 +51,7 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
 
 
 def version_notes(deployment: Deployment, version: Version) -> list[str]:
-    """What to tell the user of a version that does not serve the board."""
+    """Return notes for the user on a version that does not serve the board."""
     majors = [entry[0] for entry in _served(deployment)]
     if not majors or version[0] in majors:
         return []

@@ -29,7 +29,7 @@ Fields = list[tuple[str, "str | int | _Word | Fields"]]
 
 
 def check_triton(deployment: Deployment) -> None:
-    """Accepts a member whose units are CPUs, or have TensorRT.
+    """Accept a member if its units are CPUs, or have TensorRT.
 
     Raises:
         ResultError: if another unit is used, or the layers are not known.
@@ -46,7 +46,8 @@ def check_triton(deployment: Deployment) -> None:
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Where the models of each network go. ``whole`` is the name of the ensemble."""
+    """Return the names of each network's models in the repository. ``whole`` is the name of the
+    ensemble."""
     return tuple(
         NetworkFiles(
             files.whole.removesuffix(".onnx"),
@@ -62,14 +63,14 @@ def has_engine(deployment: Deployment, segment: Segment) -> bool:
 
 
 def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
-    """Path to text of every ``config.pbtxt``.
+    """Map the path of every ``config.pbtxt`` to its text.
 
     A unit is a resource that one model has at a time (``tritonserver
-    --rate-limit=execution_count``), networks by priority, then with earlier deadlines, first.
+    --rate-limit=execution_count``). Networks get it by priority, then by earlier deadline.
 
     Args:
         deployment: the member.
-        models: what was written of each network.
+        models: the models that were written of each network.
 
     Raises:
         ResultError: if the size of a tensor depends on the data.
@@ -128,7 +129,8 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
 
 
 def _priority(deployment: Deployment, network: int) -> int:
-    """1 is the first. Networks without a deadline are the last of their priority."""
+    """Return Triton's priority, 1 being the first. Networks without a deadline are the last of
+    their priority."""
     problem = deployment.problem
     keys = [
         (priority, entry.deadline_ps is None, entry.deadline_ps or 0)

@@ -22,12 +22,12 @@ _MAX_ARGUMENT = 120_000
 
 
 def trtexec_script(deployment: Deployment, version: Version | None = None) -> str:
-    """Return a POSIX shell script: for every network, one engine of everything where that is
-    possible, and one for each segment where there are several. Their models are beside it.
+    """Return a POSIX shell script that builds the engines of every network: one of everything if
+    that is possible, and one for each segment if there are several. Their models are beside it.
 
     Args:
         deployment: the member.
-        version: of TensorRT. None for the newest that serves the board.
+        version: the version of TensorRT. None is the newest that serves the board.
 
     Raises:
         ResultError: if TensorRT cannot serve a unit that is used, or the number format.
@@ -118,7 +118,7 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
 
 
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
-    """DLA core of the engine that an entire network is built as. None: the GPU.
+    """Return the DLA core of an engine of the entire network, or None for the GPU.
 
     Raises:
         ResultError: if there is no such engine. ``label`` starts the message.
@@ -134,12 +134,12 @@ def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
 
 
 def engine_file(model: str) -> str:
-    """Return the engine of an ONNX file."""
+    """Return the name of the engine of an ONNX file."""
     return _stem(model) + ".engine"
 
 
 def check_trtexec(deployment: Deployment) -> None:
-    """Accepts a member all of whose units TensorRT builds for.
+    """Accept a member if TensorRT builds for all its units.
 
     Raises:
         ResultError: if a unit is none of these, or the number format is not known.
@@ -179,17 +179,19 @@ def precision_of(deployment: Deployment) -> str:
 
 
 def _format_of(deployment: Deployment, segment: Segment) -> str:
-    """Return the number format of a segment: its own where members choose, else that of all."""
+    """Return the number format of a segment: its own if members choose formats, else that of
+    all."""
     return deployment.problem.units[segment.unit].number_format or precision_of(deployment)
 
 
 def _precision_option(deployment: Deployment, version: Version, segment: Segment) -> str:
-    """From 11 on the models say it, and the options are gone."""
+    """Return the option for the precision. TensorRT 11 dropped it: precision is stored in the model
+    instead."""
     return "" if version[0] >= STRONGLY_TYPED else _FLAGS[_format_of(deployment, segment)]
 
 
 def _core(deployment: Deployment, unit: int) -> int | None:
-    """DLA core of a unit. None: the GPU."""
+    """Return the DLA core of a unit, or None for the GPU."""
     known = deployment.platform.deployment
     assert known is not None, "the units were checked"
     return dict(known.tensorrt)[deployment.problem.units[unit].unit_name]
@@ -201,8 +203,8 @@ def _unit_options(deployment: Deployment, unit: int) -> str:
 
 
 def _pool_options(deployment: Deployment, segments: Sequence[Segment]) -> str:
-    """Return a larger pool for the weights of a DLA engine, if one of the segments needs it: pools
-    are powers of two, of each part on a DLA, and upper bounds, 512 MiB for weights by default."""
+    """Return a larger pool for the weights of a DLA engine, if one of the segments needs it. Pools
+    are powers of two, upper bounds for each part on a DLA, and 512 MiB for weights by default."""
     most = 0
     for segment in segments:
         if deployment.origins is not None and _core(deployment, segment.unit) is not None:
@@ -216,7 +218,7 @@ def _pool_options(deployment: Deployment, segments: Sequence[Segment]) -> str:
 
 def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
     """Return options of an engine of the entire network: of build and run, and of the build alone.
-    None: there is none."""
+    None if there is no such engine."""
     if len({_format_of(deployment, segment) for segment in segments}) > 1:
         return None
     cores = {_core(deployment, segment.unit) for segment in segments}

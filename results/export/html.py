@@ -8,8 +8,8 @@ from importlib.resources import files
 
 
 def html_page(title: str, style: str, body: str, *, scripts: bool, connects: bool = False) -> str:
-    """Return the page. With ``scripts`` those in the body run. It may load nothing from anywhere
-    but, with ``connects``, content from its own server."""
+    """Return a page. With ``scripts``, those in the body run. The page may load no external content
+    except, with ``connects``, content from its own server."""
     allowed = " script-src 'unsafe-inline';" if scripts else ""
     parts = {
         "TITLE": escape(title),
@@ -21,7 +21,7 @@ def html_page(title: str, style: str, body: str, *, scripts: bool, connects: boo
 
 
 def fill(template: str, parts: Mapping[str, str]) -> str:
-    """Return the template with a part for every ``{{NAME}}``. What a part says is left as it is.
+    """Return the template with a part for every ``{{NAME}}``. The parts are inserted unchanged.
 
     Raises:
         KeyError: if there is no part of that name.

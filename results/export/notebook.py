@@ -21,8 +21,8 @@ _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
 
 def front_html(front: Front) -> str:
-    """Return the picture of a front with members, its named members as a table, what sets them
-    apart."""
+    """Return the picture of a front with members, a table of its named members, and their
+    differences."""
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
         f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "
@@ -77,9 +77,9 @@ def _member_table(front: Front) -> str:
 
 
 def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
-    """Return a schedule as an inline picture: units as rows, networks as colours, paler what
-    contention adds. Figures of a bar when the pointer rests on it. Names where ``problem`` is
-    given, else indices."""
+    """Return a schedule as an inline picture: units as rows, networks as colours, paler for the
+    time that contention adds. A bar shows its figures when the pointer rests on it. Names are shown
+    if ``problem`` is given, else indices."""
     if not schedule.groups:
         return "<p>An empty schedule.</p>"
     used = sorted({row.unit for row in schedule.groups})

@@ -35,7 +35,7 @@ def report_html(
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
 ) -> str:
-    """Return the page. Equal content gives equal text. Arguments as those of
+    """Return the page. Equal content gives equal text. The arguments are those of
     :func:`results.export.report_data.report_data`.
 
     The content is packed (gzip, base64): with hundreds of schedules it is most of the page, and no

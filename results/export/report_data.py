@@ -1,8 +1,8 @@
-"""What ``report.html`` shows, as one JSON content. ``report_assets`` has the program that draws it.
+"""The content of ``report.html`` as JSON. ``report_assets`` has the program that draws it.
 
 Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files. Objectives are
-in the units for people. Lists of one entry per execution follow the order of schedules: frame,
-network, repeat, group. What recurs is written once: schedules are most of the page. There are as
+in display units. Lists of one entry per execution follow the order of schedules: frame, network,
+repeat, group. Repeated content is written once, since schedules are most of the page. There are as
 many as a browser takes, of the named members and of others along the front.
 """
 
@@ -47,15 +47,15 @@ def report_data(
     deployments: Sequence[Mapping[str, str]] = (),
     max_schedules: int | None = None,
 ) -> dict[str, Json]:
-    """Return the content.
+    """Return the content of the report.
 
     Args:
-        front: what is shown.
-        schedule_of: makes the schedules.
-        costs: with them layers, operations and the origin of costs are in it.
-        deployments: for each member, the texts that set it up by their format, those that can. None
-            at all where the board is not known.
-        max_schedules: of members. None: as many as a browser takes.
+        front: the front to show.
+        schedule_of: returns the schedule of a member.
+        costs: adds layers, operations and the origin of costs.
+        deployments: for each member, the texts that set it up, by format. Empty if the board is not
+            known.
+        max_schedules: maximum number of members with schedules. None: as many as a browser takes.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}
@@ -171,7 +171,7 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
 
 
 def _spread(count: int, most: int) -> list[int]:
-    """Return at most so many of ``count`` positions, evenly."""
+    """Return at most a given number of ``count`` positions, evenly spread."""
     return list(range(count)) if count <= most else [i * count // most for i in range(most)]
 
 
@@ -221,8 +221,8 @@ def _schedule(rows: Sequence[ScheduledGroup], places: list[Json] | None) -> dict
 
 
 def _places(problem: Problem, rows: Sequence[ScheduledGroup]) -> list[Json]:
-    """Of each execution its place in the order of complete frames, of which some are missing in the
-    beginning of a free run."""
+    """Return each execution's place in the order of complete frames. At the beginning of a free run
+    some frames are incomplete."""
     order = {
         (n, repeat, group): place
         for place, (n, repeat, group) in enumerate(

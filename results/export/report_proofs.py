@@ -1,4 +1,4 @@
-"""What ``report.html`` shows of proofs, as JSON content."""
+"""The proofs in ``report.html``, as JSON content."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BOUND_DECIMALS = 6
 
 
 def proofs_of(front: Front) -> list[Json]:
-    """Return all that is proved."""
+    """Return all claims that are proved."""
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
     proofs: list[Json] = [_proof(front, claim) for claim in claims]
     return proofs if front.bounds is None else [*proofs, _bounds(front, front.bounds)]
 
 
 def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
-    """What bounds over boxes prove, as :func:`_proof` has it."""
+    """Return the proof by bounds over boxes, in the form of :func:`_proof`."""
     names = objective_names(front.problem)
     places = [names.index(name) for name in claim.objectives]
     points = least_points(claim.region) or [
@@ -52,9 +52,9 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
 
 
 def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
-    """``bounds``: per member that the claim is about, and in the order of ``objectives``, the least
-    values that a design point can have which this member reaches within the epsilon. Any design
-    point lies beyond the bounds of some member."""
+    """Return a claim as JSON. ``bounds``: per member that the claim is about, and in the order of
+    ``objectives``, the least values of a design point that this member reaches within the epsilon.
+    Any design point lies beyond the bounds of some member."""
     names = objective_names(front.problem)
     places = [names.index(name) for name in claim.objectives]
     return {

@@ -60,8 +60,8 @@ def write_results(
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
-    """Writes ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
-    ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (with these),
+    """Write a result folder: ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
+    ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (if given),
     ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg`` and
     ``front.png``.
 
@@ -92,7 +92,7 @@ def write_results(
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
-    """Writes files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
+    """Write files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
 
     Raises:
         ResultError: if the folder may not be replaced, or cannot be written.
@@ -106,11 +106,11 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -
 
 
 def check_output_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accepts a folder that :func:`write_results` may write. Good to know before a long search.
+    """Check that :func:`write_results` may write a folder. Call it before a long search.
 
     Raises:
-        ResultError: if the folder exists and ``overwrite`` is false, or where it is neither empty
-            nor a result folder.
+        ResultError: if the folder exists and ``overwrite`` is false, or if it is neither empty nor
+            a result folder.
     """
     if not overwrite and _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
         raise ResultError(
@@ -177,7 +177,7 @@ def holds_periodic(folder: Path) -> bool:
 
 
 def require_result_folder(folder: Path) -> None:
-    """Accepts a folder with at least one file of a result.
+    """Accept a folder with at least one file of a result.
 
     Raises:
         ResultError: if there is none.
@@ -191,7 +191,7 @@ def require_result_folder(folder: Path) -> None:
 
 
 def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> CostOrigins | None:
-    """Where the costs of ``problem`` came from, or None if the folder does not say.
+    """Return the origins of the costs of ``problem``, or None if the folder has none.
 
     Args:
         check_hashes: refuse a file that was changed, or that is of another problem.

@@ -2,7 +2,7 @@
 
 One process for each member. In it a thread for each unit, a complete event for each execution, a
 flow event for each transition and conversion, and counters for power and the demanded memory
-bandwidth. Where networks run freely one more thread has the window that is counted.
+bandwidth. If networks run freely, one more thread has the window that is counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def ticks(ps: int) -> int:
 
 
 def microseconds(ps: int) -> float:
-    """Of the nearest tick, exactly."""
+    """Return the nearest tick in microseconds, exactly."""
     return ticks(ps) / TICKS_PER_US
 
 
@@ -78,8 +78,8 @@ def _names(problem: Problem, process: int, title: str) -> list[Event]:
 
 
 def _window(shown: ScheduledMember, process: int) -> list[Event]:
-    """Where networks run freely, a separate thread with what is shown of the window that
-    throughput and power are counted in."""
+    """Return a separate thread with the shown part of the window that throughput and power are
+    counted in. It is empty unless networks run freely."""
     run, problem = shown.member.free_run, shown.problem
     if run is None or run.shown_ps <= run.window_ps[0]:
         return []
@@ -141,8 +141,8 @@ def _executions(shown: ScheduledMember, process: int) -> list[Event]:
 
 
 def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
-    """Return a flow starts inside the source, at its last instant that still belongs to it, and
-    ends at the target's start: flows bind to the event that encloses them."""
+    """Return the flows. A flow starts inside the source, at its last instant that still belongs to
+    it, and ends at the target's start, since flows bind to the event that encloses them."""
     problem, units = shown.problem, shown.member.design.units.tolist()
     outgoing: dict[int, list[tuple[int, int]]] = {}
     for e, (tail, head) in enumerate(problem.edges):
@@ -179,7 +179,7 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
 
 
 def _counters(shown: ScheduledMember, process: int) -> list[Event]:
-    """Return one value for each unit, which viewers stack. Of the power also what is always
+    """Return one value for each unit, which viewers stack. Power includes the share that is always
     drawn.
     """
     figures = activity(shown.problem, shown.member)

@@ -33,7 +33,8 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Split:
-    """Divides a box: the points of ``domain`` that are bits of ``points`` first, the others then.
+    """A division of a box: the points of ``domain`` that are bits of ``points`` first, then the
+    others.
 
     Bit k is operating point k. The bit after the last point is the domain being off.
     """
@@ -51,7 +52,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class BoundProof:
-    """A region, and what proves that no feasible design point is in it."""
+    """A region, and the proof that no feasible design point is in it."""
 
     problem_sha256: str
     objectives: tuple[str, ...]
@@ -76,8 +77,8 @@ class BoundProof:
 
 
 def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:
-    """Of every class of a unit: 0 if it is for all groups that have none of their own, else 1 + the
-    position in ``apart``."""
+    """Return the owner of every class of a unit: 0 if it is for all groups that have none of their
+    own, else 1 + the position in ``apart``."""
     owners: list[int] = []
     for kbps in begins:
         owners.append((owners[-1] + (kbps == 0)) if owners else 0)
@@ -85,9 +86,9 @@ def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:
 
 
 def least_points(region: Sequence[Corner]) -> list[tuple[int, ...]]:
-    """Of a region of one or two objectives: every design point is at or above one of these in all
-    objectives, by the first. Empty where there are design points without a least value, or more
-    objectives."""
+    """Return the least points of a region of one or two objectives, sorted by the first. Every
+    design point is at or above one of these in all objectives. Empty if there are design points
+    without a least value, or more objectives."""
     width = len(region[0]) if region else 0
     if width == 1:
         return [(value + 1,) for (value,) in region if value is not None]

@@ -19,7 +19,7 @@ BOUNDS_FORMAT = "paretosoc-bounds/1"
 
 
 def region_to_json(region: Sequence[Corner]) -> list[Json]:
-    """Corners as lists. 2^63 - 1 where any value will do."""
+    """Return the corners as lists. 2^63 - 1 stands for any value."""
     return [[INT64_MAX if value is None else value for value in corner] for corner in region]
 
 
@@ -64,13 +64,12 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
 
     Args:
         data: the bytes of the file.
-        problem: what the proof is about.
+        problem: the problem of the proof.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
         ResultError: if the content does not follow the schema, was changed, or does not fit the
-            problem. It names the JSON path. Whether the proof holds is
-            :mod:`fitness.bound_checker`'s to say.
+            problem. It names the JSON path. :mod:`fitness.bound_checker` checks the proof.
     """
     document = parse(data)
     check_against_schema(document, "bounds")
@@ -109,7 +108,8 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
 def _multipliers(
     row: list[int], sizes: list[int], counts: tuple[int, int, int], path: str
 ) -> Multipliers:
-    """``counts``: of chains, units, and figures that are sums."""
+    """Read multipliers. ``counts``: the number of chains, of units, and of figures that are
+    sums."""
     wanted = 1 + sum(sizes) + sum(counts)
     if len(row) != wanted:
         raise ResultError(f"{path}: must have {wanted} weights, got {len(row)}")

@@ -1,4 +1,4 @@
-"""The certificate: what is claimed of members of a front, and the tree that proves it."""
+"""The certificate: a claim about members of a front, and the tree that proves it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_NAMED = -1
 
 
 class CertificateStatus(Enum):
-    """What was proved."""
+    """The kind of claim that was proved."""
 
     CERTIFIED = "certified"
     """The search is complete: every leaf of its tree is closed."""
@@ -30,8 +30,8 @@ class CertificateStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class LemmaTable:
-    """n lemmas, leaves of a tree. Each says: no design point with these choices is better than the
-    certified members.
+    """A table of n lemmas, leaves of a tree. Each says: no design point with these choices is
+    better than the certified members.
 
     ``units`` [n, groups]: the unit of a group, or ``NOT_NAMED``. ``points`` [n, domains]: the
     operating points that a domain may have, bit k for point k. Never 0.
@@ -62,7 +62,7 @@ class FormulationProof:
 
     @property
     def statement(self) -> str:
-        """For people."""
+        """Return the claim as text."""
         return (
             f"{self.solver}: Eq. 1 to 11 of HaX-CoNN ({self.setting} rule) have no solution below "
             f"{self.optimum_ps / PS_PER_MS:.6f} ms; {pluralize(self.parts, 'part')}, "
@@ -72,11 +72,11 @@ class FormulationProof:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is claimed of members of a front, and what proves it.
+    """A claim about members of a front, and its proof.
 
     For every feasible design point there is a member that is at least as good, in the objectives
-    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`). None:
-    nothing is known. With one objective the member is the best in that. With all, the front is
+    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`). None means
+    that nothing is known. With one objective the member is the best in that. With all, the front is
     complete.
     """
 
@@ -105,12 +105,13 @@ class Certificate:
 
     @property
     def optimum(self) -> int:
-        """Of one objective: the value of its best member."""
+        """Return the value of the best member, for a certificate of one objective."""
         return min(row[0] for row in self.members)
 
     @property
     def bound(self) -> int | None:
-        """Of one objective: no design point is below, or None if nothing is known."""
+        """Return the value that no design point is below, or None if nothing is known, for a
+        certificate of one objective."""
         return None if self.epsilon_ppm is None else least_within(self.optimum, self.epsilon_ppm)
 
 

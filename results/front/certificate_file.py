@@ -1,4 +1,4 @@
-"""``certificate.json``, ``epsilon.json``: what a tree proves. Described in
+"""``certificate.json``, ``epsilon.json``: the claims that trees prove. Described in
 ``schemas/certificate.schema.json``. The tree is beside it (:mod:`results.front.proof_tree`)."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def certificate_from_bytes(
     """Return the certificate in the bytes of a ``certificate.json``.
 
     Raises:
-        ResultError: as :func:`certificate_from_document`, or where the text is not sound JSON.
+        ResultError: as :func:`certificate_from_document`, or if the text is not sound JSON.
     """
     return certificate_from_document(parse(data), problem, check_hashes=check_hashes)
 
@@ -67,7 +67,7 @@ def certificate_from_document(
 
     Args:
         document: the content.
-        problem: what the certificate is about.
+        problem: the problem of the certificate.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
@@ -103,7 +103,8 @@ def formulation_to_document(proof: FormulationProof | None) -> Json:
 
 
 def formulation_from_document(content: Any) -> FormulationProof | None:
-    """What :func:`formulation_to_document` gave this content for. It follows the schema."""
+    """Return the proof that :func:`formulation_to_document` gave this content for. It follows the
+    schema."""
     if content is None:
         return None
     return FormulationProof(**content | {"seconds": float(content["seconds"])})

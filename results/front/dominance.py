@@ -1,4 +1,4 @@
-"""Which objective vectors are on the front, where its knee is, and how much it dominates.
+"""Dominance of objective vectors: the front, its knee, and its hypervolume.
 
 All objectives are integers and minimised.
 """
@@ -18,8 +18,8 @@ _BLOCK = 256
 def non_dominated(objectives: IntArray) -> IntArray:
     """Return indices of the non-dominated rows of ``objectives`` [n, m], rising.
 
-    A row is dominated where another is not larger in any column and smaller in one. Of equal rows
-    the first one stays. Exact, for all int64."""
+    A row is dominated if another is not larger in any column and smaller in one. Of equal rows the
+    first one stays. Exact, for all int64."""
     count, width = objectives.shape
     if count == 0 or width == 0:
         return np.arange(min(count, 1), dtype=np.int64)
@@ -34,15 +34,15 @@ def non_dominated(objectives: IntArray) -> IntArray:
 
 
 def _lowest_so_far(values: IntArray) -> NDArray[np.intp]:
-    """Positions of values below all before them (one or two objectives, rows sorted)."""
+    """Return the positions of values below all before them (one or two objectives, rows sorted)."""
     kept = np.ones(len(values), dtype=np.bool_)
     kept[1:] = values[1:] < np.minimum.accumulate(values)[:-1]
     return np.flatnonzero(kept)
 
 
 def _survivors(rows: IntArray) -> NDArray[np.intp]:
-    """Positions of non-dominated rows. Rows are different and sorted, so none is dominated by a
-    later one, and the first column need not be compared."""
+    """Return the positions of non-dominated rows. Rows are different and sorted, so none is
+    dominated by a later one, and the first column need not be compared."""
     # Ranks compare as the values do, and many fit into a vector register.
     ranks = [np.unique(column, return_inverse=True)[1] for column in rows.T[1:]]
     columns = np.array(ranks, dtype=np.min_scalar_type(len(rows)))
@@ -64,8 +64,8 @@ def _survivors(rows: IntArray) -> NDArray[np.intp]:
 
 
 def _no_larger(those: RankArray, rows: RankArray) -> BoolArray:
-    """[rows, those]: which of ``those`` are nowhere larger than each of ``rows``. Both come as
-    [columns, n]."""
+    """Return which of ``those`` are no larger than each of ``rows`` in any column, [rows, those].
+    Both come as [columns, n]."""
     result = np.ones((rows.shape[1], those.shape[1]), dtype=np.bool_)
     for mine, theirs in zip(rows, those, strict=True):
         result &= theirs <= mine[:, None]
@@ -73,8 +73,9 @@ def _no_larger(those: RankArray, rows: RankArray) -> BoolArray:
 
 
 def knee(objectives: IntArray) -> int:
-    """Index of the knee of a front [n, m], n >= 1: the row furthest towards the ideal point from
-    the line (plane) between the extremes, in coordinates normalised to [0, 1] (Das, 1999).
+    """Return the index of the knee of a front [n, m], n >= 1: the row furthest towards the ideal
+    point from the line (plane) between the extremes, in coordinates normalised to [0, 1] (Das,
+    1999).
 
     In these coordinates the line is x + y = 1, so the knee is the row with the least sum. Computed
     exactly. The first row wins a tie.
@@ -100,20 +101,21 @@ def knee(objectives: IntArray) -> int:
 
 
 def nadir(objectives: IntArray) -> IntArray:
-    """Return the largest value of each objective [m] over the non-dominated rows of [n, m], n >= 1.
-    """
+    """Return the largest value [m] of each objective over the non-dominated rows of [n, m], n >=
+    1."""
     worst: IntArray = objectives[non_dominated(objectives)].max(axis=0)
     return worst
 
 
 def reference_point(objectives: IntArray) -> FloatArray:
-    """1.1 x the nadir [m]. Where that is negative (a maximised rate), as far beyond it."""
+    """Return 1.1 x the nadir [m]. If that is negative (a maximised rate), the point is as far
+    beyond it."""
     worst = nadir(objectives).astype(np.float64)
     return worst + 0.1 * np.abs(worst)
 
 
 def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> float:
-    """Volume that the rows [n, m] dominate up to ``reference`` [m], by default
+    """Return the volume that the rows [n, m] dominate up to ``reference`` [m], by default
     :func:`reference_point`. Rows beyond it count nothing."""
     import moocore
 

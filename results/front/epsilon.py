@@ -1,8 +1,9 @@
-"""How far the truth can be from a front: the multiplicative epsilon, in millionths.
+"""The largest possible distance of a front from the truth: the multiplicative epsilon, in
+millionths.
 
-All objectives are minimised integers. A bound b is reached *within* e by a member m where, in every
-objective, m is at most b times 1 + e. Where values are negative (a rate, minimised as its
-negative), -b is at most -m times 1 + e: no rate is larger by more than e.
+All objectives are minimised integers. A bound b is reached *within* e by a member m if, in every
+objective, m is at most b times 1 + e. If values are negative (a rate, minimised as its negative),
+-b is at most -m times 1 + e: no rate is larger by more than e.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ INT64_MIN = -(2**63)
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
-    """Return the smallest integer e, in millionths, within which every row of ``bounds`` [n,
-    objectives] is reached by a row of ``members`` [m, objectives], or None if there is none. 0 for
-    no bounds."""
+    """Return the smallest integer e, in millionths, such that a row of ``members`` [m, objectives]
+    reaches every row of ``bounds`` [n, objectives] within e, or None if there is none. 0 for no
+    bounds."""
     rows = members.tolist()
     largest = 0
     for bound in bounds.tolist():
@@ -37,7 +38,7 @@ def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
 
 
 def percent(ppm: int | None) -> str:
-    """Return an epsilon for people, rounded up: ``0.83 %``."""
+    """Return an epsilon as text, rounded up: ``0.83 %``."""
     if ppm is None:
         return "no known bound"
     digits = 4 if ppm < 100 else 2
@@ -82,10 +83,10 @@ class _Corners:
         self._table = np.array([[len(values) for values in self._values]])
 
     def add(self, member: int, most: int | None) -> None:
-        """Cuts the corners that a member is below.
+        """Cut the corners that a member is below.
 
         Raises:
-            _TooManyError: if there would be more than ``most``. Nothing has changed.
+            _TooManyError: if there would be more than ``most``. The corners are unchanged then.
         """
         row, width = self._ranks[member], self._ranks.shape[1]
         is_cut = (row < self._table).all(axis=1)
@@ -109,7 +110,7 @@ class _Corners:
         self._table = table
 
     def corners(self) -> list[Corner]:
-        """In an order that follows from that of the members."""
+        """Return the corners in an order that follows from the order of the members."""
         known = [[*values.tolist(), None] for values in self._values]
         return [
             tuple(column[rank] for column, rank in zip(known, row, strict=True))
@@ -118,13 +119,14 @@ class _Corners:
 
 
 def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> list[Corner]:
-    """What no member covers: a point is below none of the members' values in every objective if and
-    only if it is below all values of some corner. None is no limit.
+    """Return the corners of the region that no member covers. A point is below none of the members'
+    values in every objective if and only if it is below all values of some corner. None is no
+    limit.
 
     Args:
-        most: where there are more, at most a third as many: those of some members, which cover
-            less. They are far from each other: the next one is that which those before it reach
-            within the largest epsilon.
+        most: if there are more corners, return at most a third as many: those of some members,
+            which cover less. These members are far from each other: the next one is the member that
+            the earlier ones reach only within the largest epsilon.
     """
     rows = np.array(sorted(set(map(tuple, members))), dtype=np.int64)
     corners = _Corners(rows)
@@ -152,8 +154,8 @@ def _far_from_each_other(rows: IntArray) -> Iterator[int]:
 
 
 def region_reaches(corners: Sequence[Corner], region: Sequence[Corner], ppm: int) -> bool:
-    """Return whether every point outside a region (at or below no corner of it in all objectives)
-    is reached within ``ppm`` by a member.
+    """Return whether a member reaches every point outside a region (at or below no corner of it in
+    all objectives) within ``ppm``.
 
     Args:
         corners: the open corners of the members.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FreeRun:
-    """What a design point's networks do where they run freely, and how much of it is shown."""
+    """The behaviour of a design point's networks that run freely, and the length that is shown."""
 
     window_ps: tuple[int, int]
     """Throughput, power and energy are counted between these two instants."""
@@ -37,7 +37,7 @@ class FreeRun:
 
     @property
     def rates_uhz(self) -> tuple[int, ...]:
-        """Per network: frames in 10^6 s, rounded down."""
+        """Return, per network, the frames in 10^6 s, rounded down."""
         return tuple(rate_uhz(period) for period in self.periods_ps)
 
 
@@ -81,8 +81,8 @@ class Member:
 
     @property
     def is_overloaded(self) -> bool:
-        """Return whether networks have rates, but nothing recurs: its figures are of the first
-        period alone, and mean little."""
+        """Return whether networks have rates but nothing recurs. The figures then describe the
+        first period alone and mean little."""
         return self.responses is not None and self.window_ps is None
 
 
@@ -128,9 +128,8 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CertificateSummary:
-    """What a certificate beside the front claims. :mod:`results.front.certificate` has the
-    proof.
-    """
+    """The claim of a certificate beside the front. :mod:`results.front.certificate` has the
+    proof."""
 
     status: CertificateStatus
     objectives: tuple[str, ...]
@@ -151,7 +150,8 @@ class CertificateSummary:
 
 @dataclass(frozen=True)
 class BoundSummary:
-    """What bounds over boxes claim of members. :mod:`results.front.bounds` has the proof."""
+    """The claim that bounds over boxes prove of members. :mod:`results.front.bounds` has the
+    proof."""
 
     objectives: tuple[str, ...]
     """Names, as in ``front.json``, of those that count."""
@@ -170,7 +170,8 @@ class BoundSummary:
 
 @dataclass(frozen=True, eq=False)
 class BaselinePoint:
-    """What another method's schedule gives on the same problem. No member of the front."""
+    """The figures of another method's schedule on the same problem. It is no member of the
+    front."""
 
     name: str
     label: str
@@ -181,7 +182,7 @@ class BaselinePoint:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Members by rising first objective. ``baselines`` to hold them against."""
+    """Members by rising first objective, and ``baselines`` to compare them with."""
 
     problem: Problem
     members: tuple[Member, ...]
@@ -206,7 +207,8 @@ class Front:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether nothing is missing, by a proof or at least by the search's own account."""
+        """Return whether the front is complete, by a proof or at least by the search's own
+        account."""
         return any(
             claim is not None
             and claim.status is not CertificateStatus.GAP
@@ -217,7 +219,7 @@ class Front:
 
 
 def objective_array(front: Front) -> IntArray:
-    """Return objectives of all members [members, objectives]. All are minimised.
+    """Return the objectives of all members, [members, objectives]. All are minimised.
 
     Raises:
         ResultError: if a value is beyond int64.

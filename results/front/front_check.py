@@ -25,7 +25,7 @@ from results.problem.rates import frame_period_ps, member_relative_ppm
 
 
 def check_front(front: Front) -> None:
-    """Accepts a sound front. Paths in messages are those of ``front.json``.
+    """Accept a sound front. Paths in messages are those of ``front.json``.
 
     Raises:
         ResultError: a problem that is not sound, a member that breaks its rules or contradicts
@@ -51,8 +51,8 @@ def check_front(front: Front) -> None:
 
 
 def _check_claims(front: Front) -> None:
-    """What is said to be proved is about objectives and members that there are. Whether it is
-    proved is not checked here."""
+    """Check that claims refer to existing objectives and members. The proofs are not checked
+    here."""
     names = objective_names(front.problem)
     for key in ("certificate", "epsilon", "bounds"):
         claim = getattr(front, key)
@@ -95,7 +95,7 @@ def _check_members(problem: Problem, members: Sequence[Member], paths: Sequence[
 
 
 def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> IntArray:
-    """[members, groups]: the units."""
+    """Check the mappings. Return the units, [members, groups]."""
     shape = (problem.group_count,)
     mappings = [member.design.units for member in members]
     _require_all(
@@ -125,7 +125,7 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
 
 
 def _check_priorities(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """Those that are searched begin at 0 and leave no gaps."""
+    """Check that priorities that are searched begin at 0 and leave no gaps."""
     if not problem.searches_priorities:
         return
     chosen = [problem.priorities(member.design) for member in members]
@@ -175,7 +175,7 @@ def _check_points_of(
     said_on: BoolArray,
     paths: Sequence[str],
 ) -> None:
-    """[members] each: of one domain."""
+    """Check the operating points of one domain. Arrays have one entry per member."""
     domain = problem.domains[d]
 
     def here(i: int) -> str:
@@ -212,7 +212,7 @@ def _check_free_runs(problem: Problem, members: Sequence[Member], paths: Sequenc
 
 
 def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """They are there where networks have rates, and agree with the longest ones."""
+    """Check that responses are given if networks have rates, and agree with the longest ones."""
     for member, path in zip(members, paths, strict=True):
         _require(
             len(member.responses or ()) == (len(problem.networks) if problem.has_rates else 0),
@@ -272,7 +272,8 @@ def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[
 
 
 def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """A frame alone ends with the last of its networks. With rates latencies are not of it."""
+    """Check the makespans. A frame alone ends with the last of its networks. With rates, latencies
+    do not count from the frame."""
     if problem.has_rates:
         return
     arrivals = [network.arrival_ps for network in problem.networks]
@@ -288,7 +289,7 @@ def _check_makespans(problem: Problem, members: Sequence[Member], paths: Sequenc
 def _expected(
     problem: Problem, members: Sequence[Member], objective: Objective
 ) -> list[int] | None:
-    """Return the objective of each member by other figures of it, or None if no figure says it."""
+    """Return the objective of each member by other figures of it, or None if no figure gives it."""
     network = objective.network
     match objective.kind:
         case ObjectiveKind.LATENCY if network is not None:
@@ -343,7 +344,7 @@ def _require(condition: bool, path: str, requirement: str) -> None:
 
 
 def _require_all(holds: ArrayLike, complaint: Callable[[int], tuple[str, str]]) -> None:
-    """Accepts what holds everywhere. Else refuses the first place where it does not."""
+    """Refuse the first place at which the condition does not hold."""
     failing = np.flatnonzero(~np.asarray(holds, dtype=np.bool_))
     if len(failing):
         _require(False, *complaint(int(failing[0])))

@@ -28,8 +28,8 @@ _HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
 
 
 def front_to_document(front: Front) -> dict[str, Json]:
-    """Return the front as JSON content: networks, units and domains by name, ``null`` for what is
-    off.
+    """Return the front as JSON content. Networks, units and domains are given by name, domains that
+    are off as ``null``.
 
     Raises:
         ResultError: if the front or its problem is not sound.
@@ -89,7 +89,7 @@ def front_sha256(front: Front) -> str:
 
 
 def keep_sha256(front: Front, content: str) -> None:
-    """Say what :func:`front_sha256` is to return for a front that was read."""
+    """Set the hash that :func:`front_sha256` will return for a front that was read."""
     _HASHES[front] = content
 
 
@@ -175,8 +175,8 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
 
 
 def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
-    """Return the same with the member's schedule: a row per execution, ``group`` counted through
-    all networks."""
+    """Return a member with its schedule: a row per execution, ``group`` counted through all
+    networks."""
     network_names = [network.name for network in shown.problem.networks]
     unit_names = [unit.name for unit in shown.problem.units]
     return {

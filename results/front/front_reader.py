@@ -135,7 +135,7 @@ def _provenance_from_document(content: Any) -> Provenance:
 
 @dataclass(frozen=True, eq=False)
 class _Names:
-    """What the names in a document stand for."""
+    """The indices of the names in a document."""
 
     problem: Problem
     objectives: tuple[str, ...]
@@ -146,7 +146,7 @@ class _Names:
 
     @classmethod
     def of(cls, problem: Problem) -> _Names:
-        """Return those of the problem."""
+        """Return the names of the problem."""
         return cls(
             problem,
             objective_names(problem),
@@ -245,7 +245,8 @@ def _free_run(content: Any, names: _Names, path: str) -> FreeRun | None:
 
 
 def _values(content: Any, key: str, names: Collection[str], path: str) -> list[Any]:
-    """Return values of an object that must have exactly these keys, in the order of ``names``."""
+    """Return the values of an object that must have exactly these keys, in the order of
+    ``names``."""
     values = content[key]
     found = [values[name] for name in names if name in values]
     if not len(found) == len(names) == len(values):
@@ -256,7 +257,7 @@ def _values(content: Any, key: str, names: Collection[str], path: str) -> list[A
 
 
 def _indices(indices: dict[str, int], names: Sequence[str], path: str) -> list[int]:
-    """What the entries of a list name."""
+    """Return the indices of the names in a list."""
     try:
         return list(map(indices.__getitem__, names))
     except KeyError:
@@ -267,7 +268,7 @@ def _indices(indices: dict[str, int], names: Sequence[str], path: str) -> list[i
 
 
 def _operating_point(names: _Names, d: int, point: Any, path: str) -> int:
-    """Index of the operating point. ``point_when_off`` where the domain is off."""
+    """Return the index of the operating point, or ``point_when_off`` if the domain is off."""
     domain = names.problem.domains[d]
     if point is None:
         return domain.point_when_off

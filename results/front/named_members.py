@@ -37,13 +37,15 @@ def mark_of_best(problem: Problem, objective: Objective) -> str:
 
 
 def mark_members(front: Front) -> dict[int, tuple[str, ...]]:
-    """Marks by member index, rising. Of several members that are best, the first has the mark."""
+    """Return marks by member index, rising. Of several members that are best, the first has the
+    mark."""
     return dict(_marks(front))
 
 
 @lru_cache(maxsize=4)
 def _marks(front: Front) -> dict[int, tuple[str, ...]]:
-    """Cached for the last fronts: a page needs it for each of its members."""
+    """Return the marks. They are cached for the last fronts, since a page needs them for each of
+    its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
         values = objective_array(front)
@@ -56,20 +58,21 @@ def _marks(front: Front) -> dict[int, tuple[str, ...]]:
 
 
 def marked_member(front: Front, mark: str) -> int | None:
-    """Index of the member with this mark, or None."""
+    """Return the index of the member with this mark, or None."""
     return next((index for index, marks in mark_members(front).items() if mark in marks), None)
 
 
 def choose_member(front: Front, text: str) -> int:
-    """Index of the member that ``text`` names: a number from 0, or a mark of the front.
+    """Return the index of the member that ``text`` names: a number from 0, or a mark of the front.
 
-    ``fastest`` and ``lowest-energy`` are there whatever the objectives. The fastest is best at the
-    first objective of time (a latency, a response, a rate), of all networks where there is one.
-    Without any it has the least makespan, with rates of networks the least relative response. The
-    first of equals counts.
+    ``fastest`` and ``lowest-energy`` exist for all objectives. The fastest is best at the first
+    objective of time (a latency, a response, a rate), preferably one of all networks. Without any
+    it has the least makespan, with rates of networks the least relative response. The first of
+    equals counts.
 
     Raises:
-        ResultError: if the front is empty or there is no such member. It says what there is.
+        ResultError: if the front is empty or there is no such member. The message lists the
+            members.
     """
     if not front.members:
         raise ResultError("the front is empty: it has no member to choose")
@@ -92,18 +95,18 @@ def choose_member(front: Front, text: str) -> int:
 
 
 def by_speed(front: Front) -> list[int]:
-    """Return indices of all members, the fastest first, by what :func:`choose_member` calls so."""
+    """Return indices of all members, the fastest first, in the sense of :func:`choose_member`."""
     return sorted(range(len(front.members)), key=_slowness(front))
 
 
 def _typed(mark: str) -> str:
-    """Return a mark as it can be typed without quotes."""
+    """Return a mark in a form that needs no quotes in a shell."""
     return mark.replace(" ", "-")
 
 
 def _slowness(front: Front) -> Callable[[int], int]:
-    """Of a member by its index: the less, the faster. Of what is in the table, so that no other
-    member is the fastest there."""
+    """Return a measure of a member, by its index, that is smaller for faster members. It uses the
+    values of the table, so that no other member is the fastest there."""
     objectives = front.problem.objectives
     columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
     if columns:
@@ -116,6 +119,6 @@ def _slowness(front: Front) -> Callable[[int], int]:
 
 
 def member_title(front: Front, index: int) -> str:
-    """``member 3`` or ``member 0 (fastest)``."""
+    """Return ``member 3`` or ``member 0 (fastest)``."""
     marks = mark_members(front).get(index)
     return f"member {index}" + (f" ({', '.join(marks)})" if marks else "")

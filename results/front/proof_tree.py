@@ -1,6 +1,6 @@
 """``certificate.tree``, ``epsilon.tree``: the tree of an exact search, which is its proof.
 
-What a node chooses is not stored: it follows from the problem and the choices above it
+The choice at a node is not stored: it follows from the problem and the choices above it
 (docs/concepts/certificate.md has the rules and the format). A node is one of ``NODE_KINDS``.
 """
 
@@ -33,12 +33,12 @@ class ProofTree:
 
     @cached_property
     def nodes(self) -> int:
-        """Splits and leaves."""
+        """Return the number of splits and leaves."""
         return sum(len(part) - int((part == PART).sum()) for part in self.parts)
 
     @cached_property
     def leaves(self) -> int:
-        """Return nodes that are closed."""
+        """Return the number of nodes that are closed."""
         return sum(int((part > PART).sum()) for part in self.parts)
 
     @property
@@ -48,7 +48,7 @@ class ProofTree:
 
 
 def tree_bytes(tree: ProofTree) -> bytes:
-    """Return the bytes of a tree's file. The same for the same tree."""
+    """Return the bytes of a tree's file, the same for the same tree."""
     sizes = np.array([len(tree.parts), *map(len, tree.parts)], dtype="<u8")
     return b"".join((MAGIC, sizes.tobytes(), *map(_packed, tree.parts)))
 
@@ -57,7 +57,7 @@ def tree_from_bytes(data: bytes) -> ProofTree:
     """Return the tree in the bytes of its file.
 
     Raises:
-        ResultError: if these are not bytes that :func:`tree_bytes` gives.
+        ResultError: if these are not bytes that :func:`tree_bytes` returns.
     """
     if data[: len(MAGIC)] != MAGIC:
         raise ResultError(f"must begin with {MAGIC.decode()!r}")

@@ -1,4 +1,4 @@
-"""When every group of a design point runs, and where."""
+"""The time and unit of every group of a design point."""
 
 from __future__ import annotations
 

@@ -19,16 +19,16 @@ def write_whole_folder(
     check: Callable[[], None],
     remove: Callable[[Path], None],
 ) -> None:
-    """Has ``fill`` write to a hidden folder beside the target, which is then renamed: at no instant
-    is there a half-written one. An older folder is exchanged with it in one step, or moved aside
-    where the file system cannot do that, and removed at the end.
+    """Call ``fill`` on a hidden folder beside the target, which is then renamed, so that there is
+    never a half-written folder. An older folder is exchanged with it in one step (or moved aside,
+    if the file system cannot do that) and removed at the end.
 
     Args:
-        folder: the target. A link stays a link, and what it points to is replaced.
+        folder: the target. A link stays a link, and its target is replaced.
         fill: writes the files into the folder that it is given.
-        check: raises where the target must not be replaced. It is called once more at the end,
-            since ``fill`` takes its time.
-        remove: removes what was replaced.
+        check: raises if the target must not be replaced. It is called once more at the end, since
+            ``fill`` takes its time.
+        remove: removes the folder that was replaced.
 
     Raises:
         ResultError: if the folder cannot be written.
@@ -94,7 +94,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step, or False if the system or the file system cannot."""
+    """Swap two folders in one step. Return False if the system or the file system cannot."""
     import ctypes
 
     swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
@@ -105,11 +105,11 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite: bool) -> None:
-    """Accepts a folder that may be written: none yet, or with ``overwrite`` one of ours alone.
+    """Accept a folder that may be written: none yet, or with ``overwrite`` one of ours alone.
 
     Raises:
         ResultError: if it exists and ``overwrite`` is false, is no folder, cannot be read or
-            replaced, or holds an entry that is not ours. Names the first.
+            replaced, or holds an entry that is not ours. The message names the first.
     """
     if not os.path.lexists(folder):
         _check_writable(folder)
@@ -129,7 +129,7 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
 
 
 def _check_writable(folder: Path) -> None:
-    """Accepts a folder that :func:`write_whole_folder` can make or replace: good to know before the
+    """Accept a folder that :func:`write_whole_folder` can make or replace. Call it before the
     work."""
     real = Path(os.path.realpath(folder))
     if os.path.ismount(real):
@@ -141,7 +141,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:
-    """Removes our files, folders that they leave empty, and the folder. A foreign file keeps it."""
+    """Remove our files, folders that they leave empty, and the folder. A foreign file keeps it."""
     try:
         for name in names:
             (folder / name).unlink(missing_ok=True)

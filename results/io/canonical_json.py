@@ -21,7 +21,7 @@ INT64_MAX = (1 << 63) - 1
 
 
 def canonical_bytes(document: Json) -> bytes:
-    """UTF-8 text of ``document``, newline at the end. Equal content gives equal bytes.
+    """Return the UTF-8 text of ``document``, newline at the end. Equal content gives equal bytes.
 
     Raises:
         ValueError: if a number is NaN or infinite.
@@ -62,13 +62,14 @@ def _one_line(value: Json) -> str:
 
 
 def sha256_of(data: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """Return the SHA-256 in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def content_sha256(document: Json) -> str:
-    """SHA-256 of the content, whatever the layout and the order of keys: of the text without
-    spaces and with sorted keys (``json.dumps(..., sort_keys=True, separators=(",", ":"))``)."""
+    """Return the SHA-256 of the content, independent of the layout and the order of keys. It hashes
+    the text without spaces and with sorted keys (``json.dumps(..., sort_keys=True, separators=(",",
+    ":"))``)."""
     text = json.dumps(
         document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
@@ -97,6 +98,6 @@ def _finite(text: str) -> float:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return the value. None for what JSON cannot say, as the rate of a pipeline that takes no
+    """Return the value, or None if JSON has no such number, as the rate of a pipeline that takes no
     time."""
     return value if math.isfinite(value) else None

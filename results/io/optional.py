@@ -1,4 +1,4 @@
-"""Packages that only some commands need: imported where they are used. Errors name the extra."""
+"""Optional packages, imported when they are used. Errors name the extra."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def optional_import(module: str, *, extra: str, purpose: str) -> Any:
     Args:
         module: its name.
         extra: the extra of this program that installs it.
-        purpose: what needs it, for the message.
+        purpose: the feature that needs it, for the message.
 
     Raises:
-        ResultError: if it is not installed. It says how to install it.
+        ResultError: if it is not installed. The message says how to install it.
     """
     try:
         return import_module(module)

@@ -17,10 +17,10 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def check_against_schema(document: Json, name: str) -> None:
-    """Accepts documents that follow the schema. 1.0 is not an integer here.
+    """Accept a document that follows the schema. 1.0 is not an integer here.
 
     Raises:
-        ResultError: what does not follow it, with its JSON path.
+        ResultError: naming the JSON path of a value that does not follow it.
     """
     found = violation(document, (_PACKAGE, name), by_representatives=True)
     if found is not None:

@@ -1,7 +1,7 @@
-"""A periodic schedule simulated period by period, and held against all that it must keep.
+"""A periodic schedule simulated period by period, and checked against all its rules.
 
 It computes starts and ends of every task in absolute time and checks only those. It shares no code
-with what makes schedules.
+with the scheduler.
 """
 
 from __future__ import annotations

@@ -15,11 +15,11 @@ FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "lowest-energy", "smallest"
 
 
 def choose_schedule(result: PeriodicResult, text: str) -> int:
-    """Index among the members: a number from 0, or ``fastest`` (least latency), ``lowest-energy``
-    (least energy), ``smallest`` (fewest engines), the first of equals.
+    """Return the index of a member: a number from 0, or ``fastest`` (least latency),
+    ``lowest-energy`` (least energy), ``smallest`` (fewest engines). The first of equals counts.
 
     Raises:
-        ResultError: if there is no such member. It says what there is.
+        ResultError: if there is no such member. The message lists the members.
     """
     count = len(result.members)
     if re.fullmatch(r"[0-9]{1,9}", text):
@@ -43,14 +43,14 @@ def _marks(result: PeriodicResult) -> dict[str, int]:
 
 
 def schedule_title(result: PeriodicResult, index: int) -> str:
-    """``member 0 (fastest): 64 engines``."""
+    """Return ``member 0 (fastest): 64 engines``."""
     names = [name for name, place in _marks(result).items() if place == index]
     marks = f" ({', '.join(names)})" if names else ""
     return f"member {index}{marks}: {result.members[index].array.engines} engines"
 
 
 def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str, str]]:
-    """What a schedule gives, as pairs of name and value for people."""
+    """Return the figures of a schedule as pairs of name and value."""
     many = pluralize(inferences, "inference")
     above = schedule.period_ps / least_period_ps(schedule) - 1
     lines = [

@@ -23,7 +23,7 @@ Place = tuple[EngineArray, TaskGraph]
 
 
 def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = False) -> None:
-    """Writes the folder atomically, as :func:`results.export.result_folder.write_results`.
+    """Write the folder atomically, as :func:`results.export.result_folder.write_results` does.
 
     Raises:
         ResultError: if the folder may not be replaced, or cannot be written.
@@ -107,7 +107,7 @@ def _schedule_document(
 
 
 def periodic_from_document(document: Any, *, check_hashes: bool = True) -> PeriodicResult:
-    """Return the schedules of a document. Their latency, prologue and energy must be those it
+    """Return the schedules of a document. Their latency, prologue and energy must be those that it
     states.
 
     Whether the schedules keep their rules is for ``dse verify`` to say.

@@ -28,8 +28,8 @@ _COLUMNS = (
 
 
 def periodic_report_html(result: PeriodicResult) -> str:
-    """Return the page. Equal content gives equal text. Pictures are SVG files inside it, so that
-    none of their names meets another's."""
+    """Return the page. Equal content gives equal text. Pictures are separate SVG files inside it,
+    so that their names cannot clash."""
     title = f"{result.network} on {result.platform}"
     with picture_settings():
         front = _image(svg_bytes(front_picture(result)), "Latency over engines and over energy")

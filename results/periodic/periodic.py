@@ -11,8 +11,8 @@ from results.periodic.task_graph import TaskGraph, repeated
 
 @dataclass(frozen=True)
 class EngineArray:
-    """Identical processing engines (PEs), each with its own cache. ``idle_mw`` is what all of them,
-    the memory and the board draw at rest."""
+    """Identical processing engines (PEs), each with its own cache. ``idle_mw`` is the power of all
+    of them, the memory and the board at rest."""
 
     engines: int
     cache_bytes: int
@@ -47,24 +47,25 @@ class PeriodicSchedule:
 
     @property
     def prologue_periods(self) -> int:
-        """max r."""
+        """Return the periods of the prologue, max r."""
         return max(self.ahead)
 
     @property
     def prologue_ps(self) -> int:
-        """max r x c_p."""
+        """Return the time of the prologue, max r x c_p."""
         return self.prologue_periods * self.period_ps
 
     @property
     def utilisation(self) -> Fraction:
-        """Eq. 1: sum of c_i x X / (h x c_p)."""
+        """Return the utilisation by Eq. 1: sum of c_i x X / (h x c_p)."""
         return Fraction(self.graph.work_ps * self.copies, self.array.engines * self.period_ps)
 
     def latency_ps(self, inferences: int) -> int:
-        """Eq. 3: (max r + N / X) x c_p, N / X rounded up."""
+        """Return the latency by Eq. 3: (max r + N / X) x c_p, N / X rounded up."""
         return (self.prologue_periods - (-inferences // self.copies)) * self.period_ps
 
     def energy_fj(self, inferences: int) -> int:
-        """Of N inferences: idle power during the latency, and the tasks' power above that."""
+        """Return the energy of N inferences: idle power during the latency, and the tasks' power
+        above it."""
         dynamic = sum(task.time_ps * task.dynamic_mw for task in self.graph.tasks)
         return inferences * dynamic + self.latency_ps(inferences) * self.array.idle_mw

@@ -20,7 +20,8 @@ _MAX_ROWS_LABELLED = 16
 
 
 def front_picture(result: PeriodicResult) -> Figure:
-    """Latency of all inferences over the number of engines, and over energy. All methods."""
+    """Draw the latency of all inferences over the number of engines, and over energy, for all
+    methods."""
     methods: dict[str, list[PeriodicSchedule]] = {}
     for schedule in (*result.members, *result.others):
         methods.setdefault(schedule.method, []).append(schedule)
@@ -30,8 +31,8 @@ def front_picture(result: PeriodicResult) -> Figure:
 
 
 def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
-    """Return the members of several results under their names, as :func:`front_picture`. A latency
-    is that of the inferences of its result."""
+    """Draw the members of several results under their names, as :func:`front_picture` does. A
+    latency is that of the inferences of its result."""
     counts = {result.inferences for _, result in results}
     of = f" of {counts.pop():,} inferences" if len(counts) == 1 else " of all inferences"
     lines = [(name, list(result.members), result.inferences) for name, result in results]
@@ -41,7 +42,7 @@ def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Figure:
 def _fronts(
     lines: Sequence[tuple[str, list[PeriodicSchedule], int]], label: str, *, members: int
 ) -> Figure:
-    """Engines are written beside the points of the first ``members`` lines."""
+    """Draw the fronts. Engines are written beside the points of the first ``members`` lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_INCHES, 2.5), layout="constrained")
@@ -80,7 +81,7 @@ def _fronts(
 
 
 def schedule_picture(schedule: PeriodicSchedule) -> Figure:
-    """Return the last stages of the prologue and one full period. A colour for each copy of the
+    """Draw the last stages of the prologue and one full period, with a colour for each copy of the
     graph.
 
     In the period that comes s periods before the first full one, only tasks with r >= s run.

@@ -26,7 +26,8 @@ class PeriodicResult:
     others: tuple[PeriodicSchedule, ...]
 
     def objectives(self, schedule: PeriodicSchedule) -> tuple[int, int, int]:
-        """Latency of all inferences (ps), number of engines, energy (fJ): all minimised."""
+        """Return latency of all inferences (ps), number of engines, energy (fJ). All are
+        minimised."""
         return (
             schedule.latency_ps(self.inferences),
             schedule.array.engines,

@@ -16,7 +16,7 @@ Row = dict[str, object]
 
 
 def periodic_rows(result: PeriodicResult) -> list[Row]:
-    """Return one row per schedule, members first: plain data for JSON."""
+    """Return one row per schedule, members first, as plain data for JSON."""
     return [
         {
             "member": number if number < len(result.members) else None,
@@ -38,16 +38,16 @@ def periodic_rows(result: PeriodicResult) -> list[Row]:
 
 
 def least_period_ps(schedule: PeriodicSchedule) -> int:
-    """No period with this many copies is shorter: the longest task, and the work over the
-    engines."""
+    """Return a lower bound on the period with this many copies: the longest task, and the work over
+    the engines."""
     work = schedule.graph.work_ps * schedule.copies
     return max(schedule.graph.longest_ps, -(-work // schedule.array.engines))
 
 
 def least_prologue_periods(schedule: PeriodicSchedule) -> int:
-    """No placement has a smaller max r at this period, if no task of it crosses the end of a
-    period: tasks and transfers along paths, these as fast as within a cache, each task as late as
-    its successors and the periods' ends allow."""
+    """Return a lower bound on max r at this period for placements in which no task crosses the end
+    of a period. It follows tasks and transfers along paths, the transfers as fast as within a
+    cache, each task as late as its successors and the periods' ends allow."""
     graph, period = schedule.graph, schedule.period_ps
     # Time left from a task's start until the last period ends.
     left = [0] * len(graph.tasks)
@@ -58,8 +58,8 @@ def least_prologue_periods(schedule: PeriodicSchedule) -> int:
 
 
 def _from_start(left: list[int], graph: TaskGraph, number: int, period_ps: int) -> int:
-    """``left`` is time after the task's end. Where the task would cross the end of a period, it
-    ends there."""
+    """Return the time after a task's start, given the times after the tasks' ends (``left``). A
+    task that would cross the end of a period ends there."""
     time = graph.tasks[number].time_ps
     after = left[number]
     if after // period_ps < (after + time - 1) // period_ps:
@@ -107,7 +107,7 @@ def periodic_table(result: PeriodicResult) -> Table:
 
 
 def task_rows(schedule: PeriodicSchedule) -> list[Row]:
-    """Return one row per task of a period: plain data for JSON."""
+    """Return one row per task of a period, as plain data for JSON."""
     size = len(schedule.graph.tasks)
     return [
         {
@@ -125,7 +125,7 @@ def task_rows(schedule: PeriodicSchedule) -> list[Row]:
 
 
 def engine_table(schedule: PeriodicSchedule) -> Table:
-    """What every engine runs in a period: tasks as copy:task, the longest first."""
+    """Return a table of every engine's tasks in a period, as copy:task, the longest first."""
     from rich.box import SIMPLE
     from rich.table import Table
 

@@ -20,8 +20,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Data from one task to another (indices): ``memory_ps`` through the memory, ``cache_ps`` where
-    it stays in the cache of the engine that made it."""
+    """Data from one task to another (indices): ``memory_ps`` through the memory, ``cache_ps`` if it
+    stays in the cache of the engine that made it."""
 
     source: int
     target: int
@@ -77,8 +77,8 @@ class TaskGraph:
 
 
 def repeated(graph: TaskGraph, copies: int) -> TaskGraph:
-    """X independent copies of a graph as one: task i of copy k is number k n + i, and transfers
-    likewise. Inferences do not depend on each other (Mobile-I II.C)."""
+    """Return X independent copies of a graph as one: task i of copy k is number k n + i, and
+    transfers likewise. Inferences do not depend on each other (Mobile-I II.C)."""
     if copies < 1:
         raise ResultError(f"copies must be at least 1, got {copies}")
     size = len(graph.tasks)

@@ -68,8 +68,8 @@ def _periods(schedule: PeriodicSchedule, process: int) -> list[Event]:
 
 
 def _executions(schedule: PeriodicSchedule, process: int) -> list[Event]:
-    """In period n a task that is r ahead runs for frame n - (max r - r), if there is one, all
-    counted from 0."""
+    """Return the executions. In period n a task that is r ahead runs for frame n - (max r - r), if
+    there is one, all counted from 0."""
     size = len(schedule.graph.tasks)
     deepest, events = schedule.prologue_periods, []
     for n in range(deepest + FULL_PERIODS):
@@ -104,7 +104,7 @@ def _executions(schedule: PeriodicSchedule, process: int) -> list[Event]:
 
 
 def _transfers(schedule: PeriodicSchedule, process: int) -> list[Event]:
-    """Flows of the first frame. They begin inside the source, at its last instant."""
+    """Return the flows of the first frame. They begin inside the source, at its last instant."""
     tasks, cached = schedule.tasks, set(schedule.cached)
     deepest, events = schedule.prologue_periods, []
 

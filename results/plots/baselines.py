@@ -1,4 +1,4 @@
-"""Where the baselines of a front are in its picture, and which of them are in sight."""
+"""The places of the baselines of a front in its picture, and their visibility."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROOM = 1.0
 
 @dataclass(frozen=True)
 class BaselineMark:
-    """One place in the first two objectives. ``label`` names all methods that are there.
+    """One place in the first two objectives. ``label`` names all methods at that place.
 
     ``in_front``: a point of a method that has several.
     """
@@ -33,10 +33,10 @@ def baseline_marks(
     ys: Sequence[float],
     frame: Sequence[tuple[float, float]] = (),
 ) -> tuple[BaselineMark, ...]:
-    """Marks of the baselines near the members at ``xs``, ``ys``: one far away would leave no room
-    for the front. And of those within the ranges of both axes, ``frame``. Of a method that has a
-    front, all points are there. Methods with equal values share a mark. One that breaks a limit has
-    ``*``. One that is overloaded has no place."""
+    """Return marks of the baselines near the members at ``xs``, ``ys``, and of those within the
+    ranges of both axes, ``frame``. One far away would leave no room for the front. Of a method that
+    has a front, all points are included. Methods with equal values share a mark. One that breaks a
+    limit has ``*``. One that is overloaded has no place."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
     series = []
@@ -60,12 +60,12 @@ def baseline_marks(
 
 
 def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collection[str]) -> str:
-    """Methods whose names are not in the picture, with their figures. Empty without any. One that
-    breaks a limit has ``*``.
+    """Return the methods whose names are not in the picture, with their figures. The text is empty
+    if there are none. One that breaks a limit has ``*``.
 
     Args:
         marks: those in the picture. Other methods are out of sight.
-        named: labels of single marks that are written beside them. For others there is no room.
+        named: labels of single marks that are written beside them. There is no room for others.
     """
     shown = {name for mark in marks for name in _names(mark.label)}
     labels = {mark.label for mark in marks if not mark.in_front} - {*named}

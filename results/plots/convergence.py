@@ -16,8 +16,7 @@ _STYLES = ("-", "--", ":", "-.")
 
 
 def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
-    """Return one line for each front as a matplotlib figure. Each in per cent of its own last
-    value.
+    """Return one line for each front as a matplotlib figure, in per cent of its own last value.
 
     Raises:
         ResultError: if a front was not reached by a search that recorded its hypervolume.

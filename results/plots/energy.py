@@ -1,4 +1,4 @@
-"""Where the energy of members goes: one bar for each, a part for each unit."""
+"""The energy of members by unit: one bar for each member, a part for each unit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHARE_WITH_ROOM = 0.11
 
 
 def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Figure:
-    """Return energy by unit of members, each beside its title, as a matplotlib figure."""
+    """Return the energy of members by unit, each beside its title, as a matplotlib figure."""
     from matplotlib.figure import Figure
 
     all_parts = [

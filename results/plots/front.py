@@ -1,6 +1,6 @@
 """The front as a picture for a paper: one column wide, in SVG and PNG.
 
-Two objectives: the staircase of what is reachable, markers by the units used, colour by the clock
+Two objectives: the staircase of reachable values, markers by the units used, colour by the clock
 that changes most. Three: staircases for levels of the third. Grey crosses are other methods'
 schedules.
 """
@@ -59,8 +59,8 @@ LOG_RATIO = 10
 
 
 def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
-    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``):
-    drawn and laid out once. Equal fronts give equal bytes.
+    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``). It
+    is drawn and laid out once. Equal fronts give equal bytes.
 
     Raises:
         ResultError: if the front has no member or fewer than two objectives.
@@ -72,14 +72,14 @@ def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
 
 
 def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
-    """``Latency of vgg19 (ms)``, of figures of all problems."""
+    """Return ``Latency of vgg19 (ms)``. The unit fits the figures of all problems."""
     label = objective_label(problem, objective)
     return f"{label[0].upper()}{label[1:]} ({unit_heading(objective, problem, *others)})"
 
 
 @dataclass(frozen=True)
 class _Colouring:
-    """A value per member (None: has none), what the values are, and all of them in order."""
+    """A value per member (None: has none), the name of the values, and all of them in order."""
 
     label: str
     values: tuple[float | None, ...]
@@ -179,7 +179,8 @@ def _laid_out(
     names: Sequence[Name],
     points: Sequence[tuple[float, float]],
 ) -> list[tuple[Name, Placement]]:
-    """Lays out the figure with its caption. A place for each name, with the others named below."""
+    """Lay out the figure with its caption. Return a place for each name. Names without a place are
+    in the caption."""
     named = [name.words for name in names if name.is_baseline]
     caption = textwrap.fill(unnamed_baselines(front, marks, named), _CAPTION_CHARACTERS)
     if caption:
@@ -189,7 +190,8 @@ def _laid_out(
 
 
 def _bounds(front: Front) -> list[tuple[float, ...]]:
-    """Return every design point is at or above one of these, empty if no such region is drawn."""
+    """Return the points such that every design point is at or above one of them. Empty if no such
+    region is drawn."""
     objectives = front.problem.objectives
     if front.bounds is None or len(objectives) != 2 or any(map(larger_is_better, objectives)):
         return []
@@ -201,7 +203,7 @@ def _bounds(front: Front) -> list[tuple[float, ...]]:
 
 
 def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
-    """Where bounds over boxes leave no design point: below and left of steps."""
+    """Shade the region without design points by the bounds over boxes: below and left of steps."""
     claim, points = front.bounds, _bounds(front)
     if claim is None or not points:
         return
@@ -220,7 +222,7 @@ def _grow_with_legend(figure: Figure) -> None:
 
 
 def _colouring(front: Front) -> _Colouring | None:
-    """Return the clock of the unit that takes most energy, where it varies."""
+    """Return the colouring by the clock of the unit that takes most energy, if it varies."""
     problem = front.problem
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
@@ -231,9 +233,9 @@ def _colouring(front: Front) -> _Colouring | None:
 
 
 def _kinds(front: Front) -> list[str]:
-    """Per member a name for the units it uses: ``gpu + dla``, ``2 dla`` for both of two that cost
-    the same. Where such names would be too long for the column, all cores of a kind are counted:
-    ``2 a57 + gpu`` for a57-1 and a57-3."""
+    """Return, per member, a name for the units it uses: ``gpu + dla``, ``2 dla`` for both of two
+    that cost the same. If such names would be too long for the column, all cores of a kind are
+    counted: ``2 a57 + gpu`` for a57-1 and a57-3."""
     names = names_of_kinds(front.problem)
     used = [[names[u] for u in sorted(set(m.design.units.tolist()))] for m in front.members]
     kinds = [_counted(units) for units in used]

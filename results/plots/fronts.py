@@ -25,7 +25,7 @@ _PANELS_IN_A_ROW = 3
 
 
 def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
-    """Fronts of the same objectives as a matplotlib figure, one form and colour for each.
+    """Return fronts of the same objectives as a matplotlib figure, one form and colour for each.
 
     Raises:
         ResultError: if a front is empty, has one objective, or other ones than the first.

@@ -51,18 +51,18 @@ def gantt_png(shown: ScheduledMember, *, title: str = "") -> bytes:
 
 
 def draw_gantt(shown: ScheduledMember, *, title: str = "") -> Figure:
-    """Return the schedule as a matplotlib figure, two columns wide. As :func:`draw_gantts`."""
+    """Return the schedule as a matplotlib figure, two columns wide, as :func:`draw_gantts` does."""
     return draw_gantts([(title, shown)])
 
 
 def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
-    """Schedules, each under its title, one below the other over the same time.
+    """Draw schedules, each under its title, one below the other over the same time.
 
-    A bar is one execution of a group, with the group's number in its network (and the frame, where
-    there are several). The solid part is its stand-alone time, the hatched rest what contention
-    adds: inside an execution the two alternate, only their sum is drawn. Arrows are transitions,
-    grey ones conversions between two number formats of a unit. A dotted line leads on to the group
-    that they are for, where its unit is still busy. Where networks run freely the window that is
+    A bar is one execution of a group, with the group's number in its network (and the frame, if
+    there are several). The solid part is its stand-alone time, the hatched rest is added by
+    contention. Inside an execution the two alternate, only their sum is drawn. Arrows are
+    transitions, grey ones conversions between two number formats of a unit. A dotted line leads on
+    to the target group if its unit is still busy. If networks run freely, the window that is
     counted is shaded.
     """
     from matplotlib.figure import Figure
@@ -98,14 +98,14 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
 
 
 def _end_ps(shown: ScheduledMember) -> int:
-    """Of a free run without the tail of what still runs then: beside fast networks a slow one's
-    group may be most of the picture."""
+    """Return the end of the drawn time. A free run is drawn without the executions still running at
+    its end, since a slow network's group may be most of the picture beside fast networks."""
     run = shown.member.free_run
     return run.shown_ps if run else shown.schedule.makespan_ps
 
 
 def _draw_window(axes: Axes, run: FreeRun) -> None:
-    """Shades what is shown of the window that throughput and power are counted in."""
+    """Shade the shown part of the window that throughput and power are counted in."""
     begin, end = run.window_ps[0] / PS_PER_MS, run.shown_ps / PS_PER_MS
     if begin < end:
         axes.axvspan(begin, end, color=GREY, alpha=0.18, linewidth=0, zorder=0)

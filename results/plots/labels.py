@@ -1,4 +1,5 @@
-"""Where the words of a picture go: boxes on the page, in dots, and the place that hides least."""
+"""Placement of the words of a picture: boxes on the page, in dots, that hide as little as
+possible."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def overlap(a: ArrayLike, b: ArrayLike) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class _Places:
-    """Where a label may go."""
+    """The possible places of a label."""
 
     boxes: FloatArray
     """[places, 4]"""
@@ -87,8 +88,8 @@ def place_labels(
     of ``obstacles`` (with their weights) and no other label, neither itself nor with the line that
     leads to it.
 
-    Pairs of labels take their cheapest places together, given where the others are, until none
-    moves: an early label makes room for a later one.
+    Pairs of labels take their cheapest places together, given the places of the others, until none
+    moves. So an early label makes room for a later one.
     """
     weighted = list(obstacles)
     boxes = np.array([box for box, _ in weighted]).reshape(-1, 4)
@@ -105,8 +106,9 @@ def place_labels(
 
 
 def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
-    """Return a place for each label: the cheapest of some descents, from the place that is the
-    cheapest for each label alone, the next ones, and so on. Of equally cheap ones, the first."""
+    """Return a place for each label: the cheapest result of some descents. The first starts at the
+    place that is the cheapest for each label alone, the second at the next ones, and so on. Of
+    equally cheap results the first counts."""
     shared = {
         (i, j): _shared_costs(choices[i], choices[j])
         for i, j in combinations(range(len(choices)), 2)
@@ -127,7 +129,7 @@ def _cheapest_together(choices: Sequence[_Places]) -> list[int]:
 def _descend(
     choices: Sequence[_Places], shared: Mapping[tuple[int, int], FloatArray], chosen: list[int]
 ) -> list[int]:
-    """Places where no pair of labels can be moved to cheaper ones."""
+    """Move pairs of labels to cheaper places until no pair can be improved. Return the places."""
 
     def beside(i: int, *but: int) -> FloatArray:
         """Return costs of the places of ``i``, given those of all others but these."""
@@ -148,7 +150,8 @@ def _descend(
 
 
 def _shared_costs(first: _Places, second: _Places) -> FloatArray:
-    """What each place of one label costs beside each place of the other: [places, places]."""
+    """Return the cost of each place of one label beside each place of the other, [places,
+    places]."""
     covered = overlap(first.boxes[:, None], second.boxes)
     crossing = overlap(first.leaders[:, None], second.boxes[:, None]).sum(axis=2)
     crossed = overlap(second.leaders, first.boxes[:, None, None]).sum(axis=2)

@@ -1,4 +1,4 @@
-"""A front with three objectives: for levels of the third, what is reachable in the first two."""
+"""A front with three objectives: the reachable values of the first two for levels of the third."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
 def draw_levels(
     figure: Figure, axes: Axes, front: Front, xs: Sequence[float], ys: Sequence[float]
 ) -> None:
-    """For some values of the third objective the staircase of the members that are as good as that.
-    Every member as a dot in the colour of the first staircase that it counts for."""
+    """Draw, for some values of the third objective, the staircase of the members that are at least
+    as good. Every member is a dot in the colour of the first staircase that it counts for."""
     from matplotlib import colormaps
 
     objective = front.problem.objectives[2]

@@ -1,5 +1,5 @@
-"""Names in the picture of a front: marked members with their figures, and baselines, each where it
-hides least.
+"""Names in the picture of a front: marked members with their figures, and baselines, each at the
+place that hides least.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Name:
 
     @property
     def look(self) -> dict[str, Any]:
-        """Size and colour of the text."""
+        """Return size and colour of the text."""
         if self.is_baseline:
             return {"fontsize": 6.0, "color": GREY}
         return {"fontsize": 6.5, "color": INK}
@@ -46,8 +46,8 @@ class Name:
 def names_of(
     front: Front, xs: Sequence[float], ys: Sequence[float], baselines: Sequence[BaselineMark]
 ) -> list[Name]:
-    """Names of marked members at ``xs``, ``ys``, with their figures where there are two objectives,
-    and of baselines."""
+    """Return names of marked members at ``xs``, ``ys``, with their figures if there are two
+    objectives, and of baselines."""
     units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
     names = []
     for i, marks in mark_members(front).items():
@@ -60,7 +60,7 @@ def names_of(
 
 
 def lay_out(figure: Figure) -> None:
-    """Settles where the axes are on the page. Titles longer than their axis are wrapped."""
+    """Settle the places of the axes on the page. Titles longer than their axis are wrapped."""
     engine = figure.get_layout_engine()
     assert engine is not None, "the figure has one"
     engine.execute(figure)
@@ -83,7 +83,7 @@ def place_names(
 
     Args:
         axes: laid out. Names do not change that.
-        points: what they must not hide: members first, then crosses.
+        points: the points that they must not hide: members first, then crosses.
         members: how many of the points are members.
     """
     on_page = [(float(x), float(y)) for x, y in axes.transData.transform(list(points))]
@@ -107,7 +107,7 @@ def place_names(
 
 
 def write_names(figure: Figure, axes: Axes, placed: Sequence[tuple[Name, Placement]]) -> None:
-    """Writes the names at their places, each with a line to its point."""
+    """Write the names at their places, each with a line to its point."""
     from matplotlib.patheffects import withStroke
 
     points_per_dot = 72 / figure.dpi

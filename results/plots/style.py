@@ -55,14 +55,14 @@ _SETTINGS: Any = {
 
 
 def ink_on(colour: str) -> str:
-    """White or dark ink, whichever reads better on ``#rrggbb``."""
+    """Return white or dark ink, whichever reads better on ``#rrggbb``."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 299 * red + 587 * green + 114 * blue > 128_000 else "white"
 
 
 @contextmanager
 def picture_settings() -> Iterator[None]:
-    """Our settings, whatever the user's own configuration of matplotlib says."""
+    """Apply our settings, independent of the user's own configuration of matplotlib."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
@@ -74,7 +74,8 @@ def picture_settings() -> Iterator[None]:
 
 
 def use_log_scale(axis: Axis) -> None:
-    """Makes an axis logarithmic, with plain numbers: matplotlib's powers of ten are formulas."""
+    """Make an axis logarithmic, with plain numbers, since matplotlib's powers of ten are
+    formulas."""
     from matplotlib.ticker import LogFormatter
 
     class Plain(LogFormatter):
@@ -119,7 +120,8 @@ def png_bytes(figure: Figure) -> bytes:
 def _printed(
     figure: Figure, print_to: Callable[..., None], *, dpi: float | None = None, metadata: Any
 ) -> bytes:
-    """What a canvas prints. ``Figure.savefig`` would draw twice, once for the layout alone."""
+    """Return the bytes that a canvas prints. ``Figure.savefig`` would draw twice, once for the
+    layout alone."""
     before, buffer = figure.dpi, io.BytesIO()
     figure.dpi = dpi or before
     try:

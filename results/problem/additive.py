@@ -9,8 +9,8 @@ ADDITIVE = frozenset({ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY})
 
 
 def additive_figures(problem: Problem) -> tuple[Objective, ...]:
-    """Losses of accuracy and memory that are objectives or limited, each once. None where networks
-    run freely, whose bounds over boxes have no place for them."""
+    """Return losses of accuracy and memory that are objectives or limited, each once. Empty if
+    networks run freely, since their bounds over boxes do not include them."""
     if not problem.execution.has_frame:
         return ()
     asked = [objective for objective in problem.objectives if objective.kind in ADDITIVE]

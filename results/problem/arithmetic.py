@@ -1,5 +1,5 @@
-"""Integers in which the simulation advances, and their limits. Apart from the problem, because
-compiled code depends on them."""
+"""Integers in which the simulation advances, and their limits. They are apart from the problem
+because compiled code depends on them."""
 
 WORK_PER_PS = 1 << 16
 """Work units in a picosecond of stand-alone time; also the rate of a group that nobody slows."""

@@ -1,4 +1,4 @@
-"""What a signed document says of itself and of its problem."""
+"""The hashes of a signed document: its own and its problem's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from results.problem.problem_file import problem_sha256
 
 
 def check_content_hashes(content: Any, problem: Problem) -> None:
-    """Refuses a document that belongs to another problem, or was changed after it was written.
+    """Refuse a document that belongs to another problem, or was changed after it was written.
 
     Args:
         content: JSON content with ``problem_sha256`` and ``content_sha256``, by its schema.

@@ -1,16 +1,16 @@
-"""How frames follow each other: what is simulated, and over which time energy is counted.
+"""The sequence of frames: the part that is simulated, and the time over which energy is counted.
 
-A closed set of models. What is the same question to all of them is an attribute:
+A closed set of models, with these attributes:
 
-* ``model``: its name in ``problem.json``;
-* ``words``: its name for people;
-* ``has_frame``: whether all networks share a frame, which has a makespan, latencies and deadlines;
+* ``model``: its name in ``problem.json``.
+* ``words``: its name for people.
+* ``has_frame``: whether all networks share a frame, which has a makespan, latencies and deadlines.
 * ``frames_overlap``: whether a frame begins before the one ahead has ended, so that there is a
-  throughput that is not one over the makespan;
-* ``period_ps``: the time from frame to frame, where it is given.
+  throughput that is not one over the makespan.
+* ``period_ps``: the time from frame to frame, if it is given.
 
-:mod:`fitness.execution` says what can be computed and proved under each. No arrays here: the
-command line needs the names before anything heavy is imported.
+:mod:`fitness.execution` says which figures can be computed and proved under each. There are no
+arrays here, since the command line needs the names before anything heavy is imported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ChannelUse(Enum):
 
 
 class IdleTime(Enum):
-    """The time T over which a frame of the closed form draws idle power; values are the names on
+    """The time T over which a frame of the closed form draws idle power. Values are the names on
     the command line."""
 
     PERIOD = "period"
@@ -41,7 +41,7 @@ class IdleTime(Enum):
 
 @dataclass(frozen=True)
 class OneFrame:
-    """One frame alone; it draws idle power until it has ended."""
+    """One frame alone. It draws idle power until it has ended."""
 
     model: ClassVar[str] = "frame"
     words: ClassVar[str] = "one frame alone"
@@ -52,7 +52,8 @@ class OneFrame:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A frame in every period, within which it must end; it draws idle power for all of it."""
+    """A frame in every period, within which it must end. It draws idle power for the whole
+    period."""
 
     model: ClassVar[str] = "periodic"
     words: ClassVar[str] = "a frame in every period"
@@ -63,8 +64,8 @@ class Periodic:
 
 @dataclass(frozen=True)
 class Rates:
-    """Networks with rates of their own: each is released evenly over the period of all, or once in
-    it, for ever; played until the state recurs. Idle power is drawn all the time."""
+    """Networks with rates of their own. Each is released evenly over the period of all, or once in
+    it, for ever. The run is simulated until the state recurs. Idle power is drawn all the time."""
 
     model: ClassVar[str] = "rates"
     words: ClassVar[str] = "networks with rates of their own"
@@ -119,7 +120,7 @@ EXECUTION_MODELS: tuple[type[ExecutionModel], ...] = get_args(ExecutionModel)
 
 
 def frames_in_flight(execution: ExecutionModel) -> int:
-    """Frames under way at a time, of every stream of a long run.
+    """Return the number of frames under way at a time, of every stream of a long run.
 
     Raises:
         ValueError: under a model that is not simulated in the long run.

@@ -10,10 +10,11 @@ from results.problem.problem import Problem, ProblemUnit
 
 
 def interchangeable_before(problem: Problem) -> tuple[int, ...]:
-    """For each unit the last one before it with which it is interchangeable. -1: none.
+    """Return, for each unit, the last one before it with which it is interchangeable, or -1 if
+    there is none.
 
-    If two units change places in a design point, its schedule does the same and all objectives
-    stay: their costs, clocks, contention and limits are equal, the same groups may be on them, and
+    Interchangeable units can change places in a design point without a change of any objective.
+    Their costs, clocks, contention and limits are equal, the same groups may be on them, and
     transitions and hand-overs take as long. The order of units decides nothing in a simulation
     (docs/concepts/model.md).
     """
@@ -32,7 +33,7 @@ def interchangeable_before(problem: Problem) -> tuple[int, ...]:
 
 
 def _entries(problem: Problem, u: int) -> list[int]:
-    """Return those of the unit that ``u`` is an entry of."""
+    """Return the entries of the unit that ``u`` is an entry of."""
     return [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
 
 
@@ -55,7 +56,7 @@ def _are_interchangeable(problem: Problem, ours: list[int], theirs: list[int]) -
 
 
 def are_equal(a: object, b: object) -> bool:
-    """Return whether two arrays, or dataclasses of arrays, hold the same."""
+    """Return whether two arrays, or dataclasses of arrays, are equal."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     if is_dataclass(a) and type(a) is type(b):

@@ -1,9 +1,9 @@
-"""Objectives: what can be optimised, as files and people see it, and which models have it.
+"""Objectives, as files and people see them, and the models that have them.
 
-In files every objective is an integer that is minimised. What people maximise (throughput, rates)
-is turned back for display. A new objective has a kind and a spec here, its integer in
-:mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and its
-definition in ``docs/reference/result_files.md``.
+In files every objective is an integer that is minimised. Quantities that people maximise
+(throughput, rates) are turned back for display. A new objective has a kind and a spec here, its
+integer in :mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and
+its definition in ``docs/reference/result_files.md``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ObjectiveKind(Enum):
-    """What can be optimised. Values are the names on the command line."""
+    """A quantity that can be optimised. Values are the names on the command line."""
 
     LATENCY = "latency"
     INVERSE_LATENCY = "inverse-latency"
@@ -108,7 +108,7 @@ def _negated(by: int) -> Callable[[int], float]:
 
 
 def _inverted(of: int) -> Callable[[int], float]:
-    """Infinite where the value is 0."""
+    """Return one over a value, or infinity if the value is 0."""
     return lambda value: of / value if value else float("inf")
 
 
@@ -119,7 +119,7 @@ _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overla
 def _of_responses(
     file_name: str, label: str, unit: str, best: str, display: Callable[[int], float]
 ) -> ObjectiveSpec:
-    """Of networks with rates: of the responses of all networks, or of those of one."""
+    """Return the objective of networks with rates: of the responses of all networks, or of one."""
     return ObjectiveSpec(
         file_name=file_name,
         label=label,
@@ -280,21 +280,20 @@ def objective_label(problem: Problem, objective: Objective) -> str:
 
 
 def objective_unit(objective: Objective) -> str:
-    """Unit of :func:`objective_value`."""
+    """Return the unit of :func:`objective_value`."""
     return objective.kind.spec.unit
 
 
 def idle_time_name(problem: Problem) -> str:
     """Return which T the energy of the closed form has (Tang, Eq. 9-12). Empty under other
-    models.
-    """
+    models."""
     execution = problem.execution
     return _IDLE_TIMES[execution.idle_time] if isinstance(execution, ClosedForm) else ""
 
 
 def unit_heading(objective: Objective, *problems: Problem) -> str:
-    """Unit for the head of a column or an axis with figures of ``problems``. An energy in
-    closed form names its T, where all have the same: ``mJ, T = period``."""
+    """Return the unit for the head of a column or an axis with figures of ``problems``. An energy
+    in closed form names its T, if all have the same: ``mJ, T = period``."""
     unit, names = objective_unit(objective), {idle_time_name(problem) for problem in problems}
     if objective.kind is not ObjectiveKind.ENERGY or len(names) > 1 or names == {""}:
         return unit
@@ -307,17 +306,17 @@ def larger_is_better(objective: Objective) -> bool:
 
 
 def objective_value(objective: Objective, value: int) -> float:
-    """Return the file's integer in the unit for people: ms, mJ, W, %, or a rate per second.
+    """Return the file's integer in the display unit: ms, mJ, W, %, or a rate per second.
 
     A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
-    (infinite where that is nothing).
+    (infinite if that is 0).
     """
     return objective.kind.spec.display(value)
 
 
 def bound_value(objective: Objective, value: int, decimals: int) -> float:
-    """:func:`objective_value` of a least value, rounded such that it stays a bound: up where larger
-    is better, else down."""
+    """Return :func:`objective_value` of a least value, rounded such that it stays a bound: up if
+    larger is better, else down."""
     exact = objective_value(objective, value)
     if not math.isfinite(exact):
         return exact
@@ -327,15 +326,15 @@ def bound_value(objective: Objective, value: int, decimals: int) -> float:
 
 
 def format_objectives(objective: Objective, values: Sequence[int], more: int = 0) -> list[str]:
-    """:func:`objective_value` of each, without its unit, all with the same number of decimals:
-    ``more`` than four significant digits need."""
+    """Return :func:`objective_value` of each, without its unit, all with the same number of
+    decimals: ``more`` than four significant digits need."""
     numbers = [objective_value(objective, value) for value in values]
     decimals = max((_decimals(number) for number in numbers), default=0) + more
     return [f"{number:.{decimals}f}" for number in numbers]
 
 
 def format_number(value: float) -> str:
-    """Four significant digits, but never an exponent and no digit before the point dropped."""
+    """Return four significant digits, without an exponent and with all digits before the point."""
     return f"{value:.{_decimals(value)}f}"
 
 

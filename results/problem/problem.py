@@ -1,4 +1,4 @@
-"""The complete numeric problem: all that is needed to recompute every objective, in integers.
+"""The complete numeric problem: all integers that are needed to recompute every objective.
 
 Units: picoseconds, kB/s, milliwatts, femtojoules (mW x ps = fJ), kHz, mV. Arrays are int64 and
 read-only. Written to ``problem.json`` as it stands. :mod:`results.problem.problem_file` does that.
@@ -35,8 +35,8 @@ class ContentionTable:
     The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
     of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 if y is 0:
 
-    * ``minor``: ceil(min(y, peak) * num / den). * where x >= normal, with a = x + balance - total >
-    0: for x < total
+    * ``minor``: ceil(min(y, peak) * num / den).
+    * If x >= normal, with a = x + balance - total > 0: for x < total
       ceil(clip(x + y - total, 0, a) * num / den) with ``proportional``, else
       ceil(a * min(y, balance) * num / den) with ``intensive``.
     """
@@ -68,15 +68,15 @@ class ProblemDomain:
 
     @property
     def point_when_off(self) -> int:
-        """Return the operating point that a design point names where the domain is off: the first
-        that may be chosen. No figure depends on it."""
+        """Return the operating point that a design point names if the domain is off: the first that
+        may be chosen. No figure depends on it."""
         return int(self.allowed.argmax())
 
 
 @dataclass(frozen=True, eq=False)
 class ChannelCosts:
-    """What a unit spends on reading and writing channels (Tang Eq. 7), arrays [operating points of
-    the domain ``clock``]: that of the core which does it, a GPU's host.
+    """The cost of a unit's reading and writing channels (Tang Eq. 7), arrays [operating points of
+    the domain ``clock``]: the clock of the core that does it, a GPU's host.
 
     Writing n tokens takes ceil(n * write_fs / 1000) ps.
     """
@@ -92,8 +92,8 @@ class ChannelCosts:
 
 @dataclass(frozen=True, eq=False)
 class ProblemUnit:
-    """What a group may be mapped to: a unit or, where several number formats may be chosen, a unit
-    in one of them. Tables have shape [groups of all networks, *operating points of ``clocks``].
+    """A target of the mapping: a unit or, if several number formats may be chosen, a unit in one of
+    them. Tables have shape [groups of all networks, *operating points of ``clocks``].
 
     All entries of one unit have its clocks and its contention. The first of them has its idle power
     and its limit on segments. Of the others the power is 0, the limit None.
@@ -133,12 +133,12 @@ class ProblemUnit:
 
     @property
     def unit_name(self) -> str:
-        """Of the unit itself."""
+        """Return the name of the unit itself."""
         return self.name if self.unit is None else self.unit
 
     @property
     def steps_ps(self) -> IntArray:
-        """``step_ps``, 0 if there is none."""
+        """Return ``step_ps``, 0 if there is none."""
         return np.zeros_like(self.time_ps) if self.step_ps is None else self.step_ps
 
 
@@ -191,7 +191,8 @@ class ProblemNetwork:
 
     @property
     def held_bytes(self) -> tuple[int, ...]:
-        """``group_activation_bytes``, ``activation_bytes`` for each group where there are none."""
+        """Return ``group_activation_bytes``, or ``activation_bytes`` for each group if there are
+        none."""
         given = self.group_activation_bytes
         return (self.activation_bytes,) * len(self.group_names) if given is None else given
 
@@ -201,18 +202,18 @@ _ONE_FRAME = OneFrame()
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Networks, units and clocks with all their numbers, what is optimised and what must hold.
+    """Networks, units and clocks with all their numbers, the objectives and the limits.
 
     ``edges``: (source, target) group indices. ``transition_ps`` [edges, units, units].
-    ``handovers``: (source, target) groups of two networks, the second of which waits for the first:
-    what the source's last repeat makes (a cache) is read by the target's first repeat.
-    ``handover_ps`` [handovers, units, units]. ``units``: where several number formats may be
-    chosen, an entry for each of a unit's. ``allowed`` [groups, units]: what the search may choose
-    (support, pins, ``--units``). ``execution``: how frames follow each other, and over which time
+    ``handovers``: (source, target) groups of two networks, the second of which waits for the first.
+    The target's first repeat reads the result of the source's last repeat (a cache).
+    ``handover_ps`` [handovers, units, units]. ``units``: if several number formats may be chosen,
+    an entry for each format of a unit. ``allowed`` [groups, units]: the choices of the search
+    (support, pins, ``--units``). ``execution``: the sequence of frames, and the time over which
     energy is counted. ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one
-    inference, or None if they are not known. ``memory_cap_bytes``: limits what all ``memory_pools``
-    hold together. None: all units have one. ``searches_priorities``: the search chooses priorities
-    below ``PRIORITY_LEVELS``.
+    inference, or None if they are not known. ``memory_cap_bytes``: limits the bytes that all
+    ``memory_pools`` hold together. None: all units have one. ``searches_priorities``: the search
+    chooses priorities below ``PRIORITY_LEVELS``.
     """
 
     networks: tuple[ProblemNetwork, ...]
@@ -236,8 +237,8 @@ class Problem:
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:
-        """[units]: the first entry of the same unit. Its own index where one number format may be
-        chosen. A unit runs one group at a time, in whichever format."""
+        """Return the first entry of the same unit, [units]. It is the entry's own index if one
+        number format may be chosen. A unit runs one group at a time, in whichever format."""
         first: dict[str, int] = {}
         return tuple(
             u if unit.unit is None else first.setdefault(unit.unit, u)
@@ -265,8 +266,9 @@ class Problem:
         return network.repeats if network.paced else 1
 
     def late_ps(self, n: int) -> int:
-        """Return a longer response of network n, which has a rate, is a miss: its deadline, or
-        where it has none the time from release to release, rounded down, and what its batch waits.
+        """Return the longest response of network n, which has a rate, that is no miss: its deadline
+        or, without one, the time from release to release, rounded down, plus the time that its
+        batch waits.
         """
         deadline, period = self.networks[n].deadline_ps, self.execution.period_ps
         if deadline is not None:
@@ -275,22 +277,23 @@ class Problem:
         return period // self.releases(n) + self.networks[n].batch_wait_ps
 
     def ready_ps(self, n: int, repeat: int) -> int:
-        """When a repeat of network n, counted from 0, may begin: when the last image of its batch
-        has come."""
+        """Return when a repeat of network n, counted from 0, may begin: when the last image of its
+        batch has come."""
         return self.release_ps(n, repeat) + self.networks[n].batch_wait_ps
 
     def release_ps(self, n: int, repeat: int) -> int:
-        """From when a repeat of network n, counted from 0, is waited for, from the release of the
-        frame. Of a network without releases of its own all at its arrival."""
+        """Return when a repeat of network n, counted from 0, is released, from the release of the
+        frame. All repeats of a network without releases of its own are released at its arrival."""
         network, period = self.networks[n], self.execution.period_ps
         if not network.paced or period is None:
             return network.arrival_ps
         return network.arrival_ps + repeat * period // network.repeats
 
     def awaited(self, n: int, repeat: int) -> tuple[tuple[int, int], ...]:
-        """Return networks, each with the repeat, counted from 1, whose end in the same frame a
-        repeat of network n waits for beside its own one before: the first repeat for their last
-        ones, with rates release k of R, from 0, for theirs floor(k S / R) of S."""
+        """Return pairs of a network and a repeat of it, counted from 1, whose end in the same frame
+        a repeat of network n waits for, besides its own previous one. Without rates, the first
+        repeat waits for their last ones. With rates, release k of R, from 0, waits for their
+        release floor(k S / R) of S."""
         network = self.networks[n]
         if repeat > 1 and not network.paced:
             return ()
@@ -305,7 +308,7 @@ class Problem:
         )
 
     def priorities(self, design: DesignPoint) -> tuple[int, ...]:
-        """[networks]: those of a design point."""
+        """Return the priorities of a design point, [networks]."""
         if design.priorities is None:
             return tuple(network.priority for network in self.networks)
         return tuple(design.priorities.tolist())
@@ -317,21 +320,22 @@ class Problem:
 
     @property
     def repeats(self) -> IntArray:
-        """[groups]: how often each runs in a frame."""
+        """Return how often each group runs in a frame, [groups]."""
         counts = [network.repeats for network in self.networks]
         sizes = [len(network.group_names) for network in self.networks]
         return np.repeat(np.array(counts, dtype=np.int64), sizes)
 
     def frame_ps(self, u: int) -> IntArray:
-        """Stand-alone times on unit ``u`` of all repeats in a frame, added up, in the shape of its
-        ``time_ps``, or -1 if it cannot run a group."""
+        """Return the sum of the stand-alone times on unit ``u`` of all repeats in a frame, in the
+        shape of its ``time_ps``, or -1 if it cannot run a group."""
         unit = self.units[u]
         count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
         total = count * unit.time_ps + count * (count - 1) // 2 * unit.steps_ps
         return np.where(unit.time_ps < 0, -1, total)
 
     def last_ps(self, u: int) -> IntArray:
-        """Stand-alone times on unit ``u`` of last repeats, the longest ones, likewise."""
+        """Return the stand-alone times on unit ``u`` of last repeats, the longest ones,
+        likewise."""
         unit = self.units[u]
         if unit.step_ps is None:
             return unit.time_ps
@@ -345,14 +349,14 @@ class Problem:
 
     @property
     def handovers_ps(self) -> IntArray:
-        """``handover_ps``, empty if there are none."""
+        """Return ``handover_ps``, empty if there are none."""
         units = len(self.units)
         empty = np.zeros((0, units, units), dtype=np.int64)
         return empty if self.handover_ps is None else self.handover_ps
 
     @property
     def network_of(self) -> tuple[int, ...]:
-        """[groups]: the network of each."""
+        """Return the network of each group, [groups]."""
         return tuple(n for n, network in enumerate(self.networks) for _ in network.groups)
 
 
@@ -361,7 +365,7 @@ class DesignPoint:
     """A unit for every group and an operating point for every domain (indices, int64).
 
     ``operating_points`` names one for a domain that is off too: its ``point_when_off``.
-    ``priorities`` [networks]: where they are searched, from 0 on without gaps.
+    ``priorities`` [networks]: from 0 on without gaps, if they are searched.
     """
 
     units: IntArray

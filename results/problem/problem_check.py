@@ -33,7 +33,7 @@ from results.problem.unit_check import check_formats, check_unit
 
 
 def check_problem(problem: Problem) -> None:
-    """Accepts a sound problem. Paths in messages are those of ``problem.json``.
+    """Accept a sound problem. Paths in messages are those of ``problem.json``.
 
     Raises:
         ResultError: names that are not unique, indices that lead nowhere, tables of a wrong shape
@@ -127,7 +127,7 @@ def _check_networks(problem: Problem) -> None:
 
 
 def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
-    """What is asked of releases needs that there are some."""
+    """Check that requirements on releases come with releases."""
     if problem.has_rates:
         require(not problem.has_phases, path, f"must not grow under {Rates.model}")
     limits = {
@@ -178,7 +178,7 @@ def _check_edges(problem: Problem) -> None:
 
 
 def _check_handovers(problem: Problem) -> None:
-    """What one network leaves to another that waits for it."""
+    """Check the hand-overs of networks to others that wait for them."""
     network_of, units = problem.network_of, len(problem.units)
     for h, (source, target) in enumerate(problem.handovers):
         path = f"$.handovers[{h}]"
@@ -245,7 +245,7 @@ def _check_domains(problem: Problem) -> None:
 
 
 def _check_execution(problem: Problem) -> None:
-    """Everything that the execution model needs is there, and nothing that it does not have."""
+    """Check that the problem has all fields of its execution model, and no others."""
     execution = problem.execution
     match execution:
         case Periodic() | Rates():
@@ -287,7 +287,7 @@ def _check_closed_form(problem: Problem) -> None:
 
 
 def _check_frame_of(network: ProblemNetwork, execution: ExecutionModel, path: str) -> None:
-    """What a network asks of a common frame, or of a rate of its own, needs that there is one."""
+    """Check that requirements on a common frame, or on a rate of its own, fit the model."""
     if execution.has_frame:
         require(
             network.min_rate_uhz is None,

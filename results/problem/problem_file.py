@@ -40,7 +40,7 @@ def problem_bytes(problem: Problem) -> bytes:
 
 
 def problem_sha256(problem: Problem) -> str:
-    """Return the problem's identity.
+    """Return the hash that identifies the problem.
 
     Raises:
         ResultError: if the problem is not sound.
@@ -51,8 +51,8 @@ def problem_sha256(problem: Problem) -> str:
 
 
 def problem_to_document(problem: Problem) -> dict[str, Json]:
-    """Return the problem as JSON content. Clocks, networks and domains by name, tables as nested
-    lists.
+    """Return the problem as JSON content. Clocks, networks and domains are given by name, tables as
+    nested lists.
 
     Raises:
         ResultError: if the problem is not sound.
@@ -167,7 +167,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
 
 
 def _handovers_to_document(problem: Problem) -> dict[str, Json]:
-    """Return the hand-overs between networks. Nothing if there are none."""
+    """Return the hand-overs between networks, empty if there are none."""
     if not problem.handovers:
         return {}
     return {

@@ -1,5 +1,5 @@
-"""Periods of frames and their rates, in integers that never claim too much, and rates beside
-what each network reaches alone."""
+"""Periods of frames and their rates, in integers that never claim too much, and rates relative to
+each network alone."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ NEVER = INT64_MAX
 
 
 def rate_uhz(period_ps: int) -> int:
-    """Frames in 10^6 s, rounded down."""
+    """Return the frames in 10^6 s, rounded down."""
     return UHZ_PS // period_ps
 
 
 def frame_period_ps(periods_ps: Sequence[int]) -> int:
     """Return the period that belongs to the mean rate of several streams, rounded up: their
-    harmonic mean, n / (sum of 1 / period). Of a single stream its own. At most 2**63 - 1."""
+    harmonic mean, n / (sum of 1 / period), at most 2**63 - 1. For a single stream it is its own
+    period."""
     above, below = 0, 1
     for period in periods_ps:
         above, below = above * period + below, below * period
@@ -37,7 +38,7 @@ def frame_period_ps(periods_ps: Sequence[int]) -> int:
 
 @lru_cache(maxsize=4)
 def times_alone_ps(problem: Problem) -> tuple[int, ...]:
-    """Per network the time of one frame alone on its best unit.
+    """Return, per network, the time of one frame alone on its best unit.
 
     The least, over the units and all operating points of each unit's clocks, allowed or not, of
     the sum of the stand-alone times of its groups in all repeats. A group that the unit cannot run
@@ -59,14 +60,15 @@ def times_alone_ps(problem: Problem) -> tuple[int, ...]:
 
 
 def _times(problem: Problem, u: int) -> IntArray:
-    """[groups, operating points]: times of all repeats. NEVER where the unit cannot run it."""
+    """Return the times of all repeats, [groups, operating points]. NEVER if the unit cannot run
+    it."""
     table = problem.frame_ps(u).reshape(problem.group_count, -1)
     return np.where(table < 1, NEVER, table)
 
 
 def relative_rates_ppm(problem: Problem, periods_ps: IntArray) -> IntArray:
-    """[..., networks]: each network's rate as a share of the rate that it reaches alone, which is
-    :func:`times_alone_ps` over its period, rounded down, at most 2**63 - 1.
+    """Return each network's rate as a share of the rate that it reaches alone, [..., networks]. It
+    is :func:`times_alone_ps` over its period, rounded down, at most 2**63 - 1.
 
     Args:
         periods_ps: [..., networks], of networks that run freely.
@@ -79,7 +81,7 @@ def relative_rates_ppm(problem: Problem, periods_ps: IntArray) -> IntArray:
 
 
 def member_relative_ppm(problem: Problem, member: Member) -> tuple[int, ...]:
-    """Return the same of a member. None where networks share a frame."""
+    """Return the relative rates of a member, empty if networks share a frame."""
     if member.free_run is None:
         return ()
     periods = np.array(member.free_run.periods_ps, dtype=np.int64)

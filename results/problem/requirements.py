@@ -1,4 +1,4 @@
-"""What is required of a value of ``problem.json``. Errors name its path."""
+"""Requirements on values of ``problem.json``. Errors name the value's path."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from results.errors import ResultError
 
 
 def require(condition: bool, path: str, requirement: str) -> None:
-    """Raises ResultError, with the path and what is required, where it does not hold."""
+    """Raise ResultError, with the path and the requirement, if the condition does not hold."""
     if not condition:
         raise ResultError(f"{path}: {requirement}")
 
 
 def check_names(path: str, names: list[str]) -> None:
-    """Accepts names that are not empty and stand once."""
+    """Accept names that are not empty and occur once."""
     require(bool(names), path, "must not be empty")
     seen: set[str] = set()
     for i, name in enumerate(names):
@@ -27,14 +27,14 @@ def check_names(path: str, names: list[str]) -> None:
 
 
 def check_text(text: str, path: str) -> None:
-    """Accepts text without control characters."""
+    """Accept text without control characters."""
     require(
         not has_control_characters(text), path, f"must not have control characters, got {text!r}"
     )
 
 
 def check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
-    """Accepts int64 of this shape."""
+    """Accept int64 of this shape."""
     require(
         array.shape == shape, path, f"must have the shape {list(shape)}, got {list(array.shape)}"
     )
@@ -42,7 +42,7 @@ def check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
 
 
 def check_range(array: IntArray, low: int, high: int, path: str) -> None:
-    """Accepts values from ``low`` to ``high``."""
+    """Accept values from ``low`` to ``high``."""
     if array.size:
         smallest, largest = int(array.min()), int(array.max())
         require(smallest >= low, path, f"must be >= {low}, got {smallest}")

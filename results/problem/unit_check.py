@@ -12,7 +12,7 @@ from results.problem.requirements import check_array, check_range, check_text, r
 
 
 def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
-    """Accepts a unit whose clocks are there and whose tables have their shapes and ranges.
+    """Accept a unit whose clocks exist and whose tables have their shapes and ranges.
 
     Raises:
         ResultError: names the path below ``path``.
@@ -76,7 +76,7 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
 
 
 def check_formats(problem: Problem) -> None:
-    """Entries of one unit differ in what depends on the number format only."""
+    """Check that entries of one unit differ only in fields that depend on the number format."""
     names = [unit.name for unit in problem.units]
     formats: list[tuple[str, str | None]] = []
     for u, unit in enumerate(problem.units):
@@ -116,7 +116,7 @@ def check_formats(problem: Problem) -> None:
 
 
 def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> None:
-    """An entry of a unit that has one before it."""
+    """Check an entry of a unit that has one before it."""
     require(unit.clocks == first.clocks, f"{path}.clocks", f"must be those of {first.name!r}")
     require(
         are_equal(unit.contention, first.contention),

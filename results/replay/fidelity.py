@@ -1,4 +1,4 @@
-"""How far predictions are from what was measured when the same design points were run."""
+"""Predictions compared with measurements of the same design points."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FidelityPoint:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Over several points. Errors are |predicted - measured| / measured."""
+    """Figures over several points. Errors are |predicted - measured| / measured."""
 
     median_error: float
     largest_error: float

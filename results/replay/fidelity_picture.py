@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_fidelity(fidelity: Fidelity) -> Figure:
-    """Return a matplotlib figure. On the line predictions are right."""
+    """Return a matplotlib figure of predictions over measurements. Points on the line are exact."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(PAGE_INCHES, 3.2), layout="constrained")

@@ -19,7 +19,7 @@ COLUMNS = ("frame", "phase", "start_ms", "latency_ms", "baseline_ms", "oracle_ms
 
 
 def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accepts a folder that :func:`write_replay` may write.
+    """Accept a folder that :func:`write_replay` may write.
 
     Raises:
         ResultError: if it exists and ``overwrite`` is false, or holds anything but a replay.
@@ -28,7 +28,7 @@ def check_replay_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> None:
-    """Writes all four files, or none.
+    """Write all four files, or none.
 
     Raises:
         ResultError: if the folder must not be replaced or cannot be written.
@@ -51,7 +51,7 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
 
 
 def replay_json(replay: Replay) -> str:
-    """Phases and schedules. Times in ps and s. The frames are in the CSV."""
+    """Return phases and schedules as JSON. Times are in ps and s. The frames are in the CSV."""
     document = asdict(replay)
     document["frames"] = len(replay.frames)
     return json.dumps({"format": FORMAT, **document}, indent=1) + "\n"

@@ -31,13 +31,13 @@ _FIRST_S = 1e-3
 
 
 def replay_svg(replay: Replay) -> bytes:
-    """``replay.svg``. Equal replays give equal bytes."""
+    """Return ``replay.svg``. Equal replays give equal bytes."""
     with picture_settings():
         return svg_bytes(draw_replay(replay))
 
 
 def replay_png(replay: Replay) -> bytes:
-    """``replay.png``. As :func:`replay_svg`."""
+    """Return ``replay.png``. Equal replays give equal bytes."""
     with picture_settings():
         return png_bytes(draw_replay(replay))
 
@@ -115,7 +115,7 @@ def _draw_whole(axes: Axes, replay: Replay) -> None:
 
 
 def _draw_change(axes: Axes, phase: ReplayPhase) -> None:
-    """One change. What happened within the first millisecond is drawn at it."""
+    """Draw one change. Events within the first millisecond are drawn at it."""
     axes.grid(True)
     use_log_scale(axes.xaxis)
     last = phase.ends_s - phase.begins_s

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class ReplaySchedule:
     """A schedule that was published. Times in seconds after the workload changed.
 
-    ``used_s``: from when on frames start with it. Later than ``found_s`` where schedules are taken
-    up at set instants, None if a better one came before that.
+    ``used_s``: the time from which frames start with it. It is later than ``found_s`` if schedules
+    are taken up at set instants, and None if a better one came before that.
     """
 
     latency_ps: int
@@ -54,7 +54,7 @@ class ReplayFrame:
 
 @dataclass(frozen=True)
 class Replay:
-    """All of it. ``clock`` says what the seconds of the search are."""
+    """A whole replay. ``clock`` is the kind of clock of the search's seconds."""
 
     title: str
     platform: str

@@ -1,1 +1,1 @@
-"""Tables and sentences about fronts and members, for terminals and pages. And data frames."""
+"""Tables, sentences and data frames about fronts and members, for terminals and pages."""

@@ -11,7 +11,8 @@ _THROUGHPUT = Objective(ObjectiveKind.THROUGHPUT)
 
 
 def images_per_second(problem: Problem, member: Member) -> tuple[float, ...] | None:
-    """[networks]: where frames follow each other at a rate that is known. Else None."""
+    """Return the images per second of each network, [networks], or None unless frames have a known
+    rate."""
     if member.free_run is not None:
         return tuple(
             network.batch * uhz / UHZ_PER_HZ
@@ -43,7 +44,7 @@ def _images_of_frame(problem: Problem) -> list[int]:
 
 def describe_batches(problem: Problem) -> list[str]:
     """Return ``a frame of resnet50 is a batch of 8 images`` for each network that has one. With
-    rates a release."""
+    rates it is a release."""
     what = "a release" if problem.has_rates else "a frame"
     return [
         f"{what} of {network.name} is a batch of {network.batch} images"
@@ -53,7 +54,7 @@ def describe_batches(problem: Problem) -> list[str]:
 
 
 def batch_lines(problem: Problem, member: Member) -> list[str]:
-    """Return a line on energy and, where it is known, one on rates. None without batches."""
+    """Return a line on energy and, if it is known, one on rates. Empty without batches."""
     if all(network.batch == 1 for network in problem.networks):
         return []
     lines = [f"energy per image: {format_number(energy_per_image_mj(problem, member))} mJ"]

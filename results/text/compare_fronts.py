@@ -1,4 +1,4 @@
-"""Two fronts of the same objectives side by side: how good each is, and what only one has.
+"""Two fronts of the same objectives side by side: their quality, and their own members.
 
 The words for two members of one front are in :mod:`results.text.member_diff`.
 """
@@ -31,7 +31,7 @@ from results.text.space_description import describe_execution
 
 @dataclass(frozen=True)
 class FrontSide:
-    """One of two fronts, seen against the other. Members by their index."""
+    """One of two fronts, seen against the other. Members are given by their index."""
 
     members: int
     hypervolume: float
@@ -74,7 +74,7 @@ class FrontComparison:
 
 
 def compare_fronts(first: Front, second: Front) -> FrontComparison:
-    """Compares two fronts that have members and the same objectives, in any order.
+    """Compare two fronts that have members and the same objectives, in any order.
 
     Raises:
         ResultError: if a front is empty, or the objectives are not the same.
@@ -139,7 +139,8 @@ def _fairness(front: Front) -> tuple[int, int] | None:
 
 
 def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
-    """([n], [n]): whether some other row dominates this one. Whether one equals it. Exact."""
+    """Return whether some other row dominates each row, [n], and whether one equals it, [n].
+    Exact."""
     nowhere_larger = (others[None, :, :] <= rows[:, None, :]).all(axis=2)
     same = (others[None, :, :] == rows[:, None, :]).all(axis=2)
     dominated: BoolArray = (nowhere_larger & ~same).any(axis=1)
@@ -148,7 +149,7 @@ def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
 
 
 def problem_differences(first: Front, second: Front) -> list[str]:
-    """What two problems do not have in common, as text. Nothing if they are the same."""
+    """Return the differences between two problems, as text. Empty if they are the same."""
     if problem_sha256(first.problem) == problem_sha256(second.problem):
         return []
     a, b = first.problem, second.problem

@@ -1,4 +1,4 @@
-"""What every group costs on every unit at chosen clocks: a table for people, and plain data."""
+"""The cost of every group on every unit at chosen clocks: a table for people, and plain data."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -
     """Return one row per group of every network, as plain data for JSON.
 
     Keys: ``network``, ``group`` (number in its network), ``name``, ``layers``, ``macs``,
-    ``parameters`` (null where ``origins`` is None), and ``units``: unit to ``time_ps``,
-    ``demand_kbps``, ``dynamic_mw`` (null where it cannot run), ``origin`` and ``text``. Power is
-    what the unit draws above idle while the group runs.
+    ``parameters`` (null if ``origins`` is None), and ``units``: unit to ``time_ps``,
+    ``demand_kbps``, ``dynamic_mw`` (null if it cannot run), ``origin`` and ``text``. Power is the
+    unit's power above idle while the group runs.
 
     Args:
         points: [domains], indices.
@@ -75,7 +75,7 @@ def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -
 
 
 def _figures(unit: ProblemUnit, group: int, points: IntArray) -> tuple[int, int, int] | None:
-    """Time, demand and power of a group at these clocks, or None if it cannot run."""
+    """Return time, demand and power of a group at these clocks, or None if it cannot run."""
     at = (group, *(int(points[clock]) for clock in unit.clocks))
     time = int(unit.time_ps[at])
     return None if time < 0 else (time, int(unit.demand_kbps[at]), int(unit.dynamic_mw[at]))
@@ -89,7 +89,7 @@ def cost_tables(
     figure: str = "time",
     width: int = 80,
 ) -> RenderableType:
-    """Rich tables per network and a legend. ``figure`` is one of ``FIGURES``.
+    """Return rich tables per network and a legend. ``figure`` is one of ``FIGURES``.
 
     Units that do not fit ``width`` characters beside the others have a table of their own. The last
     row adds times up. Demand and power are means over the time.
@@ -131,7 +131,7 @@ def _fitting(
     figure: str,
     width: int,
 ) -> list[list[int]]:
-    """Return the units in sets whose tables fit the width, where one unit does."""
+    """Return the units in sets whose tables fit the width, if at least one unit does."""
     from rich.console import Console
 
     sets: list[list[int]] = [[]]
@@ -215,7 +215,8 @@ def _millions(macs: int) -> str:
 
 
 def _legend(problem: Problem, origins: CostOrigins | None) -> list[str]:
-    """What the marks mean and the source texts, each with where it holds."""
+    """Return the meaning of the marks, and the source texts with the units and groups they hold
+    for."""
     if origins is None:
         return ["Where these figures came from was not written down (there is no costs.json)."]
     lines = []

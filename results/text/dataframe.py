@@ -19,10 +19,10 @@ EXTRA = "notebooks"
 
 def front_frame(front: Front) -> DataFrame:
     """Return a row per member, its position the index: objectives with their units, ``marks``,
-    groups on each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN where off), priorities where
-    they are searched (``vgg19_priority``), ``transitions``, energies. Of networks that run freely
-    each one's rate (``vgg19_hz``) and its share of what it reaches alone (``vgg19_of_alone``). Of
-    networks with rates the longest response, 95th percentile and jitter in ps, and misses
+    groups on each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN if off), priorities if they
+    are searched (``vgg19_priority``), ``transitions``, energies. Networks that run freely each add
+    their rate (``vgg19_hz``) and its share of the rate alone (``vgg19_of_alone``). Networks with
+    rates add the longest response, 95th percentile and jitter in ps, and misses
     (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``, ``vgg19_jitter_ps``, ``vgg19_misses``).
 
     Raises:
@@ -70,10 +70,10 @@ def front_frame(front: Front) -> DataFrame:
 
 
 def schedule_frame(schedule: Schedule, problem: Problem | None = None) -> DataFrame:
-    """Return a row per execution: frame, network, repeat, group, unit, and the instants in ps.
-    ``group`` is counted within its network, and networks and units have their names, where
-    ``problem`` is given, else all three are indices. ``contention_ps`` is what contention adds,
-    ``waited_ps`` how long it was ready before it started.
+    """Return a row per execution: frame, network, repeat, group, unit, and the instants in ps. With
+    ``problem``, networks and units have their names and ``group`` is counted within its network.
+    Without it, all three are indices. ``contention_ps`` is the time that contention adds,
+    ``waited_ps`` the time from ready to start.
 
     Raises:
         ResultError: if pandas is not installed.

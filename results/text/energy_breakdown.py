@@ -1,4 +1,4 @@
-"""What takes a member's energy: its units, and the rest."""
+"""A member's energy by unit, and the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REST = "memory, clocks, board"
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:
     """Return energy by unit, idle and busy in all number formats, in the problem's order, and
-    ``REST``. Together all of it."""
+    ``REST``. The parts add up to all of it."""
     parts = {
         problem.units[u].unit_name: member.energy_by_unit_fj[u]
         for u, first in enumerate(problem.unit_of)

@@ -6,9 +6,9 @@ from results.problem.problem import Problem
 
 
 def describe_fixed_clocks(problem: Problem) -> str | None:
-    """``cpu at 1190.4 MHz (no unit of gpu, dla0 runs on it, and it is never off); emc at 2133 MHz
-    (fixed)``: all domains that have several operating points and may run at one only, or None if
-    there is none."""
+    """Return ``cpu at 1190.4 MHz (no unit of gpu, dla0 runs on it, and it is never off); emc at
+    2133 MHz (fixed)``: all domains that have several operating points and may run at one only, or
+    None if there is none."""
     used = {clock for unit in problem.units for clock in unit.clocks} | {problem.memory_domain}
     parked: list[str] = []
     fixed: list[str] = []

@@ -1,4 +1,4 @@
-"""What networks do where they run freely, and what a schedule shows of it, as text."""
+"""Networks that run freely, and the part of the run that a schedule shows, as text."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
 
 
 def free_run_lines(problem: Problem, member: Member) -> list[str]:
-    """Return lines with the window, each network's throughput in it, also as a share of what the
-    network reaches alone, and what the schedule shows. None where networks share a frame."""
+    """Return lines with the window, each network's throughput in it, also as a share of its rate
+    alone, and the part that the schedule shows. Empty if networks share a frame."""
     run = member.free_run
     if run is None:
         return []

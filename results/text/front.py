@@ -53,7 +53,8 @@ _GAP = 2
 
 @dataclass(frozen=True)
 class _Column:
-    """``header`` has two lines. ``loss``: how much is lost without it, 0 for what must stay."""
+    """A column of the table. ``header`` has two lines. ``loss``: the information lost without it, 0
+    for a column that must stay."""
 
     name: str
     header: tuple[str, str]
@@ -63,7 +64,7 @@ class _Column:
 
     @cached_property
     def width(self) -> int:
-        """In characters on a terminal."""
+        """Return the width in characters on a terminal."""
         from rich.cells import cell_len
 
         return max(map(cell_len, (*self.header, *self.cells)))
@@ -126,13 +127,15 @@ def _is_constant(column: _Column) -> bool:
 
 
 def _loss(column: _Column) -> tuple[bool, int]:
-    """Return a column without differences goes first: a note has room for its value."""
+    """Return the order in which columns are dropped. One without differences goes first, since a
+    note has room for its value."""
     return not _is_constant(column), column.loss
 
 
 def _baseline_texts(front: Front) -> list[str]:
-    """Return ``GPU only 13.65 ms, 394.9 mJ`` for each baseline, and what it breaks, or that it is
-    overloaded, without figures. Of one that has a front, its first point and how many there are."""
+    """Return ``GPU only 13.65 ms, 394.9 mJ`` for each baseline, with the limits that it breaks, or
+    that it is overloaded, without figures. Of a baseline with a front, return its first point and
+    the number of others."""
     texts = []
     counts = Counter(point.name for point in front.baselines)
     for point in {point.name: point for point in reversed(front.baselines)}.values():
@@ -173,7 +176,7 @@ def _thinned(front: Front, max_rows: int | None) -> list[int]:
 
 
 def _apart(front: Front, kept: list[int]) -> list[int]:
-    """Return members that are not nearly the same as one of ``kept`` or an earlier one: in some
+    """Return members that are not nearly the same as one of ``kept`` or an earlier one. In some
     objective at least ``MIN_APART`` of the front's range lies between them."""
     values = np.array([member.objectives for member in front.members], dtype=np.float64)
     values /= np.maximum(np.ptp(values, axis=0), 1.0)
@@ -282,8 +285,8 @@ def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Colu
 
 
 def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str, ...]]:
-    """Per objective a cell for each member, with so many digits that no two rows look the same.
-    Members differ in some objective."""
+    """Return, per objective, a cell for each member, with enough digits that no two rows look the
+    same. Members differ in some objective."""
     columns = list(zip(*(member.objectives for member in members), strict=True))
     cells: list[tuple[str, ...]] = []
     for more in range(_MAX_MORE_DIGITS):
@@ -319,5 +322,5 @@ def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) ->
 
 
 def _width(columns: list[_Column]) -> int:
-    """Of the table, with the space between columns."""
+    """Return the width of the table, with the space between columns."""
     return sum(column.width for column in columns) + _GAP * (len(columns) - 1)

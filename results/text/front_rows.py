@@ -24,10 +24,10 @@ def table_rows(front: Front) -> list[Row]:
 
     Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
     minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
-    ``clocks_mhz`` (null where off), ``priorities`` (by network. Null where they are not searched),
-    ``transitions``, ``responses`` (null without rates of networks. Else per network ``longest_ps``,
-    ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null where networks share a frame.
-    Else per network ``uhz`` and ``relative_ppm``, its share of what it reaches alone).
+    ``clocks_mhz`` (null if off), ``priorities`` (by network, null unless they are searched),
+    ``transitions``, ``responses`` (null without rates of networks, else per network ``longest_ps``,
+    ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null if networks share a frame,
+    else per network ``uhz`` and ``relative_ppm``, its share of its rate alone).
     """
     problem = front.problem
     marks = mark_members(front)

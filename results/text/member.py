@@ -26,9 +26,9 @@ _ENERGY = Objective(ObjectiveKind.ENERGY)
 
 
 def member_lines(problem: Problem, member: Member) -> list[str]:
-    """Return objectives, makespan and latencies (with rates response times), energy by unit,
-    mapping, priorities where these may differ, transitions, clocks: a line each. Of networks that
-    run freely also the window and their throughputs."""
+    """Return a line each for objectives, makespan and latencies (with rates response times), energy
+    by unit, mapping, priorities if these may differ, transitions, clocks. Networks that run freely
+    add the window and their throughputs."""
     lines = [
         _figure(objective_label(problem, objective), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)

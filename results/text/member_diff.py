@@ -1,4 +1,4 @@
-"""What one member does otherwise than another, and what that brings, as text."""
+"""The differences between two members, and their effect, as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def groups_by_unit(problem: Problem, member: Member) -> dict[str, int]:
 
 
 def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
-    """Clock of each domain in MHz, or None if it is off."""
+    """Return the clock of each domain in MHz, or None if it is off."""
     points = member.design.operating_points.tolist()
     return {
         domain.name: domain.frequencies_khz[point] / 1000 if on else None
@@ -34,7 +34,7 @@ def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
 
 
 def clocks_used(front: Front) -> list[set[float | None]]:
-    """For each domain the clocks that members have. None: off."""
+    """Return the clocks that members have, for each domain. None: off."""
     used: list[set[tuple[int, bool]]] = [set() for _ in front.problem.domains]
     for member in front.members:
         points = member.design.operating_points.tolist()
@@ -47,8 +47,8 @@ def clocks_used(front: Front) -> list[set[float | None]]:
 
 
 def varying_domains(front: Front) -> list[int]:
-    """Domains that are on at different clocks in different members. Those of the units that take
-    most energy first."""
+    """Return the domains that are on at different clocks in different members. Those of the units
+    that take most energy come first."""
     problem = front.problem
     energy = [sum(m.energy_by_unit_fj[u] for m in front.members) for u in range(len(problem.units))]
     by_energy = sorted(range(len(energy)), key=lambda u: -energy[u])
@@ -62,7 +62,7 @@ def varying_domains(front: Front) -> list[int]:
 
 
 def transition_count(problem: Problem, member: Member) -> int:
-    """Return edges whose ends are on different units."""
+    """Count the edges whose ends are on different units."""
     units = [problem.unit_of[unit] for unit in member.design.units.tolist()]
     return sum(units[source] != units[target] for source, target in problem.edges)
 
@@ -73,7 +73,7 @@ def is_conversion(problem: Problem, source: int, target: int) -> bool:
 
 
 def conversion_count(problem: Problem, member: Member) -> int:
-    """Return edges whose ends are on one unit in two number formats."""
+    """Count the edges whose ends are on one unit in two number formats."""
     units = member.design.units.tolist()
     return sum(
         is_conversion(problem, units[source], units[target]) for source, target in problem.edges
@@ -81,8 +81,7 @@ def conversion_count(problem: Problem, member: Member) -> int:
 
 
 def describe_front(front: Front) -> list[str]:
-    """Return one sentence for the knee and one for each other marked member, against the first one.
-    """
+    """Return one sentence for the knee and one for each other marked member, against the first."""
     marks = mark_members(front)
     if not marks:
         return []
@@ -99,7 +98,7 @@ def describe_front(front: Front) -> list[str]:
 
 
 def describe_difference(problem: Problem, base: Member, other: Member) -> str:
-    """``gpu at 676 MHz instead of 1377: 2.1x the latency for 44 % of the energy``."""
+    """Return ``gpu at 676 MHz instead of 1377: 2.1x the latency for 44 % of the energy``."""
     return f"{_choices(problem, base, other)}: {_effects(problem, base, other)}"
 
 
@@ -132,8 +131,7 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
 
 
 def _changed_groups(problem: Problem, base: Member, other: Member) -> tuple[int, int]:
-    """Return how many groups are on another unit, and how many on the same one in another format.
-    """
+    """Return how many groups are on another unit, and how many on the same in another format."""
     pairs = list(zip(base.design.units.tolist(), other.design.units.tolist(), strict=True))
     differ = sum(source != target for source, target in pairs)
     converted = sum(is_conversion(problem, source, target) for source, target in pairs)

@@ -37,7 +37,7 @@ class Steps:
 
 
 def activity(problem: Problem, member: Member) -> Activity:
-    """Looks the member's figures up in the problem's tables."""
+    """Look the member's figures up in the problem's tables."""
     points = member.design.operating_points.tolist()
     at = [tuple(points[clock] for clock in unit.clocks) for unit in problem.units]
     places = [(u, (group, *at[u])) for group, u in enumerate(member.design.units.tolist())]
@@ -58,9 +58,10 @@ def activity(problem: Problem, member: Member) -> Activity:
 
 
 def steps_by_unit(shown: ScheduledMember, figures: Sequence[int]) -> Steps:
-    """Return the sum of ``figures`` (one per group) over what runs on each unit, over time.
+    """Return the sum of ``figures`` (one per group) over the groups running on each unit, over
+    time.
 
-    It changes only if something starts or ends. Instants rise from 0 to the schedule's end.
+    It changes only when an execution starts or ends. Instants rise from 0 to the schedule's end.
     """
     units = len(shown.problem.units)
     changes: dict[int, list[int]] = {0: [0] * units}

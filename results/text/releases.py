@@ -12,8 +12,8 @@ OVERLOADED = "overloaded"
 
 
 def response_lines(problem: Problem, member: Member) -> list[str]:
-    """Return a line for each network with how often it is released in a period, its response times,
-    their spread, and how many are too late. None without rates."""
+    """Return a line for each network: its releases in a period, its response times, their spread,
+    and the number of misses. Empty without rates."""
     lines = []
     window = member.window_ps
     if member.is_overloaded:
@@ -43,8 +43,9 @@ def response_lines(problem: Problem, member: Member) -> list[str]:
 
 
 def describe_loads(problem: Problem, design: DesignPoint) -> str:
-    """Return units with more work in a period than fits into it, and whose it is. Where there is
-    none, the one with most. Work is stand-alone time: contention only adds to it."""
+    """Return the units with more work in a period than fits into it, and the networks of that work.
+    If there is none, return the unit with most. Work is stand-alone time: contention only adds to
+    it."""
     period = problem.execution.period_ps or 0
     loads = {u: _loads_ps(problem, design, u) for u in sorted(set(problem.unit_of))}
     most = max(map(sum, loads.values()))
@@ -63,7 +64,8 @@ def describe_loads(problem: Problem, design: DesignPoint) -> str:
 
 
 def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
-    """[networks]: what the releases of a period take alone on a unit, in all number formats."""
+    """Return the time that a period's releases take alone on a unit, in all number formats,
+    [networks]."""
     load = [0] * len(problem.networks)
     for n, network in enumerate(problem.networks):
         for g in network.groups:

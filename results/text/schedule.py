@@ -35,12 +35,12 @@ class Stretch:
 
     @property
     def alone_ps(self) -> int:
-        """Stand-alone times, added up."""
+        """Return the sum of the stand-alone times."""
         return sum(execution.alone_ps for execution in self.executions)
 
     @property
     def contention_ps(self) -> int:
-        """What contention adds."""
+        """Return the time that contention adds."""
         busy = sum(execution.end_ps - execution.start_ps for execution in self.executions)
         return busy - self.alone_ps
 
@@ -76,8 +76,8 @@ def stretches(schedule: Schedule) -> list[Stretch]:
 def schedule_table(
     problem: Problem, schedule: Schedule, *, most: int | None = None, rest: str
 ) -> Table:
-    """Return the segments as a rich table, times in ms. With ``most`` at most that many of them,
-    and under them how many are left out, and the option (``rest``) that has them."""
+    """Return the segments as a rich table, times in ms. With ``most``, at most that many of them
+    are shown, followed by the number left out and the option (``rest``) that shows them."""
     from rich import box
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""The design space of a problem in plain English: what a claim about all design points covers."""
+"""The design space of a problem in plain English: the scope of a claim about all design points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, Prob
 
 
 def describe_space(problem: Problem) -> str:
-    """Return networks, units, operating points and every limit, exactly: problems with different
+    """Return networks, units, operating points and every limit, exactly. Problems with different
     spaces have different descriptions, as long as their costs are the same."""
     networks = ", ".join(_network(problem, network) for network in problem.networks)
     units = ", ".join(_unit(unit) for unit in problem.units)
@@ -108,7 +108,7 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
 
 
 def _pins(problem: Problem, network: ProblemNetwork) -> list[str]:
-    """Neighbouring groups that may not have every unit that can run them."""
+    """Return neighbouring groups that may not use every unit that can run them."""
     can_run = np.stack(
         [unit.time_ps.reshape(problem.group_count, -1)[:, 0] >= 0 for unit in problem.units], axis=1
     )
@@ -145,5 +145,5 @@ def _domain(domain: ProblemDomain) -> str:
 
 
 def _decimal(value: int, places: int) -> str:
-    """``value`` x 10^-places, exactly."""
+    """Return ``value`` x 10^-places, exactly."""
     return f"{Decimal(value).scaleb(-places).normalize():f}"

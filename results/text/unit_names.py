@@ -1,4 +1,4 @@
-"""Names of units where it does not matter which of several equal ones it is."""
+"""Names of units in texts that do not distinguish between equal ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 
 
 def without_number(name: str) -> str:
-    """Return ``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``. A name that is nothing but a
-    number stays."""
+    """Return ``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``. A name that is only a number
+    stays."""
     unit, colon, number_format = name.partition(":")
     return (_NUMBER.sub("", unit) or unit) + colon + number_format
 
 
 def names_of_kinds(problem: Problem) -> tuple[str, ...]:
-    """[units]: its name, without the number where another unit has the same costs."""
+    """Return the name of each unit, without the number if another unit has the same costs,
+    [units]."""
     costs = [
         (
             *(table.tobytes() for table in (unit.time_ps, unit.demand_kbps, unit.dynamic_mw)),

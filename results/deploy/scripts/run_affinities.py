@@ -1,10 +1,10 @@
-"""Runs the models of this folder in OpenVINO, each unit's operations on the unit's device.
+"""Run the models of this folder in OpenVINO, each unit's operations on the unit's device.
 
     python run.py
 
-Sets the affinity of every operation, compiles for HETERO, prints what is where, and compares
-results with those of the CPU. Exit status 1 where a result differs by more than 1e-5 of its largest
-value.
+Sets the affinity of every operation, compiles for HETERO, prints the device of every layer, and
+compares results with those of the CPU. The exit status is 1 if a result differs by more than 1e-5
+of its largest value.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
 def set_affinities(model: Any, devices: dict[str, str]) -> set[str]:
-    """Gives each operation its layer's device. Returns the layers that were found.
+    """Give each operation its layer's device. Return the layers that were found.
 
-    OpenVINO makes several operations of some layers, and none of others. One that has no layer's
-    name goes where what it reads is. A constant or an input where its first reader is.
+    OpenVINO makes several operations of some layers, and none of others. An operation without a
+    layer's name goes to the device of its producer, a constant or an input to the device of its
+    first reader.
 
     Args:
-        model: of OpenVINO, changed in place.
-        devices: by layer.
+        model: the model in OpenVINO, changed in place.
+        devices: device by layer.
     """
     operations = list(model.get_ordered_ops())
     names = [op.get_friendly_name() for op in operations]
@@ -63,7 +64,7 @@ def _inputs(model: Any) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Exit status."""
+    """Run the command. Return the exit status."""
     folder = Path(__file__).resolve().parent
     document = json.loads((folder / "deployment.json").read_bytes())
     devices = document["devices"]

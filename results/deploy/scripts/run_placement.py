@@ -1,10 +1,11 @@
-"""Runs the models of this folder in ONNX Runtime, each unit's nodes on the unit's provider.
+"""Run the models of this folder in ONNX Runtime, each unit's nodes on the unit's provider.
 
     python run.py [--optimize]
 
 Prints which provider got each segment, and how results differ from those of the CPU's provider
-alone. Exit status 1 where a node is on another provider, or a result differs by more than 1e-5 of
-its largest value. ``--optimize`` lets ONNX Runtime fuse nodes: those that are left are checked.
+alone. The exit status is 1 if a node is on another provider, or a result differs by more than 1e-5
+of its largest value. With ``--optimize`` ONNX Runtime may fuse nodes. Only the remaining ones are
+checked.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def placed_session(path: Path, providers: dict[str, Any], *, optimize: bool = Fa
     """Return a session with the nodes of each unit on the unit's provider.
 
     Args:
-        path: of the model. Nodes have their unit in ``layer_ann``.
-        providers: by unit, as ``deployment.json`` has them.
+        path: path of the model. Nodes have their unit in ``layer_ann``.
+        providers: providers by unit, as in ``deployment.json``.
         optimize: let ONNX Runtime fuse nodes.
     """
     options = _options(optimize)
@@ -52,7 +53,7 @@ def placed_session(path: Path, providers: dict[str, Any], *, optimize: bool = Fa
 
 
 def assigned(session: Any) -> dict[str, str]:
-    """Node to provider, as ONNX Runtime reports it."""
+    """Map each node to its provider, as ONNX Runtime reports it."""
     return {
         node.name: part.ep_name
         for part in session.get_provider_graph_assignment_info()
@@ -119,7 +120,7 @@ def _check_results(network: dict[str, Any], path: Path, session: Any) -> bool:
 
 
 def main() -> int:
-    """Exit status."""
+    """Run the command. Return the exit status."""
     parser = argparse.ArgumentParser(description="Run models on the providers of their units.")
     parser.add_argument("--optimize", action="store_true", help="Let ONNX Runtime fuse nodes.")
     optimize = parser.parse_args().optimize
