@@ -10,37 +10,37 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Deadline:
-    """An instant of a clock in seconds; infinite without a limit."""
+    """An instant of a clock in seconds, infinite without a limit."""
 
     at: float = math.inf
     clock: Callable[[], float] = time.monotonic
 
     @classmethod
     def after(cls, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
-        """Return the instant so many seconds from now; None: no limit."""
+        """Return the instant ``seconds`` from now. None is no limit."""
         return cls(math.inf if seconds is None else clock() + seconds, clock)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit."""
+        """Return whether there is a limit."""
         return not math.isinf(self.at)
 
     @property
     def left(self) -> float:
-        """Seconds from now on, 0 at least."""
+        """Return the seconds that are left, at least 0."""
         return max(0.0, self.at - self.clock()) if self.is_limited else math.inf
 
     @property
     def is_past(self) -> bool:
-        """Whether the instant has come."""
+        """Return whether the instant has come."""
         return self.left <= 0.0
 
     def share(self, part: float) -> Deadline:
-        """Return the instant when this part of what is left is over."""
+        """Return the instant at which this part of the remaining time is over."""
         return self.sooner((1.0 - part) * self.left) if self.is_limited else self
 
     def sooner(self, seconds: float) -> Deadline:
-        """Return the instant so many seconds before this one, or after it if negative."""
+        """Return the instant a number of seconds before this one, or after it if negative."""
         return replace(self, at=self.at - seconds)
 
 
