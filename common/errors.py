@@ -5,7 +5,7 @@ from __future__ import annotations
 from common.text import printable
 
 MAX_MESSAGE = 4_000
-"""Characters; what a file says may be a million times as long."""
+"""Characters. Text from a file may be a million times as long."""
 
 
 class DseError(Exception):

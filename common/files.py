@@ -10,8 +10,8 @@ from common.errors import DseError
 from common.unfinished import unfinished
 
 MAX_BYTES = 1 << 28
-"""Larger documents and logs were given by mistake; what is made of their text takes several times
-the memory."""
+"""Larger documents and logs were given by mistake. Their parsed content takes several times the
+memory."""
 
 
 def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTES) -> bytes:
@@ -82,7 +82,7 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
                 written.unlink(missing_ok=True)
         sync(target.parent)
     except OSError as error:
-        # What ends a write names nothing, or the hidden file, which users do not know.
+        # The error of a write names no file, or the hidden one, which users do not know.
         error.filename, error.filename2 = str(path), None
         raise
 

@@ -30,9 +30,9 @@ class ClockControl:
     domain: str
     kind: ControlKind
     nodes: tuple[tuple[str, ...], ...]
-    """Every folder that has to be set; of each the paths that it has in different releases."""
+    """Every folder that has to be set, each with its paths in different releases."""
     online: tuple[str, ...]
-    """Files that take CPUs off line by 0 where the domain is off."""
+    """Files that take CPUs off line by 0 if the domain is off."""
     source: Source
 
 
@@ -42,7 +42,7 @@ class ModeParameter:
 
     domain: str
     hertz: int
-    """Of one unit of its values: 1000 where they are kHz."""
+    """Hertz in one unit of its values: 1000 if they are kHz."""
     names: tuple[tuple[str, ...], ...]
     """One set of parameters for each of the spellings that releases have, the usual first."""
     has_minimum: bool

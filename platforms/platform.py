@@ -160,20 +160,21 @@ class Unit:
     fixed_ns_per_layer: int
     """Time of one launch, for every layer that is not fused with the one before it."""
     fixed_own_share: Fraction
-    """Share of it that follows the unit's own clock; the rest follows its host's, or none."""
+    """Share of it that follows the unit's own clock. The rest follows its host's, or none."""
     fixed_source: Source
     power: tuple[PowerTable, ...]
-    """Of its own domain first; a hosted unit adds its host's."""
+    """Of its own domain first. A hosted unit adds its host's."""
     contention: Contention | None
     supported_kinds: tuple[str, ...] | None
-    """Layer kinds that it can run at all; None means every kind."""
+    """Layer kinds that it can run at all. None means every kind."""
     unsupported_operations: tuple[str, ...]
     rules: tuple[Rule, ...]
     max_segments: int | None
     """Maximum number of segments that it holds (a DLA core: 16 loadables)."""
     support_source: Source
     memory_pool: str | None = None
-    """Where weights and activations of its groups are; None: in the memory that units share."""
+    """The memory that holds weights and activations of its groups. None: the memory that units
+    share."""
     loads_whole_networks: bool = False
     """A network with a group here has all its weights here."""
 
@@ -200,7 +201,7 @@ class Memory:
     """Per operating point of the memory's clock: idle, and busy at full bandwidth."""
     source: Source
     capacity_bytes: int | None = None
-    """None where boards differ."""
+    """None if boards differ."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Actor:
     layer: Layer | None = None
     execution_times: tuple[tuple[str, PerPhase], ...] = ()
     phases: tuple[str, ...] = ("",)
-    """Names of the phases, empty where they have none."""
+    """Names of the phases, empty if they have none."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Channel:
     token_bytes: int = 4
     name: str = ""
     capacity: int | None = None
-    """Tokens that it holds at most; None if it has no bound. A firing takes the room for its
+    """Tokens that it holds at most, or None if it has no bound. A firing takes the room for its
     results when it starts, and leaves that of its inputs when it ends."""
 
     @property
@@ -87,9 +87,9 @@ class SdfGraph:
     actors: tuple[Actor, ...]
     channels: tuple[Channel, ...] = field(default=())
     time_unit: str = ""
-    """What execution times count in; empty where the source does not say."""
+    """The unit of execution times, empty if the source does not say."""
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What its file left open, and how it was read."""
+    """The points that its file left open, and how they were read."""
 
     def __post_init__(self) -> None:
         names = [actor.name for actor in self.actors]

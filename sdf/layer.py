@@ -63,13 +63,13 @@ class Layer:
     axis: int | None = None
     """The axis a concatenation or softmax works along, counted from 0."""
     result_elements: int = 0
-    """Of the output elements, those that are results of the network although other layers read
-    them too; what no layer reads is a result anyway."""
+    """Of the output elements, those that are results of the network although other layers read them
+    too. Tensors that no layer reads are results anyway."""
     narrow_parameters: int = 0
     """Of the parameters, those stored in a byte or less: they are read as they are, whatever the
     number format of the computation."""
     narrow_bits: int = 0
-    """What the narrow parameters take."""
+    """Bytes of the narrow parameters."""
 
     def parameter_bytes(self, bytes_per_element: int) -> int:
         """Return the bytes of the constants if a number of the computation has

@@ -21,7 +21,7 @@ PerPhase = int | tuple[int, ...]
 """A figure of a firing: the same in all phases, or one for each phase."""
 
 IntArray = npt.NDArray[Any]
-"""int64, or Python integers (dtype object) where 64 bits would not do."""
+"""int64, or Python integers (dtype object) if 64 bits would not do."""
 
 
 def per_phase(figures: Sequence[int]) -> PerPhase:

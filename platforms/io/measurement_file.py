@@ -23,7 +23,7 @@ from platforms.platform import Domain, Memory, Unit
 from platforms.source import Source, Status
 
 _FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
-"""What a part gives by unit."""
+"""The figures of a part by unit."""
 
 
 def read_source(figure: Mapping[str, Any]) -> Source:

@@ -23,7 +23,7 @@ class UnitOrigin:
 
     origin: CostOrigin
     text: str
-    """The source of a measurement, or why the unit cannot run the group; may be empty."""
+    """The source of a measurement, or why the unit cannot run the group. May be empty."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class NetworkSource:
     reference: str
     """A name of the catalogue, or the file's path as it was given."""
     sha256: str
-    """Of the bytes of the model, without what it keeps in other files."""
+    """SHA-256 of the bytes of the model, without its data in other files."""
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes that were given for dynamic dimensions."""
     batch: int = 1

@@ -15,7 +15,7 @@ class NetworkFiles:
     whole: str
     """The network in one piece, its nodes with the names of the layers."""
     segments: tuple[str, ...]
-    """One for each segment; a copy of the model where there is one segment."""
+    """One for each segment, or a copy of the model if there is one segment."""
 
 
 def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:

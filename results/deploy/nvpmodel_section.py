@@ -22,14 +22,14 @@ class ModeCost:
 
     mode: PowerMode
     clocks_khz: tuple[tuple[str, int | None], ...]
-    """By domain; None: off, in the mode or because nothing is mapped to it."""
+    """By domain. None: off, in the mode or because nothing is mapped to it."""
     distance: float
     """Sum over the domains that are on of abs(log(clock / the member's clock))."""
     times_ps: tuple[int, ...] | None
-    """As :func:`times_of` has them. None where the mapping cannot run in this mode, or is
+    """The times of :func:`times_of`, or None if the mapping cannot run in this mode, or is
     overloaded."""
     energy_fj: int | None
-    """Of a frame; with rates of a period."""
+    """Of a frame or, with rates, of a period."""
     remarks: tuple[str, ...]
     """Why it cannot run, or why it takes longer than these figures, or limits that break."""
 

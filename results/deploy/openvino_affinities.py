@@ -8,7 +8,7 @@ from results.deploy.deployment import Deployment, check_one_format
 from results.errors import ResultError
 
 _DEVICES = {"cpu": "CPU", "gpu": "GPU"}
-"""Of units of a platform that names none, by their kind; of other kinds it is the NPU."""
+"""Devices by kind, for units of a platform that names none. Other kinds have the NPU."""
 
 
 def check_openvino(deployment: Deployment) -> None:

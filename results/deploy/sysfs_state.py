@@ -18,9 +18,9 @@ _RATES = {
     ControlKind.BPMP: ("rate", "mrq_rate_locked"),
     ControlKind.OVERRIDE: ("clk_rate", "clk_state"),
 }
-"""The rate as it is, and what keeps it there by being 1."""
+"""The actual rate, and the file that keeps it there by being 1."""
 _ROUNDING = 100
-"""The firmware rounds a rate to what it can make: one part in a hundred."""
+"""The firmware rounds a rate to one that it can make: one part in a hundred."""
 _LONGEST = 64
 """Bytes of a number."""
 
@@ -31,10 +31,10 @@ class Setting:
 
     domain: str
     path: str
-    """Below the root; of a folder that is missing all its paths."""
+    """Below the root. For a folder that is missing, all its paths."""
     wanted: int
     found: int | None
-    """None where there is no such file, or no number in it."""
+    """None if there is no such file, or no number in it."""
     slack: int = 0
 
     @property

@@ -9,10 +9,10 @@ from results.errors import ResultError
 
 Version = tuple[int, ...]
 STRONGLY_TYPED = 11
-"""From this one on the types of a model's tensors are its number format; ``--fp16`` and ``--int8``
-are gone."""
+"""From this one on the types of a model's tensors are its number format, and ``--fp16`` and
+``--int8`` are gone."""
 _FIRST_DLA = {STRONGLY_TYPED: (11, 4, 1)}
-"""By major version the first release that builds for a DLA, where it is not the first of all."""
+"""By major version, the first release that builds for a DLA, if it is not the first of all."""
 
 
 def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Version:

@@ -18,7 +18,7 @@ _DEFAULT_POOL = 512 << 20
 """Bytes of a DLA's global DRAM by default (TensorRT documentation: Customizing DLA Memory
 Pools)."""
 _MAX_ARGUMENT = 120_000
-"""Bytes; Linux takes 131,072 in one argument."""
+"""Bytes. Linux takes 131,072 in one argument."""
 
 
 def trtexec_script(deployment: Deployment, version: Version | None = None) -> str:
@@ -245,7 +245,7 @@ def _one_engine(deployment: Deployment, segments: Sequence[Segment]) -> tuple[st
 
 def _build(file: str, precision: str, options: tuple[str, str]) -> str:
     both, building = options
-    # What a DLA cannot run inside its own segment goes to the GPU; so the model assumes.
+    # Layers that a DLA cannot run inside its own segment go to the GPU, as the model assumes.
     fallback = " --allowGPUFallback" if both else ""
     return (
         f'    "$trtexec" --onnx={quote(file)} --saveEngine={quote(engine_file(file))}'

@@ -26,7 +26,7 @@ PARTS = (
     "member_table.js",
     "run_details.js",
 )
-"""In the order in which they run; they share one scope, with ``report.js`` at the end."""
+"""In the order in which they run. They share one scope, with ``report.js`` at the end."""
 
 
 def report_html(

@@ -132,8 +132,8 @@ def _networks(problem: Problem, costs: CostOrigins | None) -> list[Json]:
 
 
 _CostsSeen = list[dict[tuple[int, int, int, int], int]]
-"""Per group: what its first repeat takes alone and each further one more, in ps, demand_kbps and
-dynamic_mw, to their place in the content."""
+"""Map each group's figures to their place in the content: the time alone of its first repeat and
+the addition of each further one, in ps, demand_kbps and dynamic_mw."""
 
 
 def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) -> dict[str, Json]:

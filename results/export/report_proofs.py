@@ -9,7 +9,7 @@ from results.io.canonical_json import Json, finite_or_none
 from results.problem.objectives import bound_value, objective_names, objective_value
 
 BOUND_DECIMALS = 6
-"""Of least values; the page writes them with as many."""
+"""Decimals of least values. The page writes them with as many."""
 
 
 def proofs_of(front: Front) -> list[Json]:

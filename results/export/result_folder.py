@@ -34,7 +34,8 @@ PERIODIC_FILE = "periodic.json"
 """Of periodic schedules, instead of a front and its problem (see results/periodic/file.py)."""
 PERIODIC_FORMAT = "paretosoc-periodic/1"
 CERTIFICATE, EPSILON = "certificate", "epsilon"
-"""Names of proofs: of the whole front or its best member; of the whole front within an epsilon."""
+"""Names of proofs: of the whole front or its best member, and of the whole front within an
+epsilon."""
 RESULT_FILES = frozenset(
     {
         *(FRONT_FILE, PROBLEM_FILE, COSTS_FILE, BOUNDS_FILE, "front.svg", "front.png", REPORT_FILE),
@@ -46,7 +47,7 @@ RESULT_FILES = frozenset(
         *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
     }
 )
-"""All that a result folder may hold; a folder with anything else is never replaced."""
+"""All names that a result folder may hold. A folder with anything else is never replaced."""
 
 
 def write_results(

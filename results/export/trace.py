@@ -21,7 +21,7 @@ from results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
-and turn them into integer nanoseconds; thirds of a decimal would make the end of one event pass the
+and turn them into integer nanoseconds. Thirds of a decimal would make the end of one event pass the
 start of the next, which events on one track must not. The exact picoseconds are arguments."""
 
 Event = dict[str, Any]
@@ -154,7 +154,7 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
         for edge, head in outgoing.get(source.group, ()):
             target = by_key.get((source.frame, source.repeat, head))
             if target is None:
-                continue  # It starts after what is shown.
+                continue  # It starts after the shown part.
             delay = int(problem.transition_ps[edge, source.unit, target.unit])
             converts = is_conversion(problem, source.unit, target.unit)
             name = "conversion" if converts else "transition"

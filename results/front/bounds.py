@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 Corner = tuple[int | None, ...]
-"""A value per objective; None: any."""
+"""A value per objective. None: any."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Multipliers:
     energy: int
     """Of the dynamic energy of a frame."""
     units: tuple[tuple[int, ...], ...]
-    """[units][classes of demand]: of stand-alone time there, in mW where ``energy`` is 1; a unit
-    with several number formats has them at its first entry, the others have none."""
+    """[units][classes of demand]: of stand-alone time there, in mW if ``energy`` is 1. A unit with
+    several number formats has them at its first entry, the others have none."""
     chains: tuple[int, ...]
     """[chains]: of the path through a chain of networks, likewise."""
     segments: tuple[int, ...]
@@ -67,11 +67,11 @@ class BoundProof:
     """Networks whose groups have classes of their own, as no two of them run side by side."""
     classes: tuple[tuple[int, ...], ...]
     """[units]: least demands at which classes of demand begin, kB/s: rising from 0, then again for
-    the groups on the path of each network of ``apart``; a unit with several number formats has them
+    the groups on the path of each network of ``apart``. A unit with several number formats has them
     at its first entry, the others have none."""
     multipliers: tuple[Multipliers, ...]
     tree: tuple[Split | Leaf, ...]
-    """Boxes, each before its parts; the first has all operating points."""
+    """Boxes, each before its parts. The first has all operating points."""
     seconds: float
     """Of the search for it."""
 
@@ -92,7 +92,7 @@ def least_points(region: Sequence[Corner]) -> list[tuple[int, ...]]:
     width = len(region[0]) if region else 0
     if width == 1:
         return [(value + 1,) for (value,) in region if value is not None]
-    # By a falling second value; the first has none, the last no first value.
+    # By a falling second value. The first has none, the last no first value.
     steps = sorted(region, key=lambda corner: (corner[1] is not None, -(corner[1] or 0)))
     if width != 2 or steps[0][1] is not None or steps[-1][0] is not None:
         return []

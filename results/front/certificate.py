@@ -55,7 +55,7 @@ class FormulationProof:
     solver: str
     """Name and version."""
     parts: int
-    """Parts of the space that have no solution; together they are all of it."""
+    """Parts of the space that have no solution. Together they are all of it."""
     questions: int
     """All that the solver said "unsat" to."""
     seconds: float
@@ -93,10 +93,10 @@ class Certificate:
     lemmas: int
     """Closed leaves of the tree."""
     nodes: int
-    """Of all searches for it; the tree has those of the last one."""
+    """Of all searches for it. The tree has those of the last one."""
     search_seconds: float
     check_seconds: float | None
-    """Of the check of the tree; None where there was none."""
+    """Of the check of the tree, or None if there was none."""
     cover_seconds: float | None
     solvers: tuple[str, ...]
     """Names and versions of the solvers that found that the lemmas leave no design point."""

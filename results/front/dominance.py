@@ -88,7 +88,7 @@ def knee(objectives: IntArray) -> int:
     columns = [[int(value) for value in column] for column in objectives.T]
     lows = [min(column) for column in columns]
     spans = [max(column) - low for column, low in zip(columns, lows, strict=True)]
-    # Sum of (value - low) / span over a common denominator; a span of 0 adds nothing.
+    # Sum of (value - low) / span over a common denominator. A span of 0 adds nothing.
     product = 1
     for span in spans:
         product *= span or 1

@@ -97,8 +97,9 @@ class _Corners:
         at = np.arange(len(new))
         new[at, at % width] = row[at % width]
         new = new[np.sort(np.unique(new, axis=0, return_index=True)[1])]
-        # A new corner has one value of the row and is above it in all others; one that stays is at
-        # or below the row in some: only where they share that value can it hold the new one.
+        # A new corner has one value of the row and is above it in all others. One that stays is at
+        # or below the row in some objective, so it can hold the new one only if they share that
+        # value.
         others = np.concatenate((new, kept[(kept == row).any(axis=1)]))
         holds = np.ones((len(new), len(others)), dtype=np.bool_)
         for column in range(width):

@@ -28,7 +28,7 @@ class FreeRun:
     """Per network: from frame to frame in the mean, rounded up."""
     shown_ps: int
     """Its schedule holds every execution that starts before this instant: the window's end, or an
-    earlier one where that were too many."""
+    earlier one if that were too many."""
 
     @property
     def shows_window(self) -> bool:
@@ -65,19 +65,20 @@ class Member:
     objectives: tuple[int, ...]
     domain_on: tuple[bool, ...]
     latencies_ps: tuple[int, ...]
-    """Per network: last end minus arrival, in one frame alone; where networks have rates the
-    longest response."""
+    """Per network: last end minus arrival, in one frame alone. If networks have rates, the longest
+    response."""
     makespan_ps: int
     """Of one frame alone."""
     energy_fj: int
     energy_by_unit_fj: tuple[int, ...]
-    """Per unit, idle and busy; what is left of ``energy_fj`` is the memory's and the board's."""
+    """Per unit, idle and busy. The rest of ``energy_fj`` is the memory's and the board's."""
     free_run: FreeRun | None = None
-    """None where networks share a frame."""
+    """None if networks share a frame."""
     responses: tuple[Responses, ...] | None = None
-    """Per network where these have rates, else None."""
+    """Per network if these have rates, else None."""
     window_ps: tuple[int, int] | None = None
-    """Where networks have rates: what recurs for ever, whole periods; None where nothing does."""
+    """If networks have rates: the part that recurs for ever, whole periods. None if nothing
+    recurs."""
 
     @property
     def is_overloaded(self) -> bool:
@@ -137,7 +138,7 @@ class CertificateSummary:
     members: tuple[int, ...]
     """Positions of the members that it is about: the best in one objective, or all."""
     epsilon_ppm: int | None
-    """No feasible design point is better than every one of them by more; None: nothing is known."""
+    """No feasible design point is better than every one of them by more. None: nothing is known."""
     space: str
     """See :func:`results.text.space_description.describe_space`."""
     lemmas: int
@@ -189,9 +190,9 @@ class Front:
     provenance: Provenance
     certificate: CertificateSummary | None = None
     epsilon: CertificateSummary | None = None
-    """About all members, where ``certificate`` is about one."""
+    """About all members, if ``certificate`` is about one."""
     bounds: BoundSummary | None = None
-    """Where the search for a proof has not ended."""
+    """Set if the search for a proof has not ended."""
     baselines: tuple[BaselinePoint, ...] = ()
 
     def to_pandas(self) -> DataFrame:

@@ -30,7 +30,7 @@ class ScheduledGroup(NamedTuple):
     start_ps: int
     end_ps: int
     alone_ps: int
-    """Stand-alone time; end - start beyond it is what contention costs."""
+    """Stand-alone time. The rest of end - start is the cost of contention."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ScheduledMember:
     problem: Problem
     member: Member
     schedule: Schedule
-    """One frame alone; where networks run freely the beginning of that, see ``free_run``."""
+    """One frame alone. If networks run freely, its beginning (see ``free_run``)."""
 
     def to_pandas(self) -> DataFrame:
         """Return a row per execution, with names.

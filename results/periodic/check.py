@@ -12,7 +12,7 @@ from itertools import pairwise
 from results.periodic.periodic import PeriodicSchedule
 
 MORE_PERIODS = 3
-"""Periods after the prologue; every period of the steady state is like the one before it."""
+"""Periods after the prologue. Every period of the steady state is like the one before it."""
 
 
 def broken_rule(schedule: PeriodicSchedule, frames: int | None = None) -> str | None:
@@ -79,7 +79,7 @@ def _wrong_times(schedule: PeriodicSchedule, frames: int | None) -> str | None:
                         f"after task {target} has started at {start[target]} ps"
                     )
                 if stays:
-                    # Releases sort before what comes at the same instant.
+                    # Releases sort before other events at the same instant.
                     held[schedule.engine[source]] += [
                         (end[source], edge.size_bytes),
                         (end[target], -edge.size_bytes),

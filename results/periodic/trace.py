@@ -15,7 +15,7 @@ from results.export.trace import microseconds, ticks
 from results.periodic.periodic import PeriodicSchedule
 
 FULL_PERIODS = 2
-"""Periods after the prologue; the others are like them."""
+"""Periods after the prologue. The others are like them."""
 _PERIODS_THREAD = 1
 _FIRST_ENGINE = 2
 

@@ -87,7 +87,7 @@ def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collec
         star = "*" if point.breaks else ""
         texts[why].append(f"{point.label}{star} {', '.join(figures)}")
     told = [f"{why}: {'; '.join(those)}" for why, those in texts.items() if those]
-    # Where a mark has one, the legend says what it is.
+    # If a mark has one, the legend explains it.
     if not any("*" in mark.label for mark in marks) and any("* " in text for text in told):
         told.append("* breaks a limit")
     return ". ".join(told)

@@ -30,7 +30,7 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
         points = front.provenance.convergence
         if not points:
             raise ResultError(f"{title}: the search recorded no hypervolume to draw")
-        # What came after the last growth is part of the search.
+        # The time after the last growth is part of the search.
         end = max(front.provenance.evaluations, points[-1].evaluations)
         axes.plot(
             [*(point.evaluations for point in points), end],

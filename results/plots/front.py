@@ -55,7 +55,7 @@ _CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 10
-"""An axis whose values span more than this is logarithmic; in the report, too (``scales.js``)."""
+"""An axis whose values span more than this is logarithmic, in the report, too (``scales.js``)."""
 
 
 def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
@@ -123,7 +123,7 @@ def draw_front(front: Front) -> Figure:
         line = sorted(zip(xs, ys, strict=True))
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
     marks = baseline_marks(front, xs, ys)
-    # Bounds widen the axes: what is in sight then is marked, too.
+    # Bounds widen the axes: points that come into sight then are marked, too.
     places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
     axes.update_datalim([*places, *_bounds(front)])
     axes.autoscale_view()

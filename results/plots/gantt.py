@@ -35,7 +35,7 @@ _NUMBER_SHARE = 0.018
 _FRAME_SHARE = 0.004
 """A narrower bar has no frame: it would hide the bar."""
 _MAX_ARROWS = 200
-"""Maximum number of arrows that are drawn; more would be one grey mass."""
+"""Maximum number of arrows that are drawn. More would be one grey mass."""
 
 
 def gantt_svg(shown: ScheduledMember, *, title: str = "") -> bytes:
@@ -128,7 +128,7 @@ def _draw_bars(
         end = np.array([entry.end_ps for entry in executions]) / PS_PER_MS
         alone = np.array([entry.alone_ps for entry in executions]) / PS_PER_MS
         framed = end - start >= _FRAME_SHARE * span
-        # In a narrow bar there is no room for what contention adds to be told apart.
+        # A narrow bar has no room to tell apart the time that contention adds.
         solid, slowed = np.where(framed, alone, end - start), framed & (end > start + alone)
         axes.barh(rows, solid, _BAR, start, color=colour, linewidth=0)
         axes.barh(

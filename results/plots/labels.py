@@ -44,7 +44,7 @@ class Placement:
     dy: float
     box: Box
     nearest: Point
-    """Where the line from the point meets the box, as shares of its width and height."""
+    """The point at which the line meets the box, as shares of its width and height."""
     length: float
     """Of that line, in dots."""
 

@@ -24,7 +24,7 @@ _INSET = 3.0
 """Dots between a name and the edge of the axes."""
 _RADIUS_POINTS = 2.9
 _MEMBER_WEIGHT, _CROSS_WEIGHT, _STEP_WEIGHT = 3.0, 12.0, 1.0
-"""What it costs to cover them."""
+"""The cost of covering them."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 because compiled code depends on them."""
 
 WORK_PER_PS = 1 << 16
-"""Work units in a picosecond of stand-alone time; also the rate of a group that nobody slows."""
+"""Work units in a picosecond of stand-alone time. Also the rate of a group that nobody slows."""
 TIME_LIMIT_PS = 1 << 47
 """Stand-alone times stay below this, so that the work left in a group stays below 2**63."""
 MAX_PRIORITY = 99
@@ -16,6 +16,6 @@ MAX_MEMORY_BYTES = 10**15
 MAX_WEIGHT_BYTES = 10**12
 """Of a group."""
 MAX_LOSS_PPM = 10**12
-"""Most accuracy that one group may cost, in millionths of the metric; sums stay in int64."""
+"""Most accuracy that one group may cost, in millionths of the metric. Sums stay in int64."""
 MAX_PERIODS = 32
-"""What has not recurred by the end of so many periods of networks with rates never does."""
+"""Number of periods after which networks with rates that have not recurred never do."""

@@ -25,7 +25,7 @@ class MemoryPool:
 
     name: str
     cap_bytes: int | None = None
-    """At most so much may be held there; None: no limit."""
+    """Bytes that may be held there at most. None: no limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,27 +106,27 @@ class ProblemUnit:
     demand_kbps: IntArray
     dynamic_mw: IntArray
     idle_mw: IntArray
-    """[*operating points of clocks]; drawn while the unit's own domain is on."""
+    """[*operating points of clocks]: drawn while the unit's own domain is on."""
     contention: ContentionTable | None
     max_segments: int | None = None
     channels: ChannelCosts | None = None
     """Given for the closed form."""
     step_ps: IntArray | None = None
-    """Like ``time_ps``: what each further repeat takes longer than the one before it, as a token of
-    an answer that reads one more entry of a cache. None: all repeats take the same."""
+    """Like ``time_ps``: the time that each further repeat takes longer than the one before it, as a
+    token of an answer that reads one more entry of a cache. None: all repeats take the same."""
     unit: str | None = None
-    """Name of the unit, where several number formats may be chosen; None: ``name``."""
+    """Name of the unit, if several number formats may be chosen. None: ``name``."""
     number_format: str | None = None
     """Given with ``unit``."""
     loss_ppm: IntArray | None = None
     """[groups]: accuracy that a group costs its network in this number format, in millionths of
     the metric. None: not known."""
     weight_bytes: IntArray | None = None
-    """[groups]: memory that the constants of a group take in this number format; 0 on a unit whose
-    memory is not described. None: not counted."""
+    """[groups]: memory that the constants of a group take in this number format, or 0 on a unit
+    whose memory is not described. None: not counted."""
     memory_pool: int = 0
-    """Where they are, with the activations of groups on the unit: index of the problem's
-    ``memory_pools``; 0 where it has none."""
+    """The memory that holds them, with the activations of groups on the unit: index of the
+    problem's ``memory_pools``, or 0 if it has none."""
     loads_whole_networks: bool = False
     """A network with a group here has the constants of all its groups here, in this number format.
     """
@@ -151,38 +151,38 @@ class ProblemNetwork:
     group_names: tuple[str, ...]
     repeats: int = 1
     waits_for: tuple[int, ...] = ()
-    """Indices of networks whose last repeat of the same frame must have ended; with rates see
+    """Indices of networks whose last repeat of the same frame must have ended. With rates see
     :meth:`Problem.awaited`."""
     arrival_ps: int = 0
     """Offset from the release of the frame."""
     max_transitions: int | None = None
     deadline_ps: int | None = None
     min_rate_uhz: int | None = None
-    """Least frames of its own in 10^6 s; only where they are free-running."""
+    """Least frames of its own in 10^6 s, only if networks run freely."""
     priority: int = 0
-    """A free unit starts what waits of the networks with the smallest one."""
+    """A free unit starts a waiting group of the networks with the smallest one."""
     max_loss_ppm: int | None = None
     """Most accuracy that its groups may cost it together, in millionths of the metric."""
     activation_bytes: int = 0
     """Memory that its activations take, all groups in one pool."""
     group_activation_bytes: tuple[int, ...] | None = None
-    """Of each of its groups: what activations take while it runs; the largest is
+    """Of each of its groups: the bytes of activations while it runs. The largest is
     ``activation_bytes``. None: that for every group."""
     paced: bool = False
     """Repeats are released evenly over the period, each when its time has come and the one before
     has ended."""
     batch: int = 1
-    """Images that it computes at once; its tables are of all of them."""
+    """Images that it computes at once. Its tables are of all of them."""
     batch_wait_ps: int = 0
-    """What is paced is ready so much later, when the last image of its batch has come; responses
+    """Paced repeats are ready this much later, when the last image of its batch has come. Responses
     count from the first."""
     deadline_95_ps: int | None = None
-    """Limits the 95th percentile of its responses; like the next two only where networks have
+    """Limits the 95th percentile of its responses. Like the next two, only if networks have
     rates."""
     max_jitter_ps: int | None = None
     """Limits its longest response less its shortest."""
     max_misses: int | None = None
-    """So many responses of a period may be beyond the deadline; None: none may."""
+    """Number of responses of a period that may be beyond the deadline. None: none may."""
 
     @property
     def groups(self) -> range:

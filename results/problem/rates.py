@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from results.front.front import Member
 
 NEVER = INT64_MAX
-"""Instead of a time where a unit cannot run a group."""
+"""Stands for the time if a unit cannot run a group."""
 
 
 def rate_uhz(period_ps: int) -> int:

@@ -43,7 +43,7 @@ class Agreement:
     median_error: float
     largest_error: float
     rank_correlation: float | None
-    """Spearman's; None where all values are equal, or there are fewer than three."""
+    """Spearman's, or None if all values are equal, or there are fewer than three."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Fidelity:
     is_certified: bool
     unit_names: tuple[str, ...]
     together_gbps: tuple[float, ...]
-    """What all units read from memory at once, before each pass and after the last."""
+    """Bytes that all units read from memory at once, before each pass and after the last."""
 
 
 def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
@@ -88,7 +88,7 @@ class FidelitySummary:
     rate: Agreement
     rate_without: Agreement
     best_rank: int
-    """Of the point predicted fastest, by measured makespan; 1 is the fastest."""
+    """Of the point predicted fastest, by measured makespan. 1 is the fastest."""
     best_behind: float
     """Its measured makespan over the smallest, minus 1."""
     noise: float

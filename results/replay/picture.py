@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
 _FIRST_S = 1e-3
-"""Where the logarithmic axes begin."""
+"""The start of the logarithmic axes."""
 
 
 def replay_svg(replay: Replay) -> bytes:

@@ -41,22 +41,22 @@ class FrontSide:
     equals (Zitzler and Thiele, 1999)."""
     additive_epsilon: float
     """The least that must be taken off all objectives of this front, each scaled to [0, 1] over
-    both fronts, until it dominates or equals every member of the other; negative where there is
+    both fronts, until it dominates or equals every member of the other. Negative if there is
     something to spare (Zitzler et al., 2003)."""
     multiplicative_epsilon: float | None
-    """The least factor by which all objectives must be divided for the same; None where an
+    """The least factor by which all objectives must be divided for the same, or None if an
     objective is not positive everywhere."""
     dominated: tuple[int, ...]
     """Members that some member of the other front dominates."""
     shared: tuple[int, ...]
     """Members whose objectives are exactly those of a member of the other front."""
     own: tuple[int, ...]
-    """The rest: what the other front lacks."""
+    """The rest: members that the other front lacks."""
     best: tuple[int, ...]
     """Smallest value of each objective."""
     fairness_ppm: tuple[int, int] | None
-    """Where networks run freely, the least and the most over the members of the smallest relative
-    rate of a network."""
+    """If networks run freely, the least and the most over the members of the smallest relative rate
+    of a network."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class FrontComparison:
     first: FrontSide
     second: FrontSide
     differences: tuple[str, ...]
-    """What the problems do not have in common, as text; empty for one and the same problem."""
+    """The differences between the problems, as text, empty for one and the same problem."""
 
 
 def compare_fronts(first: Front, second: Front) -> FrontComparison:

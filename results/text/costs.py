@@ -31,7 +31,7 @@ _MEANINGS = {
     CostOrigin.ESTIMATED: "an estimate, from the unit's peak rates and bandwidth",
 }
 FIGURES = {"time": "ms", "demand": "GB/s", "power": "W"}
-"""What a table may show, with its unit."""
+"""The figures that a table may show, with their units."""
 
 
 def cost_rows(problem: Problem, origins: CostOrigins | None, points: IntArray) -> list[Row]:

@@ -6,7 +6,7 @@ from results.front.front import Member
 from results.problem.problem import Problem
 
 REST = "memory, clocks, board"
-"""What no unit takes: memory, power of clocks that are on, and the board."""
+"""The energy that no unit takes: memory, power of clocks that are on, and the board."""
 
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:

@@ -19,7 +19,7 @@ class SlowestNetwork:
     rate: str
     """Frames per second."""
     share: str
-    """Of what it reaches alone, percent."""
+    """Share of its rate alone, percent."""
 
 
 def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:

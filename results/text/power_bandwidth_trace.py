@@ -15,11 +15,11 @@ class Activity:
     """Figures of one member that hold while it runs."""
 
     demand_kbps: tuple[int, ...]
-    """Per group: its demand; under contention it gets less."""
+    """Per group: its demand. Under contention it gets less."""
     dynamic_mw: tuple[int, ...]
     """Per group: drawn from its start to its end, on top of idle power."""
     idle_mw: tuple[int, ...]
-    """Per unit: drawn all the time; 0 where its own clock is off."""
+    """Per unit: drawn all the time, or 0 if its own clock is off."""
     base_mw: int
     """Drawn all the time by the board and by clocks that are on, the memory's among them."""
 
@@ -33,7 +33,7 @@ class Steps:
 
     instants_ps: tuple[int, ...]
     values: tuple[tuple[int, ...], ...]
-    """[instants][units]: the sums over what runs on each unit."""
+    """[instants][units]: the sums over the groups running on each unit."""
 
 
 def activity(problem: Problem, member: Member) -> Activity:

@@ -7,7 +7,7 @@ import re
 from results.problem.problem import Problem
 
 _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
-"""At the end of a name; the digits are looked at from their first on only."""
+"""Digits at the end of a name. They are looked at from their first on only."""
 
 
 def without_number(name: str) -> str:

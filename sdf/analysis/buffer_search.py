@@ -25,8 +25,8 @@ from sdf.rates import PerPhase
 
 MAX_DISTRIBUTIONS = 5_000
 MAX_FIRINGS = 3_000_000
-"""Where no budget is given: distributions that an exact search tries, and the firings of all of
-their iterations together."""
+"""Used without a budget: the number of distributions that an exact search tries, and of the firings
+of all of their iterations together."""
 
 MAX_WORK = 1_000_000_000
 """``BoundedGraph.work`` from which on no more capacities are tried."""
@@ -56,8 +56,8 @@ class TradeOff:
 
     points: tuple[StorageDistribution, ...]
     complete: bool
-    """Whether the last point has the throughput of unbounded buffers. If not, the points are
-    still exact; larger ones are missing."""
+    """Whether the last point has the throughput of unbounded buffers. If not, the points are still
+    exact, but larger ones are missing."""
     tried: int
 
 
@@ -232,7 +232,7 @@ def _smallest(
     search = _BestFirst(bounded, weights)
     search.push(tuple(least))
     budget = _default_budget(bounded) if budget is None else budget
-    # Sizes come in growing order, so that what is next bounds all that is left from below.
+    # Sizes come in growing order, so the next one is a lower bound on all that are left.
     lower_bound = search.smallest
     while lower_bound < size and search.tried < budget and bounded.work < MAX_WORK:
         _, capacities = search.pop()

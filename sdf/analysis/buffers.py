@@ -35,7 +35,7 @@ class StorageDistribution:
     """A capacity for every channel, and the throughput that it allows."""
 
     capacities: tuple[int, ...]
-    """Tokens, in the order of the graph's channels; >= initial tokens."""
+    """Tokens, in the order of the graph's channels, >= initial tokens."""
     throughput: Throughput
 
     @property
@@ -138,7 +138,7 @@ class BoundedGraph:
         check_times(graph, times)
         self.graph = graph
         self.limits = [channel.capacity for channel in graph.channels]
-        """What the graph says of its capacities."""
+        """The capacities that the graph states."""
         names = [actor.name for actor in graph.actors]
         repetitions = repetition_vector(graph)
         check_firings(graph, names, sum(repetitions.values()))
@@ -208,7 +208,7 @@ class BoundedGraph:
         firings = self.firings
         growth: dict[int, int] = {}
         for position, edge in enumerate(ratio.edges):
-            # edges[k + 1] ends where edges[k] begins, so the one before gives this one's target.
+            # edges[k + 1] ends at the start of edges[k], so the one before gives this one's target.
             target = int(firings.source[ratio.edges[position - 1]])
             dependence = int(firings.dependence[edge])
             if dependence not in self._channel_of:

@@ -35,13 +35,13 @@ class CycleRatio:
     """The cycle that bounds the execution, and the proof that nothing bounds it more."""
 
     period: Fraction | None
-    """Time units per iteration; 0 if no cycle takes time; None if the graph is deadlocked."""
+    """Time units per iteration, 0 if no cycle takes time, or None if the graph is deadlocked."""
     edges: tuple[int, ...]
-    """A critical cycle, edges[k + 1] leading to where edges[k] comes from; a cycle without delay
-    if deadlocked; empty if nothing exceeds the given lower bound."""
+    """A critical cycle: edges[k + 1] leads to the source of edges[k]. If deadlocked, a cycle
+    without delay. Empty if nothing exceeds the given lower bound."""
     starts: IntArray | None
-    """[firings] start times of the first iteration of a periodic schedule, in units of
-    1 / period's denominator; None if deadlocked."""
+    """[firings] start times of the first iteration of a periodic schedule, in units of 1 / period's
+    denominator, or None if deadlocked."""
 
 
 def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0)) -> CycleRatio:

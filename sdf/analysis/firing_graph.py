@@ -55,7 +55,7 @@ class FiringGraph:
     delay: IntArray
     """[E] iterations."""
     dependence: IntArray
-    """[E] index into the dependences; -1 for an edge of a given order."""
+    """[E] index into the dependences, or -1 for an edge of a given order."""
     time: IntArray
     """[N] execution time of every firing."""
     dependences: tuple[Dependence, ...]

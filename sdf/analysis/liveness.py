@@ -27,9 +27,9 @@ class Blocked:
     channels: tuple[Channel, ...]
     """``channels[k].source == channels[k + 1].target``: each waits for the next one."""
     tokens: tuple[int, ...]
-    """What each of them holds at that moment."""
+    """The tokens that each of them holds at that moment."""
     needed: tuple[int, ...]
-    """What the next firing of each one's target takes."""
+    """The tokens that the next firing of each one's target takes."""
 
     @property
     def actors(self) -> tuple[str, ...]:

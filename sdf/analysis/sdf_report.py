@@ -30,18 +30,18 @@ class SdfReport:
 
     name: str
     time_unit: str
-    """Empty where the graph does not say."""
+    """Empty if the graph does not say."""
     channels: tuple[str, ...]
-    """Name, or "source -> target" where there is none, in the graph's order."""
+    """Name, or "source -> target" if there is none, in the graph's order."""
     repetitions: tuple[tuple[str, int], ...]
     """(actor, firings in one iteration)."""
     phases: tuple[tuple[str, int], ...]
     """(actor, its number of phases)."""
     times: tuple[tuple[str, PerPhase], ...]
-    """(actor, time of a firing on its default processor type); empty if there are none."""
+    """(actor, time of a firing on its default processor type), empty if there are none."""
     throughput: Throughput | None
     """No auto-concurrency: an actor's firings do not overlap. Buffers are unbounded but for the
-    capacities that the graph states; in all other figures, too."""
+    capacities that the graph states. Both hold for all other figures, too."""
     auto_concurrent: Throughput | None
     """Firings of one actor may overlap."""
     bound: BoundThroughput | None
@@ -55,7 +55,7 @@ class SdfReport:
     trade_off: TradeOff | None
     """Throughput over buffer size."""
     notes: tuple[str, ...]
-    """What was left out, and why."""
+    """The analyses that were left out, and why."""
 
 
 def analyse(

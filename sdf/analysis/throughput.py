@@ -31,7 +31,7 @@ class Throughput:
     """A long-run rate, exactly, and the cycle that limits it."""
 
     period: Fraction
-    """Time units per iteration, in the long run; 0 where nothing limits the rate."""
+    """Time units per iteration, in the long run, or 0 if nothing limits the rate."""
     critical_actors: tuple[str, ...] = ()
     """The actors on one critical cycle, in the graph's order."""
 

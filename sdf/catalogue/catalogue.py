@@ -32,9 +32,9 @@ class CatalogueEntry:
     family: str
     description: str
     origin: str
-    """Where its layers are from."""
+    """The source of its layers."""
     input_shape: tuple[int, ...]
-    """Batch, channels, height, width; of a language model batch and tokens."""
+    """Batch, channels, height, width. For a language model: batch and tokens."""
     macs: int
     parameters: int
     """Those that an inference reads."""
@@ -175,7 +175,7 @@ class ModelFile:
     name: str
     data: bytes
     folder: Path | None
-    """Where it may keep data in other files; None for a model that a program builds."""
+    """The folder that may hold data in other files, or None for a model that a program builds."""
     label: str
     """Starts messages."""
 

@@ -10,7 +10,7 @@ from sdf.errors import GraphError
 SEQUENCE = "sequence"
 """Dimension: tokens that an inference computes, 128 by default (the prompt)."""
 PAST = "past"
-"""Dimension: positions that are in the cache before; none by default. Of decoders only."""
+"""Dimension: positions that are in the cache before, none by default. Only decoders have it."""
 DEFAULT_SEQUENCE = 128
 
 
@@ -56,7 +56,7 @@ class LanguageModel:
     gelu: bool = False
     latent: Latent | None = None
     value_size: int = 0
-    """Of a head, where values are narrower than keys; 0: ``head_size``."""
+    """Size of a head's value, if values are narrower than keys. 0: ``head_size``."""
     positions: int = 0
 
     @property

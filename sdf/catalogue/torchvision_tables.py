@@ -51,9 +51,9 @@ _FAMILIES = {
     "vit": ("ViT", "transformer on patches of the image"),
     "wide_resnet": ("ResNet", "residual blocks with twice the channels inside"),
 }
-"""Family and what its networks are made of, by how their names begin."""
+"""Family and building blocks of networks, by the beginnings of their names."""
 _MAX_BYTES = 64 * 2**20
-"""Bytes of a table; what unfolds to more is no table of layers."""
+"""Bytes of a table. Larger unpacked content is no table of layers."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Table:
 
     name: str
     crop: int
-    """Height and width of the input; batch 1, three channels."""
+    """Height and width of the input. Batch 1, three channels."""
     weights: str
     """The name of those of torchvision's weights that are published for this crop."""
     macs: int

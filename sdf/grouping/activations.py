@@ -7,8 +7,8 @@ from sdf.grouping.cuts import TensorUse, layers_of, tensors_of
 from sdf.layer import LayerKind
 
 _IN_PLACE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE, LayerKind.NORMALISATION})
-"""Kinds that may write over what they read, where nothing reads it later; runtimes run them with
-the layer before them, or in place."""
+"""Kinds that may write over their input if nothing reads it later. Runtimes run them with the layer
+before them, or in place."""
 
 
 def peak_activation_elements(graph: SdfGraph) -> int:

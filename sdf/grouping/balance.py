@@ -11,7 +11,7 @@ import numpy as np
 from sdf.errors import GraphError
 
 MAX_TABLE = 1_000_000
-"""Parts times elements; a few seconds of work, and far more than networks in use need."""
+"""Parts times elements: a few seconds of work, and far more than networks in use need."""
 
 
 def balanced_parts(work: Sequence[int], parts: int, reach: Sequence[int]) -> list[int]:

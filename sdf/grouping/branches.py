@@ -10,7 +10,7 @@ from sdf.layer import Layer, LayerKind
 
 _MAX_LOOKED_AT = 10_000
 """Tensors followed to see whether one part comes before another. Far fewer lie between the ends of
-a shortcut; without a limit a network of layers that read all before them takes quadratic time."""
+a shortcut. Without a limit a network of layers that read all before them takes quadratic time."""
 
 
 def split_layers(
@@ -97,7 +97,7 @@ class _Parts:
         """Return the part that a part can be joined to, if there is one."""
         if not self._predecessors[index]:
             return None
-        # What the part reads otherwise comes before its last predecessor, or else that one waits.
+        # The part's other inputs come before its last predecessor, or else that one waits.
         part = max(self._predecessors[index])
         if len(self._successors[part]) > 1:
             return None

@@ -28,10 +28,10 @@ _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
 
 MAX_SHARE = 4
-"""A stretch without a place where a single tensor crosses is cut all the same if its work is more
-than the network's over this."""
+"""A stretch that no single tensor crosses anywhere is cut all the same if its work is more than the
+network's over this."""
 MIN_GROUPS = 12
-"""Where a network has fewer such stretches, they are cut until there are about so many groups."""
+"""If a network has fewer such stretches, they are cut until there are about this many groups."""
 PIECES = 16
 """Into about so many times its share, or the number of groups asked for if that is larger."""
 
@@ -160,7 +160,7 @@ def _reach(view: NetworkView, chain: Sequence[_Part]) -> list[int]:
     """Return, for each element of a chain, the first later one that no unit can run together with
     it."""
     table = np.array([view.units_of(part) for part in chain])
-    # What nothing can run is no reason to cut: it fails anyway, and is then named.
+    # A layer that nothing can run is no reason to cut: it fails anyway, and is then named.
     table[~table.any(axis=1)] = True
     stops = np.full(table.shape[1], len(chain))
     reach = []

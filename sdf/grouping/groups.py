@@ -16,8 +16,8 @@ class Group:
     name: str
     layers: tuple[Layer, ...]
     external_input_elements: int
-    """Activation elements that come from outside the group (other groups or the network's input);
-    what passes between the group's own layers is not counted."""
+    """Activation elements that come from outside the group (other groups or the network's input).
+    Tensors between the group's own layers are not counted."""
     external_output_elements: int
     """Activation elements that leave the group (to other groups or as the network's output)."""
 

@@ -14,8 +14,8 @@ from sdf.grouping.cuts import TensorUse
 from sdf.layer import Layer
 
 MACS_PER_ELEMENT = 32
-"""What moving one element weighs beside a multiply-accumulate when work is balanced: about the
-ratio of peak rate to memory bandwidth of embedded GPUs in 16 bits, as a power of two."""
+"""The weight of moving one element relative to a multiply-accumulate when work is balanced: about
+the ratio of peak rate to memory bandwidth of embedded GPUs in 16 bits, as a power of two."""
 
 
 @dataclass(frozen=True, eq=False)

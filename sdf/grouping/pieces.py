@@ -27,9 +27,10 @@ MAX_ATOMS = 2_000
 MAX_PIECE = 4
 """A piece of several atoms has at most this many times the work that is asked for."""
 LOST_UNIT = 4
-"""What a group costs that could run on all units but for some layers in it: its work times this."""
+"""The cost of a group that could run on all units but for some layers in it: its work times
+this."""
 MAX_BRANCHES = 4
-"""Where there are more branches than pieces of that work times this, the branches do not count."""
+"""If there are more branches than pieces of that work times this, the branches do not count."""
 SMALL = 8
 """A part of less than the work that is asked for over this joins one beside it."""
 _POINTWISE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})

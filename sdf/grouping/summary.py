@@ -39,7 +39,7 @@ class NetworkSummary:
     macs: int
     """Multiply-accumulates of convolutions, matrix products, attention and recurrent layers."""
     parameters: int
-    """Constants that the layers read; one that two layers read counts twice."""
+    """Constants that the layers read. One that two layers read counts twice."""
     activation_elements: int
     """Elements that the layers write; layers that cost nothing write none."""
     bytes_per_element: int
@@ -52,13 +52,13 @@ class NetworkSummary:
     constant_operations: tuple[tuple[str, int], ...]
     """Nodes of the model that are computed before it runs, and so are no layers."""
     legal_cuts: tuple[int, ...]
-    """Positions in the order of layers where one tensor crosses: cut i is before layer i."""
+    """Positions in the order of layers that exactly one tensor crosses: cut i is before layer i."""
     transition_points: tuple[int, ...]
     """Those of them that tear no fusion apart."""
     groups: int
     """As the network is cut by default, any unit running any layer."""
     group_edges: int
-    """Hand-overs between groups; one fewer than groups where the network stays a chain."""
+    """Hand-overs between groups, one fewer than groups if the network stays a chain."""
     largest_group: str
     """The group with most work."""
     largest_group_layers: int

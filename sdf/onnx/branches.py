@@ -64,7 +64,7 @@ def _rename(graph: Any, names: Mapping[str, str]) -> None:
             del field[:]
             field.extend(renamed)
         for inner in _graphs_of(node):
-            # What an inner graph makes itself is its own, whatever it is called.
+            # A tensor that an inner graph makes is its own, whatever its name.
             own = {tensor.name for tensor in inner.initializer}
             own.update(value.name for value in inner.input)
             own.update(name for made in inner.node for name in made.output)

@@ -11,10 +11,10 @@ import numpy as np
 from sdf.onnx.nodes import FLOAT, INT64, NUMPY_DTYPES, Node, Value, dtype_of, numpy_dtype
 
 MAX_VALUE_ELEMENTS = 4096
-"""Elements up to which the value of a constant is followed; weights are far above."""
+"""Elements up to which the value of a constant is followed. Weights are far above."""
 
 Values = Sequence[Any]
-"""Arrays; None where an input is left out."""
+"""Arrays, or None for an input that is left out."""
 
 
 def fold(node: Node, values: Values) -> list[Value] | None:

@@ -90,7 +90,7 @@ class Dimensions:
 
         Raises:
             GraphError: naming all dimensions that have none."""
-        # A sum needs no size of its own where its terms get one.
+        # A sum needs no size of its own if its terms get one.
         for name in [name for name in self._missing if "+" in name]:
             terms = [term.strip() for term in name.split("+")]
             if all(term.isdecimal() or term in {*self._missing, *self._given} for term in terms):

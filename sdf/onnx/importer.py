@@ -34,7 +34,7 @@ class ImportedNetwork:
     """A network as read from a model."""
 
     graph: SdfGraph
-    """Actors are the layers in an order of execution; the rates of a channel are the elements of
+    """Actors are the layers in an order of execution. The rates of a channel are the elements of
     its tensor."""
     inputs: tuple[tuple[str, Shape], ...]
     """Names and shapes of the inputs, with the sizes taken for dynamic dimensions."""

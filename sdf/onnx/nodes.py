@@ -26,7 +26,7 @@ NUMPY_DTYPES = frozenset(map(np.dtype, _DTYPES.values()))
 _BYTES = {1: 4, 4: 2, 5: 2, 6: 4, 7: 8, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
 
 MAX_TENSOR_ELEMENTS = 2**48
-"""Elements; anything above is a broken file, and would leave the integers of the cost model."""
+"""Elements. Anything above is a broken file, and would leave the integers of the cost model."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Tensor:
     constant: bool = False
     value: Value | None = None
     stored_as: int = 0
-    """The data type of a constant before it was dequantised; 0 where that is its own."""
+    """The data type of a constant before it was dequantised, or 0 if that is its own."""
 
     @property
     def elements(self) -> int:

@@ -36,13 +36,14 @@ class ModelPart:
     """A sub-model. Its tensors keep their names."""
 
     model: Any
-    """``onnx.ModelProto``; data in other files is only referred to."""
+    """``onnx.ModelProto``. Data in other files is only referred to."""
     inputs: tuple[PartTensor, ...]
     """Activations, in order of first use."""
     weights: tuple[PartTensor, ...]
-    """Weights that the model takes as inputs, or lacks; inputs of the sub-model, too."""
+    """Weights that the model takes as inputs, or lacks. They are inputs of the sub-model, too."""
     outputs: tuple[PartTensor, ...]
-    """In the order in which they are computed; what no other part reads is a network's result."""
+    """In the order in which they are computed. A tensor that no other part reads is a network's
+    result."""
 
 
 def cut_model(

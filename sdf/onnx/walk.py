@@ -57,7 +57,7 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     state.read_initializers(nodes)
     for node in nodes:
         state.visit(node)
-    # What only the branches read that are not taken.
+    # Nodes that only the branches not taken read.
     layers, idle = needed(state.layers, outputs)
     walk = Walk(state.tensors, layers, [], outputs, state.constants)
     walk.unused_dimensions = state.dimensions.unused

@@ -47,7 +47,7 @@ def placed_session(path: Path, providers: dict[str, Any], *, optimize: bool = Fa
         chosen[entry["provider"]] = entry["options"]
         for key, value in entry["session"].items():
             options.add_session_config_entry(key, value)
-    # ONNX Runtime adds the CPU's provider as the last one where it is not there.
+    # ONNX Runtime adds the CPU's provider as the last one if it is missing.
     own = chosen.pop(CPU, {})
     return onnxruntime.InferenceSession(str(path), options, providers=[*chosen.items(), (CPU, own)])
 

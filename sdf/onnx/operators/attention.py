@@ -30,7 +30,7 @@ class Attention:
     cached: int
     """Positions that the node returns for the next step."""
     projection_macs: int = 0
-    """Of query, key and value, where the operator computes them."""
+    """Of query, key and value, if the operator computes them."""
 
     @property
     def macs(self) -> int:

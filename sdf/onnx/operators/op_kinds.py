@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdf.layer import LayerKind
 
 CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-"""Operators that hold graphs of their own. An ``If`` is resolved where its condition follows from
-constants and sizes; a network with any other of them is refused."""
+"""Operators that hold graphs of their own. An ``If`` is resolved if its condition follows from
+constants and sizes. A network with any other of them is refused."""
 
 CONTRIBUTED_DOMAIN = "com.microsoft"
 
