@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from common.text import has_control_characters
 from sdf.catalogue import classic, inception, mobile, residual
 from sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
@@ -180,15 +182,41 @@ class ModelFile:
     """Starts messages."""
 
 
-def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -> ModelFile:
-    """Return the model of a network of the catalogue, or an ``.onnx`` file.
+def find_source(text: str, locate: Callable[[str], str] = str) -> str:
+    """Return the name in the catalogue or the file that a text names, wherever it comes from.
 
-    A name of the catalogue wins over a file of that name. ``./NAME`` means the file. A language
-    model is built for the sizes that ``dimensions`` name.
+    A name of the catalogue wins over a file of that name. ``./NAME`` means the file.
+
+    Args:
+        text: is taken as it is, blanks included.
+        locate: turns a file that is named into the one that is read; raises if it may not be.
+
+    Raises:
+        GraphError: if there is neither.
+    """
+    if has_control_characters(text):
+        raise GraphError(f"network {text!r}: must not have control characters")
+    if any(entry.name == text for entry in catalogue()):
+        return text
+    file = locate(text)
+    if os.path.isfile(file):
+        return file
+    if text.endswith(".onnx"):
+        raise GraphError(f"network {text!r}: there is no file {file!r}")
+    raise GraphError(
+        f"no network {text!r} in the catalogue, and no such .onnx file; {nearest_names(text)}"
+    )
+
+
+def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -> ModelFile:
+    """Return the model of a network of the catalogue, or of a file (:func:`find_source`).
+
+    A language model is built for the sizes that ``dimensions`` name.
 
     Raises:
         GraphError: if there is neither, or the file cannot be read.
     """
+    path = Path(find_source(name_or_path))
     if any(entry.name == name_or_path for entry in _IN_PACKAGE):
         path = _package_folder() / f"light_{name_or_path}.onnx"
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))
@@ -202,15 +230,7 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
 
     if name_or_path in tables():
         return ModelFile(name_or_path, read_table(tables()[name_or_path]), None, name_or_path)
-    path = Path(name_or_path)
-    if path.suffix == ".onnx" or path.is_file():
-        if not path.is_file():
-            raise GraphError(f"there is no file {name_or_path!r}")
-        return ModelFile(path.stem, read_model(path), path.parent, str(path))
-    raise GraphError(
-        f"no network {name_or_path!r} in the catalogue, and no such .onnx file; "
-        f"{nearest_names(name_or_path)}"
-    )
+    return ModelFile(path.stem, read_model(path), path.parent, str(path))
 
 
 def load_network(

@@ -18,7 +18,10 @@ def test_another_owner_of_an_import_name_is_named(
     info = tmp_path / "other_results-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other-results\nVersion: 1.0\n")
-    (info / "RECORD").write_text("results/__init__.py,,\n")
+    # Python 3.12 leaves out files that are not there. With an __init__.py it would hide our own.
+    (info / "RECORD").write_text("results/other.py,,\n")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "other.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     assert foreign_owners() == {**before, "results": ("other-results",)}
     assert run(["--version"]) == 0

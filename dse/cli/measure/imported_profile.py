@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from common.files import replace_file
+from common.files import read_file, replace_file
 from common.units import PS_PER_MS
 from dse.errors import WorkloadError
 from dse.problem.domains import ladder_point
@@ -18,6 +18,7 @@ from fitness.cost_model.tables import CostOrigin
 from fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from fitness.profiles.profile_document import Subject, document_bytes, merged
 from fitness.profiles.profile_file import load_profile, read_profile
+from platforms.errors import PlatformError
 from platforms.io.exact_json import parse_exact
 from platforms.io.platform_file import load_platform
 from results.io.plural import pluralize
@@ -148,7 +149,7 @@ def finish(
     if output is not None and output.exists():
         if options.merge:
             load_profile(output, platform)
-            document = merged(parse_exact(output.read_bytes(), str(output)), document)
+            document = merged(parse_exact(read_file(output, PlatformError), str(output)), document)
         elif not options.force:
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.files import read_file
 from dse.errors import WorkloadError
 from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
 from dse.version import program_version
@@ -19,7 +20,8 @@ from results.periodic.periodic import PeriodicSchedule
 from results.periodic.result import PeriodicResult, undominated
 from results.periodic.task_graph import TaskGraph
 from sdf.catalogue.catalogue import load_network
-from sdf.formats.sdf3_xml import read_sdf3
+from sdf.errors import GraphError
+from sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 from sdf.grouping.operation_graph import fused_groups, split_operations
 
 
@@ -46,10 +48,10 @@ def _source(
                 f"{network}: a dataflow graph has its own times: --split, --precision, --profile "
                 "and --dim are for networks"
             )
-        firings = read_sdf3(Path(network))
+        data = read_file(network, GraphError, MAX_BYTES)
+        firings = parse_sdf3(data, origin=network)
         graph = firing_task_graph(firings, chip)
-        digest = hashlib.sha256(Path(network).read_bytes()).hexdigest()
-        return _Source(firings.name, digest, lambda _: graph)
+        return _Source(firings.name, hashlib.sha256(data).hexdigest(), lambda _: graph)
     imported = load_network(network, dimensions=dimensions)
     groups = fused_groups(imported.graph)
     operations = split_operations(groups, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from common.files import read_file
 from dse.tools.analysis.power_modes import mode_costs
 from dse.tools.deploy.job import Job, Written
 from platforms.deployment import PowerModes
@@ -22,6 +23,8 @@ from results.errors import ResultError
 
 NVPMODEL_FILE = "nvpmodel.conf"
 SYSFS_FILE = "set_clocks.sh"
+MAX_CONF_BYTES = 1 << 20
+"""A board's own file has some ten kilobytes."""
 
 
 def write_nvpmodel(job: Job) -> Written:
@@ -54,10 +57,9 @@ def _nvpmodel(deployment: Deployment, conf: Path | None) -> tuple[str, tuple[Mod
     modes: PowerModes = power_modes(deployment)
     if conf is not None:
         try:
-            text = conf.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "is no text"
-            raise ResultError(f"{conf}: cannot be read: {why}") from None
+            text = read_file(conf, ResultError, MAX_CONF_BYTES).decode("utf-8")
+        except UnicodeDecodeError:
+            raise ResultError(f"{conf}: must be UTF-8 text") from None
         modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
     (costs,) = mode_costs([deployment], modes)
     return nvpmodel_section(deployment, modes, costs, from_file=conf is not None), costs

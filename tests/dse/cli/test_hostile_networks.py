@@ -7,8 +7,11 @@ import pytest
 import dse as library
 from dse.errors import WorkloadError
 from dse.workload.find_network import find_network
+from sdf.catalogue.catalogue import load_network
+from sdf.errors import GraphError
 
 HOSTILE = ["a\0b", "squeezenet\n", "\x1b[2J", "\u202e", "", "*", "*2", "squeezenet*0", "..", "/"]
+HOSTILE += ["squeezenet ", " squeezenet", "squeezenet,vgg19", "x" * 300]
 HOSTILE += ["none.onnx", "none.onnx*2", "none.ONNX", "squeezenet*2*2"]
 
 
@@ -18,13 +21,22 @@ def test_hostile_networks_are_refused_by_every_way_in(dse, tmp_path, text):
         find_network(text)
     with pytest.raises(library.DseError):
         library.Problem([text], "jetson-agx-xavier")
+    with pytest.raises(GraphError):
+        load_network(text)
     campaign = {"networks": [text], "platforms": ["jetson-agx-xavier"], "evaluations": [10]}
     (tmp_path / "c.json").write_text(json.dumps(campaign))
     (tmp_path / "w.json").write_text(json.dumps({"networks": [{"network": text}]}))
     output = ("-o", tmp_path / "out")
+    on_xavier = ("-p", "jetson-agx-xavier")
+    rows = tmp_path / "rows.json"
+    rows.write_text('[{"count": 10}]')
     for arguments in (
-        ("explore", text, "-p", "jetson-agx-xavier", *output),
-        ("explore", tmp_path / "w.json", "-p", "jetson-agx-xavier", *output),
+        ("network", text),
+        ("sensitivity", text, "--data", "random", *output, "--format", "fp16"),
+        ("papers", "periodic", text, *on_xavier, *output),
+        ("import", "trtexec", rows, "--network", text, *on_xavier, "--unit", "gpu", "--at", "max"),
+        ("explore", text, *on_xavier, *output),
+        ("explore", tmp_path / "w.json", *on_xavier, *output),
         ("campaign", "run", tmp_path / "c.json", *output),
     ):
         done = dse(*arguments)

@@ -238,7 +238,7 @@ def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload,
                 f"together: at most {MAX_RUNS:,} workloads can be listed, got {subsets:,}"
             )
         for chosen in itertools.combinations(networks, size) if networks else ():
-            workloads.append(_workload(", ".join(chosen), "networks", folder))
+            workloads.append(_workload(chosen, "networks", folder))
     for index, entry in enumerate(document.get("workloads", ())):
         workloads.append(_workload(entry, f"workloads[{index}]", folder))
     return tuple(dict.fromkeys(workloads))
@@ -248,7 +248,7 @@ def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
     """Networks, or one workload file, that are looked at: they must be there."""
     text = entry["networks"] if isinstance(entry, dict) else entry
     named = entry.get("name") if isinstance(entry, dict) else None
-    parts = listed(text)
+    parts = listed(text) if isinstance(text, str) else text
     try:
         if len(parts) == 1 and is_workload_file(parts[0]):
             file = os.path.join(folder, parts[0])
