@@ -17,7 +17,7 @@ class NetworkTime:
 
     ``names``: the network's names, the first being the source's own. ``macs``: of the network that
     was measured, to distinguish another network of the same name. ``time_ps``: None if the source
-    has the network, but no time of it on these units.
+    has the network, but no time of it on these units: it counts as not supported there.
     """
 
     names: tuple[str, ...]

@@ -139,7 +139,7 @@ def assemble(
         units=problem_units,
         memory_domain=memory,
         board_mw=board_mw,
-        allowed=allowed_units(workload, options.pins, networks, problem_units),
+        allowed=allowed_units(workload, options.pins, networks, problem_units, costs),
         objectives=objectives,
         execution=execution,
         power_cap_mw=_scaled(options.power_cap_w, 1000),

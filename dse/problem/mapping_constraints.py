@@ -9,6 +9,7 @@ import numpy as np
 from common.arrays import BoolArray
 from dse.errors import WorkloadError
 from dse.workload.workload import Workload
+from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from results.problem.problem import ProblemUnit
 from sdf.grouping.groups import GroupedNetwork
 
@@ -18,11 +19,13 @@ def allowed_units(
     pins: Sequence[tuple[str, int, int, str]],
     networks: Sequence[GroupedNetwork],
     units: Sequence[ProblemUnit],
+    costs: Sequence[NetworkCosts],
 ) -> BoolArray:
     """[groups, units].
 
     Args:
         pins: (network, first group, last group, unit), beside those of the workload.
+        costs: of each network; their notes are the reasons in messages.
 
     Raises:
         WorkloadError: on a group that no unit can run, or a pin that does not fit.
@@ -33,9 +36,10 @@ def allowed_units(
     for group in np.flatnonzero(~allowed.any(axis=1)).tolist():
         n = max(i for i, start in enumerate(first[:-1]) if start <= group)
         name = networks[n].groups[group - first[n]].name
+        notes = [table.note[group - first[n]] for table in costs[n].units]
         raise WorkloadError(
-            f"network {workload.networks[n].name!r}: no unit can run group {name!r} as a whole; "
-            "cut it finer"
+            f"network {workload.networks[n].name!r}: no unit can run group {name!r} as a whole"
+            f"{_reasons(notes)}"
         )
     names = list(dict.fromkeys(name for unit in units for name in (unit.unit_name, unit.name)))
     by_name = {network.name: n for n, network in enumerate(workload.networks)}
@@ -60,8 +64,20 @@ def allowed_units(
         wanted_here = np.array([unit in (entry.name, entry.unit_name) for entry in units])
         for index in range(first[n] + begin, first[n] + last + 1):
             if not allowed[index, wanted_here].any():
+                notes = [
+                    table.note[index - first[n]]
+                    for table, entry in zip(costs[n].units, units, strict=True)
+                    if unit in (entry.name, entry.unit_name)
+                    and table.origin[index - first[n]] is CostOrigin.CANNOT_RUN
+                ]
                 raise WorkloadError(
                     f"{label}: {unit} cannot run group {index - first[n]}, or a pin forbids it"
+                    f"{_reasons(notes)}"
                 )
             allowed[index] &= wanted_here
     return allowed
+
+
+def _reasons(notes: Sequence[str]) -> str:
+    distinct = [note for note in dict.fromkeys(notes) if note]
+    return f" ({'; '.join(distinct)})" if distinct else ""

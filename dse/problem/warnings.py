@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from dse.problem.network_tables import NetworkTables
 from dse.workload.workload import WorkloadNetwork
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.scale_to_measured import network_record
 from fitness.profiles.loss_table import LossTable
 from fitness.profiles.profile_file import Profile
 from platforms.measurement import is_same_network
@@ -26,7 +24,7 @@ def problem_warnings(
     formats: Sequence[str],
     profile: Profile | None,
 ) -> tuple[str, ...]:
-    """Texts about what was not understood, not used, or only estimated.
+    """Texts about what was not understood, not used, or not supported.
 
     Args:
         tables: of each network of the workload; networks that are alike share theirs.
@@ -41,13 +39,11 @@ def problem_warnings(
         )
         for network, entry in zip(workload, tables, strict=True)
     ]
-    costs = [entry.costs for entry in tables]
     return (
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
         *_quantised(imported, platform, formats),
-        *_without_times(measurable, costs, platform, formats[0]),
         *_unused_measurements(measurable, formats, profile),
     )
 
@@ -111,29 +107,6 @@ def _quantised(
         "use --precision int8"
         for network in networks
         if network.is_quantised
-    ]
-
-
-def _without_times(
-    networks: Sequence[Measurable],
-    costs: Sequence[NetworkCosts],
-    platform: Platform,
-    precision: str,
-) -> list[str]:
-    """Text about networks that a source of the platform has no times of on some units."""
-    units: dict[tuple[str, str], dict[str, None]] = {}
-    for network, table in zip(networks, costs, strict=True):
-        for entry in table.units:
-            record = network_record(
-                platform, network.name, network.macs, entry.unit, entry.number_format or precision
-            )
-            if record is None or record.time_ps is not None:
-                continue
-            if CostOrigin.ESTIMATED in entry.origin:
-                units.setdefault((network.name, record.source.text), {})[entry.unit] = None
-    return [
-        f"{network}: only estimated on {', '.join(names)}: {source}"
-        for (network, source), names in units.items()
     ]
 
 

@@ -48,4 +48,5 @@ class NetworkCosts:
     """[edges, units, units]: time that passes where an edge goes from unit to another; 0 on the
     diagonal."""
     notes: tuple[str, ...] = ()
-    """Figures of measurements and fits that beat the hardware, and what may explain them."""
+    """Units that a source has no time of; figures of measurements and fits that beat the hardware,
+    and what may explain them."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
+from common.arrays import IntArray
 from fitness.cost_model.clock_law import TimeParts
 from fitness.cost_model.fusion import Launch
 from fitness.costs.measured_blocks import (
@@ -226,3 +229,47 @@ def _scaled(
     if demand is None:
         return parts
     return [replace(part, traffic=rounded_half_up(demand * part.at(ratios))) for part in parts]
+
+
+def ladder_khz(platform: Platform, domain: str) -> list[int]:
+    """Return the frequencies of a clock domain, ascending."""
+    return [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
+
+
+def nearest_measurement(
+    platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]
+) -> IntArray:
+    """[own points, memory points]: index of the measurement made at the nearest clocks."""
+    own, memory = ladder_khz(platform, unit.clocks[0]), ladder_khz(platform, unit.clocks[-1])
+    measured = [dict(entry.profile.clocks_khz) for entry in entries]
+
+    def distance(khz: int, memory_khz: int, clocks: dict[str, int]) -> Fraction:
+        first = Fraction(khz, clocks[unit.clocks[0]])
+        second = Fraction(memory_khz, clocks[unit.clocks[-1]])
+        return max(first, 1 / first) * max(second, 1 / second)
+
+    table = [
+        [
+            min(range(len(measured)), key=lambda item: distance(row, column, measured[item]))
+            for column in memory
+        ]
+        for row in own
+    ]
+    return np.array(table, dtype=np.int64)
+
+
+def measured_power(
+    platform: Platform, unit: Unit, modelled: IntArray, entries: Sequence[MeasuredGroup]
+) -> IntArray:
+    """The modelled power scaled so that it is the measured one at the measured clocks."""
+    entry = next(entry for entry in entries if entry.power_mw is not None)
+    named = dict(entry.profile.clocks_khz)
+    ladders = [(name, ladder_khz(platform, name)) for name in unit.clocks]
+    place = tuple(khz.index(named.get(name, khz[-1])) for name, khz in ladders)
+    at_clocks = int(modelled[place])
+    measured_mw = int(entry.power_mw or 0)
+    if at_clocks == 0:
+        return np.full_like(modelled, measured_mw)
+    # Exact in Python's integers: the product may pass 64 bits.
+    scaled = (2 * modelled.astype(object) * measured_mw + at_clocks) // (2 * at_clocks)
+    return scaled.astype(np.int64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -19,7 +18,14 @@ from fitness.cost_model.support import Support, layer_support
 from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from fitness.costs.hardware_limits import notes_on_costs
-from fitness.costs.measured import MeasuredGroup, measured_groups, profiles_for
+from fitness.costs.measured import (
+    MeasuredGroup,
+    ladder_khz,
+    measured_groups,
+    measured_power,
+    nearest_measurement,
+    profiles_for,
+)
 from fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
 from fitness.costs.transitions import transition_times
 from fitness.profiles.profile_file import Profile
@@ -117,15 +123,19 @@ def network_costs(
         )
         for unit in chosen
     )
+    refusals = {draft.note for draft in drafts.values() if draft.origin is CostOrigin.CANNOT_RUN}
     return NetworkCosts(
         network=network.name,
         units=costs,
         transition_ps=transition_times(network, platform, chosen, number_format, profiles),
-        notes=tuple(
-            note
-            for unit, table in zip(chosen, costs, strict=True)
-            if unit.name in peaks
-            for note in notes_on_costs(network, platform, unit, peaks[unit.name], table, fits)
+        notes=(
+            *dict.fromkeys(note for table in costs for note in table.note if note in refusals),
+            *(
+                note
+                for unit, table in zip(chosen, costs, strict=True)
+                if unit.name in peaks
+                for note in notes_on_costs(network, platform, unit, peaks[unit.name], table, fits)
+            ),
         ),
     )
 
@@ -171,6 +181,7 @@ class _Draft:
 
     parts: list[TimeParts]
     origin: CostOrigin
+    """``CANNOT_RUN`` if the platform's source has the network, but no time of it there."""
     note: str
 
 
@@ -189,9 +200,12 @@ def _draft(
     parts = [group_parts(group, model) for group in launches]
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
-    if record is None or record.time_ps is None:
-        note = "" if record is None else record.source.text
-        return _Draft(parts, CostOrigin.ESTIMATED, note)
+    if record is None:
+        return _Draft(parts, CostOrigin.ESTIMATED, "")
+    if record.time_ps is None:
+        units = ", ".join(record.units)
+        note = f"{network.name} counts as not supported on {units}: {record.source.text}"
+        return _Draft(parts, CostOrigin.CANNOT_RUN, note)
     reasons = _group_reasons(network, support, unit.name)
     runnable = [reason is None for reason in reasons]
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
@@ -242,12 +256,17 @@ def _unit_costs(
     for index, reason in enumerate(_group_reasons(network, support, unit.name)):
         entries = measured.get((unit.name, index), [])
         timed = [entry for entry in entries if entry.has_time]
+        model = None if timed else modelled.get(index)
         # A measurement of this very group proves that the unit can run it.
         if draft is None or (reason is not None and not any(e.is_alone for e in timed)):
             origins.append(CostOrigin.CANNOT_RUN)
             notes.append(reason or "")
             continue
-        model = None if timed else modelled.get(index)
+        # So does one of the network, or of the group's layers, if only the source had no time.
+        if draft.origin is CostOrigin.CANNOT_RUN and not timed and model is None:
+            origins.append(draft.origin)
+            notes.append(draft.note)
+            continue
         if model is not None:
             times[index], demands[index] = model.time_ps, model.demand_kbps
             powers[index] = busy + traffic_mw(platform, demands[index])
@@ -266,7 +285,7 @@ def _unit_costs(
         )
         powers[index] = busy + traffic_mw(platform, demands[index])
         if any(entry.power_mw is not None for entry in entries):
-            powers[index] = _measured_power(platform, unit, powers[index], entries)
+            powers[index] = measured_power(platform, unit, powers[index], entries)
         if timed:
             origins.append(CostOrigin.MEASURED)
             notes.append(timed[0].source)
@@ -284,10 +303,6 @@ def _unit_costs(
     )
 
 
-def _khz(platform: Platform, domain: str) -> list[int]:
-    return [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
-
-
 def _over_ladder(
     platform: Platform,
     unit: Unit,
@@ -300,52 +315,15 @@ def _over_ladder(
     Of several measurements the nearest holds: the one with the smallest product of clock ratios,
     the host's left out.
     """
-    own, *host, memory = (_khz(platform, name) for name in unit.clocks)
+    own, *host, memory = (ladder_khz(platform, name) for name in unit.clocks)
     ladders = own, host[0] if host else [1], memory
     tables = [
         ladder_costs(parts, ladders, platform.memory.bytes_per_cycle, label) for parts in choices
     ]
     times, demands = tables[0]
     if len(tables) > 1:
-        nearest = _nearest(platform, unit, entries)[:, None, :]
+        nearest = nearest_measurement(platform, unit, entries)[:, None, :]
         times = np.choose(nearest, [table[0] for table in tables])
         demands = np.choose(nearest, [table[1] for table in tables])
     shape = ladder_shape(platform, unit)
     return times.reshape(shape), demands.reshape(shape)
-
-
-def _nearest(platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]) -> IntArray:
-    """[own points, memory points]: index of the measurement made at the nearest clocks."""
-    own, memory = _khz(platform, unit.clocks[0]), _khz(platform, unit.clocks[-1])
-    measured = [dict(entry.profile.clocks_khz) for entry in entries]
-
-    def distance(khz: int, memory_khz: int, clocks: dict[str, int]) -> Fraction:
-        first = Fraction(khz, clocks[unit.clocks[0]])
-        second = Fraction(memory_khz, clocks[unit.clocks[-1]])
-        return max(first, 1 / first) * max(second, 1 / second)
-
-    table = [
-        [
-            min(range(len(measured)), key=lambda item: distance(row, column, measured[item]))
-            for column in memory
-        ]
-        for row in own
-    ]
-    return np.array(table, dtype=np.int64)
-
-
-def _measured_power(
-    platform: Platform, unit: Unit, modelled: IntArray, entries: Sequence[MeasuredGroup]
-) -> IntArray:
-    """The modelled power scaled so that it is the measured one at the measured clocks."""
-    entry = next(entry for entry in entries if entry.power_mw is not None)
-    named = dict(entry.profile.clocks_khz)
-    ladders = [(name, _khz(platform, name)) for name in unit.clocks]
-    place = tuple(khz.index(named.get(name, khz[-1])) for name, khz in ladders)
-    at_clocks = int(modelled[place])
-    measured_mw = int(entry.power_mw or 0)
-    if at_clocks == 0:
-        return np.full_like(modelled, measured_mw)
-    # Exact in Python's integers: the product may pass 64 bits.
-    scaled = (2 * modelled.astype(object) * measured_mw + at_clocks) // (2 * at_clocks)
-    return scaled.astype(np.int64)

@@ -77,15 +77,17 @@ def _largest_share(fits: Callable[[Fraction], bool]) -> Fraction:
 def network_record(
     platform: Platform, network: str, macs: int, unit: str, precision: str
 ) -> NetworkTime | None:
-    """The platform's record of this network on this unit in this precision, if any."""
-    for record in platform.measurements:
-        if (
-            unit in record.units
-            and record.precision == precision
-            and is_same_network(network, macs, record.names, record.macs)
-        ):
-            return record
-    return None
+    """Return the platform's record of this network on this unit in this precision, if any.
+
+    A record without a time holds in every precision that has no record of its own.
+    """
+    records = [
+        record
+        for record in platform.measurements
+        if unit in record.units and is_same_network(network, macs, record.names, record.macs)
+    ]
+    own = [record for record in records if record.precision == precision]
+    return next(iter([*own, *(record for record in records if record.time_ps is None)]), None)
 
 
 def calibrate(
@@ -95,13 +97,12 @@ def calibrate(
     platform: Platform,
     record: NetworkTime,
 ) -> list[TimeParts]:
-    """The groups of a network on ``unit``, scaled to the network's measured time, if there is one.
+    """The groups of a network on ``unit``, scaled to the network's measured time.
 
     Where the unit cannot run some group, the measured time holds that group's time on a fall-back;
     the groups that it can run then get their share of the measurement, by the estimate.
     """
-    if record.time_ps is None:
-        return list(parts)
+    assert record.time_ps is not None, "the record has a time"
     ratios = clock_ratios(unit, platform, record.clocks_khz)
     kept = [part for part, runs in zip(parts, runnable, strict=True) if runs]
     total = Fraction(record.time_ps)

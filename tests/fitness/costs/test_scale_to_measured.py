@@ -12,9 +12,11 @@ import pytest
 from fitness.cost_model.support import supported_layers
 from fitness.cost_model.tables import CostOrigin, NetworkCosts
 from fitness.costs.network_costs import network_costs
+from fitness.profiles.profile_file import read_profile
 from platforms.io.platform_file import load_platform
 from platforms.measurement import is_same_network
 from platforms.platform import Platform
+from results.io.canonical_json import canonical_bytes
 from sdf.catalogue.catalogue import load_network
 from sdf.grouping.grouping import group_network
 from sdf.grouping.groups import GroupedNetwork
@@ -66,19 +68,45 @@ def test_table_5(row: dict[str, str], groups: int | None) -> None:
                 assert set(origins) == {CostOrigin.CALIBRATED}
 
 
-def test_where_table_5_has_no_time_the_estimate_says_so() -> None:
+@pytest.mark.parametrize("precision", ["fp16", "int8"])
+def test_where_table_5_has_no_time_a_network_is_not_supported(precision: str) -> None:
     """DenseNet on Xavier's DLA."""
     network = group("densenet121", XAVIER)
-    costs = {table.unit: table for table in network_costs(network, XAVIER).units}
-    unnamed = network_costs(replace(network, name="somebody's own"), XAVIER)
-    for unit, other in zip(costs.values(), unnamed.units, strict=True):
+    costs = network_costs(network, XAVIER, precision=precision)
+    unnamed = network_costs(replace(network, name="somebody's own"), XAVIER, precision=precision)
+    told = "densenet121 counts as not supported on dla0, dla1: HaX-CoNN (PPoPP'24), Table 5, has no"
+    for unit, other in zip(costs.units, unnamed.units, strict=True):
         if unit.unit in ("dla0", "dla1"):
-            assert set(unit.origin) == {CostOrigin.ESTIMATED}
-            assert all("Table 5, has no time of it on this board's DLA" in n for n in unit.note)
-            assert set(other.note) == {""}
-            assert (unit.time_ps == other.time_ps).all()
+            assert set(unit.origin) == {CostOrigin.CANNOT_RUN}
+            assert all(note.startswith(told) for note in unit.note)
+            assert (unit.time_ps == -1).all()
+            assert set(other.origin) == {CostOrigin.ESTIMATED}
         else:
             assert not any("no time of it" in note for note in unit.note)
+    (note,) = costs.notes
+    assert note.startswith(told)
+    assert not unnamed.notes
+    assert not network_costs(network, XAVIER, precision=precision, units=["gpu"]).notes
+
+
+def test_an_own_measurement_shows_that_a_unit_runs_the_network() -> None:
+    network = group("densenet121", XAVIER, 2)
+    first = network.groups[0].name
+    document = {
+        "platform": XAVIER.name,
+        "networks": [
+            {
+                "network": "densenet121", "precision": "fp16",
+                "clocks_mhz": {"dla": 1395.2, "emc": 2133},
+                "groups": [{"name": first, "ms": {"dla0": 3}}],
+                "source": "a test", "status": "measured",
+            }
+        ],
+    }  # fmt: skip
+    profile = read_profile(canonical_bytes(document), XAVIER, "test")  # type: ignore[arg-type]
+    costs = network_costs(network, XAVIER, profile=profile, units=["dla0"])
+    assert costs.units[0].origin == (CostOrigin.MEASURED, CostOrigin.CANNOT_RUN)
+    assert costs.units[0].time_ps[0, -1, -1] == 3_000_000_000
 
 
 def test_shares_stay_those_of_the_estimate() -> None:

@@ -7,6 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from dse.api.evaluation import evaluate
+from dse.api.problem import Problem
+from dse.errors import WorkloadError
 from dse.problem.build import build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.workload.options import Options
@@ -211,19 +214,40 @@ def test_clocks_that_are_none(dse, pair_folder, at, message):
 @pytest.mark.parametrize(
     ("network", "platform", "units", "said"),
     [
-        ("densenet121", "jetson-agx-xavier", None, ["dla0, dla1"]),
-        ("densenet121", "jetson-agx-xavier", ("gpu", "dla1"), ["dla1"]),
-        ("densenet121", "jetson-agx-xavier", ("gpu",), []),
-        ("densenet121", "jetson-agx-orin-32gb", None, []),
-        ("resnet50", "jetson-agx-xavier", None, []),
+        ("densenet121", "jetson-agx-xavier", None, True),
+        ("densenet121", "jetson-agx-xavier", ("gpu", "dla1"), True),
+        ("densenet121", "jetson-agx-xavier", ("gpu",), False),
+        ("densenet121", "jetson-agx-orin-32gb", None, False),
+        ("resnet50", "jetson-agx-xavier", None, False),
     ],
 )
 def test_a_network_without_a_time_in_the_source_is_named(network, platform, units, said):
     workload = workload_of([f"{network}*2"])
     built = build_problem(workload, load_platform(platform), Options(groups=4, units=units))
     assert [text.partition(": HaX-CoNN")[0] for text in built.warnings] == [
-        f"{network}: only estimated on {names}" for names in said
-    ]
+        f"{network} counts as not supported on dla0, dla1"
+    ] * said
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        (Options(groups=2, pins=(("densenet121", 0, 1, "dla0"),)), "dla0 cannot run group 0"),
+        (Options(groups=2, units=("dla0",)), "no unit can run group"),
+    ],
+)
+def test_a_network_without_a_time_in_the_source_is_refused(options, refused):
+    with pytest.raises(WorkloadError, match=refused) as caught:
+        build_problem(workload_of(["densenet121"]), load_platform("jetson-agx-xavier"), options)
+    assert "not supported on dla0, dla1: HaX-CoNN (PPoPP'24), Table 5" in str(caught.value)
+
+
+def test_a_mapping_to_a_unit_without_a_time_in_the_source_is_refused():
+    problem = Problem("densenet121", "jetson-agx-xavier", groups=2)
+    with pytest.raises(
+        WorkloadError, match=r"dla0 cannot run group 0 .*: densenet121 counts as not"
+    ):
+        evaluate(problem, {"densenet121": "dla0"})
 
 
 def test_nothing_is_cut_off_at_80_columns(dse, tmp_path, monkeypatch):
