@@ -1,4 +1,4 @@
-"""Whether sub-models, run one after the other, give what the whole model gives: ONNX Runtime."""
+"""Compare sub-models with the whole model, and casts of them with what was cast: ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 RELATIVE_TOLERANCE = 1e-5
 """Of a tensor's largest value. The same kernels run in the same order: equality to the last bit is
 usual, and only operators that are not deterministic need it."""
+_ROUNDINGS_PER_LAYER = 8
+"""A layer rounds its inputs, weights and result; few values are as large as a tensor's largest."""
 _KNOWN_IR = 10
 """The file format's version that every ONNX Runtime that we take reads."""
 
@@ -45,6 +47,9 @@ class Equality:
     """Over all elements of all tensors compared."""
     random_weights: int
     """Weights that the model does not hold, or fills with one number, and that got random ones."""
+    format_difference: float | None = None
+    """Largest difference of a part in its number format from the part in FP32, as a share of a
+    tensor's largest value; None if formats were not compared."""
 
 
 def check_equality(
@@ -54,9 +59,8 @@ def check_equality(
     *,
     label: str,
     seed: int = 0,
-    tolerance: float = RELATIVE_TOLERANCE,
-) -> Equality:
-    """Runs a model and its parts, as they were written, on the same random input.
+) -> tuple[Equality, Values]:
+    """Run a model and its parts, as they were written, on the same random input.
 
     Both run without graph optimisations, in one thread.
 
@@ -66,11 +70,13 @@ def check_equality(
         parts: in an order of execution.
         label: of the network, for messages.
         seed: of inputs and weights.
-        tolerance: largest permitted difference, as a share of a tensor's largest value.
+
+    Returns:
+        How they compare, and the values of every input, random weight and output of the parts.
 
     Raises:
-        ResultError: where ONNX Runtime is not installed or cannot run one of them, or a tensor is
-            not finite, or differs.
+        ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor is not
+            finite, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     uncut = parse_model(data, folder)
@@ -103,41 +109,99 @@ def check_equality(
                 fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
     expected = run_model(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)
-    import onnx
-
     for written in parts:
-        name = f"{label}, {written.path.name}"
-        model = onnx.load(str(written.path), load_external_data=False)
-        _fillings_to_inputs(model)
-        names = [tensor.name for tensor in written.part.outputs]
-        found |= run_model(runtime, model, written.path.parent, found, names, name)
-    return Equality(
+        found |= _run_part(runtime, written, found, label)
+    equality = Equality(
         runtime=f"onnxruntime {runtime.__version__}",
         seed=seed,
         tensors=len(wanted),
         largest_difference=max(
-            _difference(expected[name], found[name], f"{label}: tensor {name!r}", tolerance)
+            _difference(
+                expected[name],
+                found[name],
+                f"{label}: tensor {name!r}",
+                RELATIVE_TOLERANCE,
+                "the parts differ from the whole model",
+            )[0]
             for name in wanted
         ),
         random_weights=len(filled) + len(weights),
     )
+    return equality, found
 
 
-def _difference(expected: NDArray[Any], found: NDArray[Any], label: str, tolerance: float) -> float:
+def check_formats(
+    parts: Sequence[tuple[WrittenPart, int]],
+    values: Values,
+    rounding: float | None,
+    label: str,
+) -> float | None:
+    """Run each part in its number format on the inputs of the same part in FP32.
+
+    Args:
+        parts: as they were written, each with its number of layers.
+        values: of the parts in FP32, as :func:`check_equality` gives them.
+        rounding: largest error of one rounding, as a share of a tensor's largest value. Every layer
+            of a part may add eight of them. None runs the parts and compares nothing.
+        label: of the network, for messages.
+
+    Returns:
+        The largest difference, as a share of its tensor's largest value; None if nothing was
+        compared.
+
+    Raises:
+        ResultError: if ONNX Runtime is not installed or cannot run a part, or a result is not
+            finite, or differs by more.
+    """
+    runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
+    shares = [0.0]
+    for written, layers in parts:
+        found = _run_part(runtime, written, values, label)
+        if rounding is None:
+            continue
+        tolerance = rounding * _ROUNDINGS_PER_LAYER * layers
+        claim = "the part in its number format differs from the part in FP32"
+        name = f"{label}, {written.path.name}: tensor"
+        shares += [
+            _difference(values[tensor], result, f"{name} {tensor!r}", tolerance, claim)[1]
+            for tensor, result in found.items()
+        ]
+    return None if rounding is None else max(shares)
+
+
+def _run_part(runtime: Any, written: WrittenPart, values: Values, label: str) -> Values:
+    import onnx
+
+    model = onnx.load(str(written.path), load_external_data=False)
+    _fillings_to_inputs(model)
+    names = [tensor.name for tensor in written.part.outputs]
+    name = f"{label}, {written.path.name}"
+    return run_model(runtime, model, written.path.parent, values, names, name)
+
+
+def _difference(
+    expected: NDArray[Any],
+    found: NDArray[Any],
+    label: str,
+    tolerance: float,
+    claim: str,
+) -> tuple[float, float]:
+    """The largest difference, and as a share of the largest expected value."""
     if expected.shape != found.shape:
         raise ResultError(
-            f"{label}: the parts give the shape {list(found.shape)}, the whole model "
-            f"{list(expected.shape)}"
+            f"{label}: {claim}: the shape is {list(found.shape)} instead of {list(expected.shape)}"
         )
     if not expected.size:
-        return 0.0
+        return 0.0, 0.0
     one, other = expected.astype(np.float64), found.astype(np.float64)
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise ResultError(f"{label}: is not finite on random input, so that nothing is shown")
-    difference = float(np.abs(one - other).max())
-    if difference > tolerance * float(np.abs(one).max()):
-        raise ResultError(f"{label}: the parts differ from the whole model by {difference:g}")
-    return difference
+    difference, largest = float(np.abs(one - other).max()), float(np.abs(one).max())
+    if difference > tolerance * largest:
+        raise ResultError(
+            f"{label}: {claim} by {difference:g}; at most {tolerance * largest:.3g} is permitted"
+        )
+    return difference, difference / largest if largest else 0.0
 
 
 def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:

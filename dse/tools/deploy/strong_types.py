@@ -17,10 +17,9 @@ from results.errors import ResultError
 from results.io.optional import optional_import
 from sdf.onnx.parts import ModelPart, PartTensor
 
-HALF_TOLERANCE = 0.05
-"""Of a tensor's largest value: errors of FP16 add up over layers, mistakes of a cast are larger."""
-INT8_TOLERANCE = 0.5
-"""The same for scales that were calibrated on a few samples."""
+ROUNDING = {"fp16": 2.0**-11, "int8": 1 / 254}
+"""Largest error of one rounding by number format, as a share of a tensor's largest value: half a
+step of FP16's ten bits, and of 127 equal steps."""
 _FLOAT, _HALF = 1, 10
 _SAMPLES = 4
 """Random inputs for a calibration."""

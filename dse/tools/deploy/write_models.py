@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
-from dse.tools.deploy.check_onnx import RELATIVE_TOLERANCE, WrittenPart, check_equality
+from dse.tools.deploy.check_onnx import (
+    Equality,
+    Values,
+    WrittenPart,
+    check_equality,
+    check_formats,
+)
 from dse.tools.deploy.find_models import check_models, searched_model
 from dse.tools.deploy.job import Job
 from dse.tools.deploy.random_weights import give_random_weights
 from dse.tools.deploy.strong_types import (
-    HALF_TOLERANCE,
-    INT8_TOLERANCE,
+    ROUNDING,
     has_scales,
     kept_types,
     to_half,
@@ -27,7 +32,6 @@ from sdf.onnx.parts import ModelPart, cut_model, save_part
 Notes = list[str]
 SEED = 0
 """Of weights that a model lacks."""
-_TOLERANCES = {"fp32": RELATIVE_TOLERANCE, "fp16": HALF_TOLERANCE, "int8": INT8_TOLERANCE}
 
 
 def write_segments(
@@ -57,17 +61,28 @@ def write_segments(
         layers = [job.deployment.layers(segment) for segment in segments]
         if entire and len(layers) > 1:
             everything = [[name for part in layers for name in part]]
-            _save(job, n, model, everything, [names.whole], types, filled=filled)
-        cut, parts = _save(job, n, model, layers, names.segments, types, filled=filled)
-        what = f"{len(parts)} {'part' if len(parts) == 1 else 'parts'}"
-        equality = _compared(job, n, model, cut, names.segments, what, notes, types)
-        if equality is not None and equality["random_weights"]:
-            notes.append(
-                f"{_name(job, n)}: the model holds no trained values for "
-                f"{equality['random_weights']} weights; the files serve timing only. For results, "
-                "explore an .onnx file with its weights."
-            )
-        deployed.append(DeployedModel(names.segments, tuple(parts), equality))
+            _cast(job, n, _save(job, n, model, everything, [names.whole], types, filled=filled))
+        saved = _save(job, n, model, layers, names.segments, types, filled=filled)
+        what = f"{len(layers)} {'part' if len(layers) == 1 else 'parts'}"
+        if saved.types != "fp32":
+            what += ", before they were cast"
+        compared = _compared(job, n, model, saved.parts, what, notes)
+        cast = _cast(job, n, saved)
+        equality = None
+        if compared is not None:
+            equality, values = compared
+            if saved.types != "fp32":
+                sized = list(zip(cast, map(len, layers), strict=True))
+                equality = _formats_compared(job, n, sized, saved.types, equality, values, notes)
+            if equality.random_weights:
+                notes.append(
+                    f"{_name(job, n)}: the model holds no trained values for "
+                    f"{equality.random_weights} weights; the files serve timing only. For results, "
+                    "explore an .onnx file with its weights."
+                )
+        document = None if equality is None else asdict(equality)
+        parts = tuple(written.part for written in cast)
+        deployed.append(DeployedModel(names.segments, parts, document))
     return deployed, notes
 
 
@@ -96,7 +111,9 @@ def write_entire(
         (part,) = _cut(job.deployment, n, model, [list(units)])
         made_up = change(part, units)
         save_part(part, job.folder / file, model.folder)
-        equality = _compared(job, n, model, [part], [file], "the model", notes)
+        written = [WrittenPart(part, job.folder / file)]
+        compared = _compared(job, n, model, written, "the model", notes)
+        equality = None if compared is None else asdict(compared[0])
         if made_up:
             notes.append(
                 f"{_name(job, n)}: {made_up} weights have no trained values and got random ones."
@@ -126,6 +143,19 @@ def _cut(
     return cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
 
 
+@dataclass(frozen=True)
+class _Saved:
+    """The parts of a network as they were cut, and what is still to be done with them."""
+
+    parts: Sequence[WrittenPart]
+    folder: Path | None
+    """Where the model keeps data in other files."""
+    types: str
+    """Number format to cast to; ``fp32``: none."""
+    data_files: Sequence[Path]
+    """Beside the parts' own; a cast part holds its data itself."""
+
+
 def _save(
     job: Job,
     n: int,
@@ -135,44 +165,54 @@ def _save(
     types: str,
     *,
     filled: bool,
-) -> tuple[Sequence[ModelPart], Sequence[ModelPart]]:
-    """Cuts a network and writes its parts: with the types that they had, and as they are now."""
-    cut, name = _cut(job.deployment, n, model, layers), _name(job, n)
-    quantise = types == "int8" and not any(has_scales(part) for part in cut)
-    if filled or quantise:
+) -> _Saved:
+    """Cuts a network and writes its parts, with the types that they had."""
+    cut = _cut(job.deployment, n, model, layers)
+    if types == "int8" and any(has_scales(part) for part in cut):
+        types = "fp32"
+    if filled or types == "int8":
         for part in cut:
-            give_random_weights(part.model, part.weights, SEED, name)
-    parts = cut
-    if types == "fp16":
-        kept = kept_types(cut)
-        parts = [to_half(part, model.folder, kept, name) for part in cut]
-    for part, file in zip(parts, files, strict=True):
-        save_part(part, job.path_of(file), model.folder)
-    if quantise:
-        to_int8([WrittenPart(p, job.folder / f) for p, f in zip(parts, files, strict=True)], name)
-    return cut, parts
+            give_random_weights(part.model, part.weights, SEED, _name(job, n))
+    data_files: list[Path] = []
+    for part, file in zip(cut, files, strict=True):
+        data_files += save_part(part, job.path_of(file), model.folder)[1:]
+    parts = [WrittenPart(p, job.folder / f) for p, f in zip(cut, files, strict=True)]
+    return _Saved(parts, model.folder, types, data_files)
+
+
+def _cast(job: Job, n: int, saved: _Saved) -> Sequence[WrittenPart]:
+    """Casts parts that were written, in place."""
+    name, parts = _name(job, n), saved.parts
+    if saved.types == "fp32":
+        return parts
+    if saved.types == "int8":
+        to_int8(parts, name)
+    else:
+        kept = kept_types([written.part for written in parts])
+        parts = [
+            replace(written, part=to_half(written.part, saved.folder, kept, name))
+            for written in parts
+        ]
+        for written in parts:
+            save_part(written.part, written.path, saved.folder)
+    for path in saved.data_files:
+        path.unlink()
+    return parts
 
 
 def _compared(
     job: Job,
     n: int,
     model: ModelFile,
-    parts: Sequence[ModelPart],
-    files: Sequence[str],
+    parts: Sequence[WrittenPart],
     what: str,
     notes: Notes,
-    types: str = "fp32",
-) -> dict[str, Any] | None:
+) -> tuple[Equality, Values] | None:
     count = f"{_name(job, n)}: {what}"
     if not job.options.check:
         notes.append(f"{count}, not compared with the uncut model.")
         return None
-    written = [
-        WrittenPart(part, job.folder / file) for part, file in zip(parts, files, strict=True)
-    ]
-    found = check_equality(
-        model.data, model.folder, written, label=_name(job, n), tolerance=_TOLERANCES[types]
-    )
+    found, values = check_equality(model.data, model.folder, parts, label=_name(job, n))
     notes.append(
         f"{count}, {found.tensors} of their tensors compared with the uncut model on "
         f"random input by {found.runtime}: "
@@ -182,7 +222,29 @@ def _compared(
             else f"largest difference {found.largest_difference:g}."
         )
     )
-    return asdict(found)
+    return found, values
+
+
+def _formats_compared(
+    job: Job,
+    n: int,
+    parts: Sequence[tuple[WrittenPart, int]],
+    types: str,
+    equality: Equality,
+    values: Values,
+    notes: Notes,
+) -> Equality:
+    """Compares cast parts with those in FP32, unless weights are random: a network that was not
+    trained may amplify what a number format rounds."""
+    name, rounding = _name(job, n), None if equality.random_weights else ROUNDING[types]
+    share = check_formats(parts, values, rounding, name)
+    notes.append(
+        f"{name}: random weights: formats are not compared; every part in {types.upper()} runs."
+        if share is None
+        else f"{name}: every part in {types.upper()} compared with the same part in FP32 on the "
+        f"same inputs: largest difference {100 * share:.2g} % of a tensor's largest value."
+    )
+    return replace(equality, format_difference=share)
 
 
 def _name(job: Job, n: int) -> str:

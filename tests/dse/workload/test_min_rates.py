@@ -47,7 +47,7 @@ from tests.dse.search.surrogate.test_free_running_seeds import free_space
 from tests.support.problems.small_spaces import enumerated
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
-NETWORKS = ("vgg16", "squeezenet", "densenet121")
+NETWORKS = ("vgg16", "squeezenet", "densenet169")
 MIN_HZ = 5
 
 
@@ -71,7 +71,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def fair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("fair") / "run"
-    rates = ("--min-rate", "2", "--min-rate", "densenet121=3")
+    rates = ("--min-rate", "2", "--min-rate", "densenet169=3")
     return explored(place, *rates, "--objective", "fairness")
 
 
@@ -124,7 +124,7 @@ def another_period(front: dict[str, Any], problem: dict[str, Any]) -> None:
 CHANGES: dict[str, tuple[Change, str]] = {
     "a higher limit": (
         lambda front, problem: problem["networks"][2].update(min_rate_uhz=10**9),
-        "rate of densenet121 is",
+        "rate of densenet169 is",
     ),
     "a fairer figure": (
         lambda front, problem: member_of(front)["objectives"].update(negative_fairness_ppm=-1),

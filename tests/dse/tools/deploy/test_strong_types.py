@@ -8,9 +8,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from dse.tools.deploy.strong_types import kept_types, to_half
+from dse.tools.deploy import write_models
+from dse.tools.deploy.check_onnx import WrittenPart, check_equality, check_formats
+from dse.tools.deploy.strong_types import ROUNDING, kept_types, to_half, to_int8
 from results.errors import ResultError
-from sdf.onnx.parts import cut_model
+from sdf.onnx.parts import cut_model, save_part
 
 FLOAT, HALF, INT8 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8
 
@@ -94,7 +96,9 @@ def test_version_11_has_its_types_in_the_models(dse, tmp_path):
     assert [t["type"] for s in network["segments"] for t in s["outputs"]] == [
         "float16", "float16", "float",
     ]  # fmt: skip
-    assert 0 < network["equality"]["largest_difference"] < 0.05
+    assert network["equality"]["largest_difference"] == 0
+    assert 0 < network["equality"]["format_difference"] < 0.005
+    assert "every part in FP16 compared with the same part in FP32" in ran.out
     layers = {name for group in network["groups"] for name in group["layers"]}
     whole = onnx.load(str(tmp_path / "out" / "small.onnx"))
     assert layers <= {node.name for node in whole.graph.node}
@@ -123,7 +127,9 @@ def test_int8_of_version_11_is_quantised(dse, tmp_path):
         assert all(not zeros[name].any() for name in scales)
         assert any(tensor.data_type == INT8 and tensor.dims for tensor in graph.initializer)
     document = json.loads((tmp_path / "out" / "deployment.json").read_text())
-    assert document["networks"][0]["equality"]["largest_difference"] > 0
+    equality = document["networks"][0]["equality"]
+    assert equality["largest_difference"] == 0
+    assert 0 < equality["format_difference"] < 0.05
 
 
 @pytest.mark.parametrize(
@@ -175,3 +181,96 @@ def test_kept_types_are_the_networks_own():
     names = ["conv1", "relu1", "conv2", "relu2", "conv3", "relu3", "reshape", "classes"]
     parts = cut_model(data, None, [names[:3], names[3:5], names[5:]])
     assert kept_types(parts) == {"image", "y"}
+
+
+NAMES = ["conv1", "relu1", "conv2", "relu2", "conv3", "relu3", "reshape", "classes"]
+
+
+def cast_parts(folder, types):
+    """The small network in two parts, cast; with the values of the parts in FP32."""
+    data = small_network().SerializeToString()
+    parts = []
+    for k, part in enumerate(cut_model(data, None, [NAMES[:3], NAMES[3:]])):
+        save_part(part, folder / f"{k}.onnx", None)
+        parts.append(WrittenPart(part, folder / f"{k}.onnx"))
+    equality, values = check_equality(data, None, parts, label="small")
+    assert equality.largest_difference == 0
+    if types == "int8":
+        to_int8(parts, "small")
+    else:
+        kept = kept_types([written.part for written in parts])
+        for written in parts:
+            save_part(to_half(written.part, None, kept, "small"), written.path, None)
+    return list(zip(parts, (3, 5), strict=True)), values
+
+
+def changed_tensor(path, match, factor):
+    """Multiplies the first constant of a part whose name contains a text."""
+    model = onnx.load(str(path))
+    tensor = next(t for t in model.graph.initializer if match in t.name)
+    values = numpy_helper.to_array(tensor)
+    tensor.CopyFrom(numpy_helper.from_array((values * factor).astype(values.dtype), tensor.name))
+    onnx.save(model, str(path))
+
+
+@pytest.mark.parametrize(
+    ("types", "match", "factor"),
+    [("fp16", "w2", 1.05), ("int8", "w2_scale", 1.5), ("int8", "c2_scale", 0.5)],
+)
+def test_a_cast_that_is_wrong_is_refused(types, match, factor, tmp_path):
+    parts, values = cast_parts(tmp_path, types)
+    share = check_formats(parts, values, ROUNDING[types], "small")
+    assert share is not None
+    assert 0 < share < 0.05
+    place = next(
+        written.path
+        for written, _ in parts
+        if any(match in t.name for t in onnx.load(str(written.path)).graph.initializer)
+    )
+    changed_tensor(place, match, factor)
+    with pytest.raises(ResultError, match="the part in its number format differs from the part in"):
+        check_formats(parts, values, ROUNDING[types], "small")
+    assert check_formats(parts, values, None, "small") is None
+
+
+def test_a_cast_part_that_does_not_run_is_refused_with_random_weights_too(tmp_path):
+    parts, values = cast_parts(tmp_path, "fp16")
+    model = onnx.load(str(parts[0][0].path))
+    model.graph.node[0].input[0] = "absent"
+    onnx.save(model, str(parts[0][0].path))
+    with pytest.raises(ResultError, match="ONNX Runtime cannot run it"):
+        check_formats(parts, values, None, "small")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_random_weights_require_equality_before_the_cast_only(dse, tmp_path, monkeypatch, swapped):
+    """The softmax of an untrained network amplifies what INT8 rounds."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    pins = ("--pin", "inception_v1:0=gpu", "--pin", "inception_v1:1=dla0")
+    ran = dse(
+        *("explore", "inception_v1", "-p", "jetson-agx-orin", "--groups", "2", *pins),
+        *("--max-evaluations", "20", "--no-certify", "-q", "-o", run),
+    )
+    assert (ran.status, ran.err) == (0, "")
+    if swapped:
+        cut = write_models.cut_model
+
+        def swapping(*args, **options):
+            """Two branches of a concatenation change places."""
+            parts = cut(*args, **options)
+            node = next(n for n in parts[0].model.graph.node if n.op_type == "Concat")
+            node.input[1], node.input[2] = node.input[2], node.input[1]
+            return parts
+
+        monkeypatch.setattr(write_models, "cut_model", swapping)
+    ran = dse("deploy", run, "--to", "trtexec", "--tensorrt", "11", "-o", out)
+    if swapped:
+        assert ran.status == 2
+        assert "the parts differ from the whole model by" in ran.err
+        return
+    assert (ran.status, ran.err) == (0, "")
+    assert "before they were cast, 2 of their tensors compared with the uncut model" in ran.out
+    assert "random weights: formats are not compared; every part in INT8 runs." in ran.out
+    (network,) = json.loads((out / "deployment.json").read_text())["networks"]
+    assert network["equality"]["largest_difference"] == 0
+    assert network["equality"]["format_difference"] is None
