@@ -80,8 +80,8 @@ def smallest_rates(folder: Path) -> list[int]:
 
 
 def test_no_member_starves_a_network(starved: Path, limited: Path) -> None:
-    """Without a least rate there are members that run a network once in two seconds or less."""
-    assert min(smallest_rates(starved)) < 500_000
+    """Without a least rate there are members that run a network at most at 60 % of it."""
+    assert min(smallest_rates(starved)) < 0.6 * MIN_HZ * 10**6
     assert min(smallest_rates(limited)) >= MIN_HZ * 10**6
     assert len(smallest_rates(limited)) >= 2
 
