@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dse.api.pipeline import certify as certify
     from dse.api.pipeline import explore as explore
     from dse.api.problem import Problem as Problem
+    from dse.api.verification import Verification as Verification
     from dse.api.verification import verify as verify
     from dse.engines.optimizers import NSGA2 as NSGA2
     from dse.engines.optimizers import Optimizer as Optimizer
@@ -49,6 +50,7 @@ _EXPORTS = {
     "certify": "dse.api.pipeline",
     "explore": "dse.api.pipeline",
     "Problem": "dse.api.problem",
+    "Verification": "dse.api.verification",
     "verify": "dse.api.verification",
     "NSGA2": "dse.engines.optimizers",
     "Optimizer": "dse.engines.optimizers",
@@ -78,6 +80,7 @@ __all__ = [
     "Platform",
     "Problem",
     "Pymoo",
+    "Verification",
     "Workload",
     "annealing",
     "certify",
@@ -104,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_EXPORTS, *_RENAMED])
+    return sorted([*__all__, "__version__"])

@@ -57,11 +57,11 @@ class EnergyAccount:
 
     possible: BoolArray
     frame_period_ps: IntArray
-    """From frame to frame where frames overlap, of free-running networks in the mean; else 0."""
+    """From frame to frame where frames overlap, of free-running networks per image; else 0."""
     time_ps: IntArray
     """W, at least 1."""
     energy_fj: IntArray
-    """Over W; of free-running networks of an inference."""
+    """Over W; of free-running networks per image."""
     power_uw: tuple[IntArray, IntArray]
     """Mean power, rounded down and rounded up."""
     stream_period_ps: IntArray | None = None

@@ -5,13 +5,14 @@ Every objective is minimised and has the name and unit of its spec
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
-* throughput: the time from frame to frame in the long run, ps (:mod:`fitness.simulate_long_run`);
-  in closed form (Tang Eq. 1-7) the largest load;
+* throughput: the time per image in the long run, ps (:mod:`fitness.simulate_long_run`), which
+  belongs to the mean over the networks of images per second; in closed form (Tang Eq. 1-7) a frame
+  takes the largest load;
 * energy: fJ over a time W: idle power x W + dynamic energy. *frame*: one frame, W its makespan;
   *periodic*: one frame, W the period; *pipeline*: mean power in the long run times the frame
   period; *closed-form*: one frame, W by its ``idle_time`` (Tang Eq. 8-13);
 * power: that energy over that time, in uW, rounded down; in the long run the mean;
-* efficiency: that energy over the networks, fJ: energy of an inference, rounded down;
+* efficiency: that energy over the images of all networks, fJ, rounded down;
 * tokens-per-second: time per repeat of a network, from the end of all that it waits for to its own,
   ps, rounded up;
 * energy-per-token: that energy over the network's repeats, fJ, rounded down;
@@ -27,8 +28,8 @@ Every objective is minimised and has the name and unit of its spec
 * accuracy-loss: what the number formats of all groups, or of those of one network, cost together,
   in millionths of the metric.
 
-Of free-running networks, throughput is the period that belongs to the mean of their rates, energy
-and efficiency both the mean power over the sum of their rates.
+Of free-running networks, energy and efficiency are both the mean power over the images per second
+of all.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ from fitness.constraints import Constraint, ConstraintKind, constraints_of
 from fitness.execution import EnergyAccount, rules_of
 from fitness.memory import MemoryTables, memory_tables_of
 from fitness.simulate import Evaluation, Evaluator, make_evaluator
+from results.io.canonical_json import INT64_MAX
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
-from results.problem.rates import relative_rates_ppm
+from results.problem.rates import relative_rates_ppm, time_per_image_ps
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +171,10 @@ def _constraint_value(
         case ConstraintKind.MISSES:
             return found.frame.misses[:, index]
         case ConstraintKind.RATE:
-            return -(UHZ_PS // found.stream_period_ps[:, index])
+            assert index is not None, "constraints_of"
+            rates = UHZ_PS // found.stream_period_ps[:, index]
+            images = found.problem.images[index]
+            return -np.where(rates > INT64_MAX // images, INT64_MAX, images * rates)
         case ConstraintKind.PERIOD:
             return found.frame.makespan_ps
         case ConstraintKind.OVERLOAD:
@@ -195,8 +200,15 @@ def _rate_sum(found: Evaluated, objective: Objective) -> IntArray:
 def _efficiency(found: Evaluated, objective: Objective) -> IntArray:
     del objective
     problem = found.problem
-    releases = sum(problem.releases(n) for n in range(len(problem.networks)))
-    return found.account.energy_fj // (releases if problem.execution.has_frame else 1)
+    return found.account.energy_fj // (sum(problem.images) if problem.execution.has_frame else 1)
+
+
+def _throughput(found: Evaluated, objective: Objective) -> IntArray:
+    del objective
+    problem, periods = found.problem, found.account.frame_period_ps
+    if not problem.execution.has_frame:
+        return periods
+    return np.array([time_per_image_ps(problem.images, (p,)) for p in periods.tolist()])
 
 
 def _stretch(found: Evaluated, objective: Objective) -> IntArray:
@@ -261,7 +273,7 @@ def _network(objective: Objective) -> int:
 OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]] = {
     ObjectiveKind.LATENCY: _latency,
     ObjectiveKind.INVERSE_LATENCY: _rate_sum,
-    ObjectiveKind.THROUGHPUT: lambda found, _: found.account.frame_period_ps,
+    ObjectiveKind.THROUGHPUT: _throughput,
     ObjectiveKind.ENERGY: lambda found, _: found.account.energy_fj,
     ObjectiveKind.POWER: lambda found, _: found.account.power_uw[0],
     ObjectiveKind.EFFICIENCY: _efficiency,

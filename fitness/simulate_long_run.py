@@ -42,7 +42,7 @@ from results.front.schedule import Schedule
 from results.io.canonical_json import INT64_MAX
 from results.problem.execution import frames_in_flight
 from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import frame_period_ps, rate_uhz
+from results.problem.rates import rate_uhz, time_per_image_ps
 
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MAX_SHOWN = 1000
@@ -67,6 +67,8 @@ class LongRuns:
     """[n, units]: energy above idle power in the window, but for ``dynamic_high`` x 2**62 fJ."""
     dynamic_high: IntArray
     """[n, units]"""
+    images: tuple[int, ...]
+    """[streams]: of a frame; 1 of one stream."""
 
     @cached_property
     def stream_period_ps(self) -> IntArray:
@@ -86,8 +88,8 @@ class LongRuns:
 
     @cached_property
     def frame_period_ps(self) -> IntArray:
-        """[n]: of a pipeline its period; of several streams what belongs to their mean rate."""
-        periods = [frame_period_ps(row) for row in self.stream_period_ps.tolist()]
+        """[n]: of a pipeline its period; of several streams the time per image."""
+        periods = [time_per_image_ps(self.images, row) for row in self.stream_period_ps.tolist()]
         return np.array(periods, dtype=np.int64)
 
     def dynamic_energies(self) -> list[list[int]]:
@@ -98,7 +100,7 @@ class LongRuns:
         ]
 
     def energies(self) -> list[tuple[int, int, int]]:
-        """Of every row: energy per frame in fJ (of an inference where networks run freely), rounded
+        """Of every row: energy per frame in fJ (per image where networks run freely), rounded
         down, at most 2**63 - 1; mean power in uW, rounded down, and rounded up.
 
         In Python's integers: slow networks beside fast ones draw more in a window than 2**63 fJ.
@@ -113,8 +115,8 @@ class LongRuns:
         return result
 
     def per_frame(self, row: int, drawn_fj: int) -> int:
-        """What one frame of a stream has of an energy that a row draws in its window, rounded down:
-        the mean power times the time that belongs to one frame."""
+        """What one frame (an image of several streams) has of an energy that a row draws in its
+        window, rounded down: the mean power times the time that belongs to it."""
         streams = self.load_ps.shape[1]
         window = max(int(self.window_ps[row]), 1)
         share: int = drawn_fj * int(self.frame_period_ps[row]) // (streams * window)
@@ -173,6 +175,7 @@ def make_long_run_evaluator(problem: Problem, *, jobs: int = 1) -> LongRunEvalua
             idle_mw=idle,
             dynamic_fj=dynamic,
             dynamic_high=high,
+            images=(1,) if problem.execution.has_frame else problem.images,
         )
 
     return evaluate

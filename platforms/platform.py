@@ -254,6 +254,10 @@ class Platform:
     pe_array: PeArray | None = None
     memory_pools: tuple[MemoryPool, ...] = ()
 
+    def __repr__(self) -> str:
+        units = ", ".join(unit.name for unit in self.units)
+        return f"<dse.Platform {self.name}: {units}>"
+
     @cached_property
     def domain_by_name(self) -> dict[str, Domain]:
         """Map names to clock domains."""

@@ -79,7 +79,9 @@ def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
     if exact is None:
         return None
     runs = make_long_run_evaluator(problem)(row_of(design)[None])
-    mean = len(exact) / sum((1 / period for period in exact), Fraction(0))
+    images = problem.images if free_running else (1,) * len(exact)
+    rates = (number / period for number, period in zip(images, exact, strict=True))
+    mean = len(exact) / sum(rates, Fraction(0))
     pairs = [(int(runs.frame_period_ps[0]), mean)]
     pairs += zip(runs.stream_period_ps[0].tolist(), exact, strict=True)
     return [abs(float(period / Fraction(found)) - 1) for found, period in pairs]

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dse.api.member import Member
 from dse.api.problem import Problem
-from dse.space.evaluate import Evaluated, evaluate_row
+from dse.problem.constraint_status import ConstraintState
+from dse.space.evaluate import evaluate_row
 from dse.space.mapping_file import load_mapping, mapping_from_document, row_of_mapping
+from results.front.schedule import ScheduledMember
 
-__all__ = ["Evaluated", "evaluate"]
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
+
+    member: Member
+    constraints: tuple[ConstraintState, ...]
+    """Every limit with the figure that it limits."""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints are met."""
+        return all(state.met for state in self.constraints)
+
+    @property
+    def scheduled(self) -> ScheduledMember:
+        """The member with its schedule."""
+        return self.member.scheduled
+
+    def __repr__(self) -> str:
+        broken = [state.describe() for state in self.constraints if not state.met]
+        words = f"breaks {'; '.join(broken)}" if broken else "feasible"
+        return f"<dse.Evaluated: {self.member.values_text}: {words}>"
 
 
 def evaluate(
@@ -30,7 +56,7 @@ def evaluate(
         WorkloadError: on a network, unit, group or clock that the problem does not have or permit.
 
     Example:
-        >>> dse.evaluate(problem, {"vgg19": "gpu", "resnet50": "dla0"}).member.makespan_ps
+        >>> dse.evaluate(problem, {"vgg19": "gpu", "resnet50": "dla0"}).member.latency_ms
     """
     if isinstance(mapping, str | Path):
         wanted = load_mapping(Path(mapping))
@@ -39,4 +65,6 @@ def evaluate(
         if clocks_mhz is not None:
             document["operating_points"] = dict(clocks_mhz)
         wanted = mapping_from_document(document, "mapping")
-    return evaluate_row(problem.numeric, row_of_mapping(wanted, problem.numeric, problem.costs))
+    row = row_of_mapping(wanted, problem.numeric, problem.costs)
+    found = evaluate_row(problem.numeric, row)
+    return Evaluated(Member(found.member, -1, (), problem.numeric), found.constraints)

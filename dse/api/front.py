@@ -8,11 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from common.files import replace_file
 from dse.api.front_views import front_views, member_views
 from dse.api.member import Member
 from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
+from dse.inputs.arguments import check_arguments, check_type
 from dse.inputs.output import check_output_file
 from dse.tools.deploy.find_platform import searched_platform
 from dse.tools.deploy.texts import deployment_texts
@@ -42,6 +46,7 @@ from results.front.named_members import (
     mark_members,
     member_title,
 )
+from results.problem.objectives import objective_label, objective_unit
 from results.problem.problem import Problem as NumericProblem
 from results.text.front_rows import table_rows
 
@@ -112,6 +117,20 @@ class Front(Sequence[Member]):
         """What is proved, as sentences."""
         return describe_claims(self.numeric)
 
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """Names of the columns of ``values``: ``latency [ms]``, ``energy [mJ]``, ..."""
+        return tuple(
+            f"{objective_label(self.problem, objective)} [{objective_unit(objective)}]"
+            for objective in self.problem.objectives
+        )
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """[members, objectives]: in the units that ``objectives`` names."""
+        rows = [list(member.display.values()) for member in self.members]
+        return np.array(rows, dtype=np.float64).reshape(len(self), len(self.objectives))
+
     def __len__(self) -> int:
         return len(self.numeric.members)
 
@@ -140,6 +159,7 @@ class Front(Sequence[Member]):
             ResultError: where the folder exists (without ``overwrite``), holds anything but a
                 result (with it), or cannot be written.
         """
+        check_arguments(overwrite=overwrite, pictures=pictures)
         write_results(
             Path(folder),
             self.numeric,
@@ -310,6 +330,17 @@ class Front(Sequence[Member]):
     def __repr__(self) -> str:
         names = ", ".join(network.name for network in self.problem.networks)
         return f"<dse.Front: {len(self)} members, {names} on {self.numeric.provenance.platform}>"
+
+
+def front_of(front: Front | str | Path) -> Front:
+    """Return a front, or that of a folder.
+
+    Raises:
+        WorkloadError: where it is neither.
+        ResultError: where the folder cannot be read.
+    """
+    check_type("front", front, Front | str | Path, "a front, or its folder,")
+    return front if isinstance(front, Front) else Front.load(front)
 
 
 def load(folder: str | Path) -> Front:

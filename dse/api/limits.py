@@ -3,31 +3,107 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from dse.api.front import Front
-from dse.tools.analysis.limits import LimitPrices, limit_prices
+from dse.api.front import Front, front_of
+from dse.inputs.arguments import check_arguments
+from dse.problem.constraint_status import limit_in_units
+from dse.tools.analysis.limits import LimitPrice as NumericPrice
+from dse.tools.analysis.limits import LimitPrices as NumericPrices
+from dse.tools.analysis.limits import limit_prices
+from fitness.constraints import Constraint
 from fitness.simulate import row_of
+from results.problem.objectives import objective_value
 
 
-def limits(front: Front, *, seed: int = 0, jobs: int | None = None) -> LimitPrices:
-    """How much better a front would be if one of its limits were relaxed, as ``dse analyze
+@dataclass(frozen=True)
+class LimitPrice:
+    """What one limit costs in one objective."""
+
+    limit: str
+    """Name and unit: ``latency of vgg19 [ms]``."""
+    at: float
+    """The limit, as it was asked for."""
+    relaxed_to: float
+    """The tightest limit found with which the objective is better."""
+    objective: str
+    """Name and unit: ``energy [mJ]``."""
+    now: float
+    """The best value of the front."""
+    then: float
+    """The best value found with ``relaxed_to``."""
+    without: float
+    """The best value found without the limit."""
+
+
+@dataclass(frozen=True)
+class LimitPrices:
+    """Of every limit that was asked for."""
+
+    prices: tuple[LimitPrice, ...]
+    """Of limits beyond which something better was found, in the order of the limits."""
+    free: tuple[str, ...]
+    """Limits beyond which nothing better was found."""
+    not_tried: tuple[str, ...]
+    """Deadlines of networks with rates, which also say what is late."""
+    numeric: NumericPrices
+    """The same in integers."""
+
+    def __repr__(self) -> str:
+        free = "; ".join(self.free) or "none"
+        return f"<LimitPrices: {len(self.prices)} prices; nothing better beyond: {free}>"
+
+
+def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None) -> LimitPrices:
+    """Compute how much better a front would be if one of its limits were relaxed, as ``dse analyze
     limits``: by a short search per limit, so what it finds is there, the rest is not proved.
 
     Args:
-        front: found under deadlines, caps, numbers of transitions and the like.
+        front: found under deadlines, caps, numbers of transitions and the like; or its folder.
         seed: of the searches.
         jobs: threads; one per core by default.
 
     Returns:
-        A price per limit and objective that is better beyond it, smaller is better, in the units of
-        ``front.json`` (ps, fJ, mW, bytes, ppm); the limits beyond which nothing better was found;
-        and those not tried: with rates a deadline also says what is late.
+        A price per limit and objective that is better beyond it, the limits beyond which nothing
+        better was found, and those not tried. Names have the units: ms, mJ, W, MB, %.
+
+    Raises:
+        DseError: on input that cannot be used.
 
     Example:
-        >>> for price in dse.limits(dse.load("runs/tight")).prices:
-        ...     print(price.constraint.name, price.now, price.relaxed_to, price.then)
+        >>> for price in dse.limits("runs/tight").prices:
+        ...     print(price.limit, price.relaxed_to, price.objective, price.now, price.then)
     """
+    check_arguments(seed=seed, jobs=jobs)
+    front = front_of(front)
     rows = np.stack([row_of(member.numeric.design) for member in front])
-    return limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
+    found = limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
+    return LimitPrices(
+        tuple(_price(front, price) for price in found.prices),
+        tuple(map(_name, found.free)),
+        tuple(map(_name, found.not_tried)),
+        found,
+    )
+
+
+def _price(front: Front, price: NumericPrice) -> LimitPrice:
+    objective = front.problem.objectives[price.column]
+    values = (objective_value(objective, value) for value in (price.now, price.then, price.without))
+    now, then, without = values
+    return LimitPrice(
+        limit=_name(price.constraint),
+        at=limit_in_units(price.constraint, price.constraint.limit)[0],
+        relaxed_to=limit_in_units(price.constraint, price.relaxed_to)[0],
+        objective=front.objectives[price.column],
+        now=now,
+        then=then,
+        without=without,
+    )
+
+
+def _name(constraint: Constraint) -> str:
+    unit = limit_in_units(constraint, constraint.limit)[1]
+    return f"{constraint.name} [{unit}]" if unit else constraint.name

@@ -9,7 +9,12 @@ from common.units import FJ_PER_MJ, PS_PER_MS
 from fitness.execution import scheduled
 from results.front.front import Member as NumericMember
 from results.front.schedule import ScheduledMember
-from results.problem.objectives import objective_label, objective_value
+from results.problem.objectives import (
+    objective_label,
+    objective_unit,
+    objective_value,
+    unit_heading,
+)
 from results.problem.problem import Problem as NumericProblem
 from results.text.batches import energy_per_image_mj, images_per_second
 from results.text.member_diff import clocks_mhz, transition_count
@@ -27,7 +32,7 @@ class Member:
     numeric: NumericMember
     """The same in integers: picoseconds, femtojoules, indices."""
     index: int
-    """Position in the front."""
+    """Position in the front; -1 of a design point that is in none."""
     marks: tuple[str, ...]
     """Names of the member: ``fastest``, ``knee``, ..."""
     _problem: NumericProblem
@@ -62,7 +67,7 @@ class Member:
 
     @property
     def energy_mj(self) -> float:
-        """Energy of a frame (of an inference when free-running), in mJ."""
+        """Energy of a frame (per image when free-running), in mJ."""
         return self.numeric.energy_fj / FJ_PER_MJ
 
     @property
@@ -118,7 +123,23 @@ class Member:
         row per execution, ``schedule.groups`` the integers."""
         return scheduled(self._problem, self.numeric)
 
+    @cached_property
+    def display(self) -> dict[str, float]:
+        """``objective [unit]`` -> value, as the columns of ``to_pandas()`` are named."""
+        units = (f" [{objective_unit(objective)}]" for objective in self._problem.objectives)
+        pairs = zip(self.values.items(), units, strict=True)
+        return {label + unit: value for (label, value), unit in pairs}
+
+    @property
+    def values_text(self) -> str:
+        """Objectives with their units, in one line."""
+        pairs = zip(self._problem.objectives, self.values.items(), strict=True)
+        return ", ".join(
+            f"{label} {value:.4g} {unit_heading(objective, self._problem)}"
+            for objective, (label, value) in pairs
+        )
+
     def __repr__(self) -> str:
+        number = "" if self.index < 0 else f" {self.index}"
         name = f" ({', '.join(self.marks)})" if self.marks else ""
-        values = ", ".join(f"{label} {value:.4g}" for label, value in self.values.items())
-        return f"<dse.Member {self.index}{name}: {values}>"
+        return f"<dse.Member{number}{name}: {self.values_text}>"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from common.arrays import IntArray
 from common.deadline import NEVER, Deadline
-from dse.api.front import Front
-from dse.api.problem import Networks, Problem
+from dse.api.front import Front, front_of
+from dse.api.problem import Networks, Problem, problem_keywords, unknown_keywords
 from dse.certificate.boxes.prove import BoundedFront
 from dse.certificate.branch_and_bound import Cluster, SearchProgress
 from dse.certificate.certify import CertifiedFront, Limits
@@ -27,8 +27,15 @@ from dse.compile.load import (
 )
 from dse.engines.explore import explore_problem
 from dse.engines.optimizer_registry import optimizer_named
-from dse.engines.optimizers import Optimizer, goal_of
+from dse.engines.optimizers import Optimizer, goal_of, needs_proof
 from dse.errors import WorkloadError
+from dse.inputs.arguments import (
+    LEAST_SECONDS,
+    check_arguments,
+    check_keywords,
+    check_type,
+    wrong_argument,
+)
 from dse.search.driver import Progress
 from dse.space.design_space import DesignSpace
 from fitness.execution import rules_of
@@ -88,7 +95,7 @@ class Explored:
 def explore(
     networks: Networks | Problem,
     platform: str | Path | Platform | Optimizer | None = None,
-    optimizer: Optimizer | None = None,
+    optimizer: str | Optimizer | None = None,
     *,
     max_evaluations: int | None = None,
     time_limit_s: float | None = None,
@@ -102,11 +109,14 @@ def explore(
 ) -> Front:
     """Search for the Pareto front of networks that share a chip; :func:`certify` proves it.
 
+    :func:`dse.exact` proves it at once: the front has its claims, and the time limit is of both.
+
     Args:
         networks: a :class:`dse.Problem`, or what it takes.
         platform: a name, a file or a :class:`dse.Platform`; not with a problem, whose optimizer
             may stand here.
-        optimizer: :class:`dse.NSGA2` by default.
+        optimizer: an object, or a name as ``dse explore --engine`` has it; :class:`dse.NSGA2` by
+            default.
         max_evaluations: design points to evaluate; 100,000 by default, free-running 300; with a
             time limit any number, but where so many bring nothing the search ends.
         time_limit_s: time limit in seconds; the front then depends on the machine.
@@ -127,17 +137,32 @@ def explore(
         >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
         >>> front["fastest"].latency_ms
     """
+    check_arguments(
+        max_evaluations=max_evaluations,
+        time_limit_s=time_limit_s,
+        stop_when_stalled=stop_when_stalled,
+        resume=resume,
+        seed=seed,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    check_type("checkpoint", checkpoint, str | Path | None, "a file")
     if isinstance(networks, Problem):
-        if platform is not None and not isinstance(platform, Optimizer):
+        if isinstance(platform, Platform | Path) or (
+            platform is not None and optimizer is not None
+        ):
             raise WorkloadError("explore: a problem has its platform, got another one")
-        problem, optimizer = networks, optimizer or platform
+        problem, chosen = networks, optimizer if platform is None else platform
         if problem_options:
+            check_keywords("explore", unknown_keywords(problem_options), problem_keywords())
             names = ", ".join(problem_options)
             raise WorkloadError(f"explore: {names}: are part of the problem that was given")
     else:
         if platform is None or isinstance(platform, Optimizer):
             raise WorkloadError("explore: a platform is required: a name, a file or an object")
         problem = Problem(networks, platform, **problem_options)  # type: ignore[arg-type]
+        chosen = optimizer
+    engine = _optimizer(chosen)
     settings = SearchSettings(
         max_evaluations=max_evaluations,
         time_limit_s=time_limit_s,
@@ -147,7 +172,23 @@ def explore(
         seed=seed,
         jobs=jobs,
     )
-    return search_front(problem, optimizer, settings, on_progress=on_progress)
+    front = search_front(problem, engine, settings, on_progress=on_progress)
+    if not needs_proof(engine) or front.numeric.provenance.stopped_by == "interrupt":
+        return front
+    left = None
+    if time_limit_s is not None:
+        left = max(time_limit_s - front.numeric.provenance.seconds, LEAST_SECONDS)
+    return certify(front, time_limit_s=left, jobs=jobs)
+
+
+def _optimizer(chosen: object) -> Optimizer:
+    if isinstance(chosen, Optimizer):
+        return chosen
+    if chosen is None:
+        return optimizer_named("nsga2")
+    if not isinstance(chosen, str):
+        raise wrong_argument("optimizer", "an object with start(space, seed), or a name", chosen)
+    return optimizer_named(chosen)
 
 
 def search_front(
@@ -168,7 +209,7 @@ def search_front(
     front = explore_problem(
         problem.built,
         platform=problem.platform.name,
-        optimizer=optimizer or optimizer_named("nsga2"),
+        optimizer=_optimizer(optimizer),
         max_evaluations=settings.max_evaluations,
         time_limit_s=settings.time_limit_s,
         stop_when_stalled=settings.stop_when_stalled,
@@ -266,7 +307,7 @@ def _has_proof(problem: Problem, goal: Goal) -> bool:
 
 
 def certify(
-    front: Front,
+    front: Front | str | Path,
     *,
     time_limit_s: float | None = None,
     max_nodes: int | None = None,
@@ -275,7 +316,8 @@ def certify(
     jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> Front:
-    """Prove that a front is complete, or how far from it, and that nothing is faster.
+    """Prove that a front, or that of a folder, is complete, or how far from it, and that nothing is
+    faster.
 
     The result may have more members: what the exact search finds joins the front. Ctrl-C ends the
     proof and keeps what is proved so far. ``formulation``: certify the fastest member only, and
@@ -284,6 +326,15 @@ def certify(
     Raises:
         ResultError: where nothing can be proved about any objective.
     """
+    check_arguments(
+        time_limit_s=time_limit_s,
+        max_nodes=max_nodes,
+        fastest_only=fastest_only,
+        formulation=formulation,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    front = front_of(front)
     proof = prove(
         front,
         time_limit_s=time_limit_s,

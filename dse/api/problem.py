@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from dse.baselines.repeat_matching import balanced as with_matched_repeats
 from dse.errors import WorkloadError
+from dse.inputs.arguments import (
+    check_arguments,
+    check_keywords,
+    check_type,
+    choice,
+    wrong_argument,
+)
 from dse.problem.build import BuiltProblem, build_problem
 from dse.problem.cost_provenance import cost_origins
 from dse.space.design_space import DesignSpace
@@ -39,6 +47,7 @@ from platforms.io.platform_file import load_platform
 from platforms.platform import Platform
 from results.costs.cost_origins import CostOrigins
 from results.problem.execution import IdleTime
+from results.problem.objectives import objective_label
 from results.problem.problem import Problem as NumericProblem
 
 if TYPE_CHECKING:
@@ -95,10 +104,11 @@ class Problem:
         profile: str | Path | Profile | None = None,
         losses: str | Path | LossTable | None = None,
         batch: int | Mapping[str, int] | None = None,
-        scenario: Scenario | None = None,
+        scenario: str | Scenario | None = None,
         match_repeats: bool = False,
-        throughput_model: ThroughputModel = ThroughputModel.TIMELINE,
-        pipeline_time: IdleTime = IdleTime.PERIOD,
+        throughput_model: str | ThroughputModel = ThroughputModel.TIMELINE,
+        pipeline_time: str | IdleTime = IdleTime.PERIOD,
+        **unknown: Never,
     ) -> None:
         """Build a problem from names, files or objects.
 
@@ -129,7 +139,7 @@ class Problem:
                 networks with rates.
             max_jitter_ms: longest response less the shortest, at most, likewise.
             max_misses: late responses in a period, at most: for all networks, or network -> number.
-            min_rate_hz: inferences per second, at least, of free-running networks: for all, or
+            min_rate_hz: images per second, at least, of free-running networks: for all, or
                 network -> rate.
             max_accuracy_loss_percent: loss of accuracy, at most: for all networks, or network ->
                 percent of the metric.
@@ -141,22 +151,40 @@ class Problem:
             profile: the user's own measurements.
             losses: the accuracy that number formats cost, a table or its file (CSV).
             batch: images computed at once: for all networks, or network -> images.
-            scenario: one of HaX-CoNN's.
+            scenario: one of HaX-CoNN's: ``instances``, ``same-input`` or ``stream``.
             match_repeats: repeat faster networks so that all end at about the same time.
-            throughput_model: of pipelines, simulated or in closed form.
-            pipeline_time: in closed form, how long units idle per frame.
+            throughput_model: of pipelines: ``timeline`` (simulated), or in closed form ``analytic``
+                or ``analytic-all-channels``.
+            pipeline_time: in closed form, how long units idle per frame: ``period`` or
+                ``sum-of-loads``.
 
         Raises:
             GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used; all
                 are :class:`dse.DseError`.
         """
+        check_keywords("Problem", unknown, problem_keywords())
+        check_arguments(
+            groups=groups,
+            branches=branches,
+            each_layer=each_layer,
+            max_transitions=max_transitions,
+            free_running=free_running,
+            frames_in_flight=frames_in_flight,
+            search_priorities=search_priorities,
+            match_repeats=match_repeats,
+        )
+        words = "a network, several of them, or a dse.Workload"
+        check_type("networks", networks, str | Path | Sequence | Workload, words)
+        check_type("platform", platform, str | Path | Platform, "a name, a file or a dse.Platform")
+        check_type("profile", profile, str | Path | Profile | None, "a file")
+        check_type("losses", losses, str | Path | LossTable | None, "a table or its file")
         chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
         if isinstance(networks, str | Path):
             networks = [networks]
         workload = (
             networks
             if isinstance(networks, Workload)
-            else workload_from([str(network) for network in networks])
+            else workload_from([str(network) for network in _each_network(networks)])
         )
         workload = with_batches(workload, _texts(batch))
         measured = load_profile(profile, chip) if isinstance(profile, str | Path) else profile
@@ -183,16 +211,12 @@ class Problem:
             ),
             min_rates_hz=MIN_RATE.parse_all(_texts(min_rate_hz), "min_rate_hz"),
             frames_per_second=_exact(frames_per_second, "frames_per_second"),
-            pins=tuple(
-                (network, first, last, unit)
-                for network, ranges in (pins or {}).items()
-                for (first, last), unit in ranges.items()
-            ),
+            pins=_pins(pins),
             free_running=free_running,
             frames_in_flight=frames_in_flight,
             search_priorities=search_priorities,
-            throughput_model=throughput_model,
-            pipeline_time=pipeline_time,
+            throughput_model=choice("throughput_model", ThroughputModel, throughput_model),
+            pipeline_time=choice("pipeline_time", IdleTime, pipeline_time),
         )
         self._assemble(
             workload,
@@ -200,7 +224,7 @@ class Problem:
             options,
             profile=measured,
             losses=load_losses(losses) if isinstance(losses, str | Path) else losses,
-            scenario=scenario,
+            scenario=None if scenario is None else choice("scenario", Scenario, scenario),
             match_repeats=match_repeats,
         )
 
@@ -265,6 +289,14 @@ class Problem:
         ):
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        names = ", ".join(network.name for network in self.workload.networks)
+        goals = ", ".join(
+            objective_label(self.numeric, objective) for objective in self.numeric.objectives
+        )
+        count = self.numeric.group_count
+        return f"<dse.Problem: {names} on {self.platform.name}, {count} groups; {goals}>"
+
     @property
     def numeric(self) -> NumericProblem:
         """Costs, domains and constraints in integers: all that a search and its check need."""
@@ -303,10 +335,45 @@ class Problem:
 
 def _names(value: str | Sequence[str], what: str) -> tuple[str, ...]:
     """One name, or several."""
-    names = (value,) if isinstance(value, str) else tuple(value)
+    names = (value,) if isinstance(value, str) else value
+    names = tuple(names) if isinstance(names, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise WorkloadError(f"{what}: one or more names are required, got {value!r}")
     return names
+
+
+def problem_keywords() -> list[str]:
+    """Names of the keyword arguments of :class:`Problem`."""
+    parameters = signature(Problem.__init__).parameters.values()
+    return [entry.name for entry in parameters if entry.kind is Parameter.KEYWORD_ONLY]
+
+
+def unknown_keywords(given: Mapping[str, object]) -> dict[str, object]:
+    """Those that are no keyword arguments of :class:`Problem`."""
+    known = set(problem_keywords())
+    return {name: value for name, value in given.items() if name not in known}
+
+
+def _each_network(networks: Sequence[str | Path]) -> Sequence[str | Path]:
+    for network in networks:
+        check_type("networks", network, str | Path, "a name or a file for each")
+    return networks
+
+
+def _pins(value: object) -> tuple[tuple[str, int, int, str], ...]:
+    words = "network -> {(first group, last group): unit}"
+    check_type("pins", value, Mapping | None, words)
+    pins = []
+    for network, ranges in (value or {}).items():  # type: ignore[attr-defined]
+        if not isinstance(network, str) or not isinstance(ranges, Mapping):
+            raise wrong_argument("pins", words, value)
+        for groups, unit in ranges.items():
+            match groups, unit:
+                case (int(first), int(last)), str():
+                    pins.append((network, first, last, unit))
+                case _:
+                    raise wrong_argument("pins", words, value)
+    return tuple(pins)
 
 
 def _fixed(value: Mapping[str, str | int | float] | None) -> tuple[tuple[str, str], ...]:

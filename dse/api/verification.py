@@ -2,15 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from dse.certificate.verify.checks import Check
+from dse.certificate.verify.checks import Check, Verdict
 from dse.certificate.verify.solvers import SOLVER_SECONDS
-from dse.certificate.verify.verify import Checker
+from dse.certificate.verify.verify import Checker, exit_status, summary
 from dse.certificate.verify.verify import verify as verify_front
+from dse.inputs.arguments import check_arguments, choice
 from dse.papers.mobile_i.verify import verify_periodic
+from results.errors import ResultError
 from results.export.result_folder import holds_periodic
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the checks of a result folder found; true where everything holds.
+
+    Example:
+        >>> assert dse.verify("runs/demo").holds
+        >>> [check.name for check in dse.verify("runs/demo") if not check.holds]
+    """
+
+    folder: Path
+    checks: tuple[Check, ...]
+    """In their order: one for each claim, with ``name``, ``verdict``, ``detail`` and ``holds``; the
+    last one is the first that fails."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was checked, and holds."""
+        return all(check.holds for check in self.checks)
+
+    @property
+    def exit_status(self) -> int:
+        """Of ``dse verify``: 0 if all holds, 1 if a check fails, else 4: not all was checked."""
+        return exit_status(self.checks)
+
+    @property
+    def summary(self) -> str:
+        """What the checks say together, as a sentence."""
+        return summary(self.checks)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __iter__(self) -> Iterator[Check]:
+        return iter(self.checks)
+
+    def __repr__(self) -> str:
+        words = [f"{check.verdict.value} {check.name}: {check.detail}" for check in self.checks]
+        open_ = [text for text, check in zip(words, self.checks, strict=True) if not check.holds]
+        return f"<dse.Verification of {self.folder}: {'; '.join(open_) or 'all holds'}>"
 
 
 def verify(
@@ -19,23 +66,47 @@ def verify(
     ignore_hashes: bool = False,
     checker: str = "fast",
     solver_seconds: float = SOLVER_SECONDS,
-) -> Iterator[Check]:
+    raise_on_failure: bool = False,
+    on_check: Callable[[Check], None] | None = None,
+) -> Verification:
     """Check a result folder without trusting what wrote it; ends with the first failed check.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
         checker: of proofs: ``fast`` (compiled, all cores) or ``plain`` (Python integers).
         solver_seconds: time limit of a solver, for each claim that it is asked about again.
+        raise_on_failure: raise where a check fails.
+        on_check: called after each check.
+
+    Raises:
+        ResultError: where there is no result folder; with ``raise_on_failure`` where a check fails.
+        WorkloadError: on arguments that cannot be used.
 
     Example:
-        >>> [check.name for check in dse.verify("runs/demo") if check.verdict.value != "holds"]
+        >>> dse.verify("runs/demo", raise_on_failure=True)
     """
+    check_arguments(
+        ignore_hashes=ignore_hashes,
+        solver_seconds=solver_seconds,
+        raise_on_failure=raise_on_failure,
+        on_check=on_check,
+    )
+    form = choice("checker", Checker, checker)
     path = Path(folder)
     if holds_periodic(path):
-        return verify_periodic(path, ignore_hashes=ignore_hashes)
-    return verify_front(
-        path,
-        ignore_hashes=ignore_hashes,
-        checker=Checker(checker),
-        solver_seconds=solver_seconds,
-    )
+        running = verify_periodic(path, ignore_hashes=ignore_hashes)
+    else:
+        running = verify_front(
+            path, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
+        )
+    checks = []
+    for check in running:
+        checks.append(check)
+        if on_check is not None:
+            on_check(check)
+    report = Verification(path, tuple(checks))
+    if raise_on_failure:
+        for check in checks:
+            if check.verdict is Verdict.FAILS:
+                raise ResultError(f"{path}: {check.name} does not hold: {check.detail}")
+    return report

@@ -140,7 +140,8 @@ def _alone(problem: Problem, constraint: Constraint) -> str:
     """Behind the highest rate found: the rate that the network reaches alone on its best unit."""
     if constraint.kind is not ConstraintKind.RATE or constraint.index is None:
         return ""
-    rate = rate_uhz(times_alone_ps(problem)[constraint.index])
+    n = constraint.index
+    rate = problem.images[n] * rate_uhz(times_alone_ps(problem)[n])
     return f"; alone on its best unit it reaches {shown(rate, constraint.unit)}"
 
 

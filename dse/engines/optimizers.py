@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from dse.certificate.preconditions import Goal
 from dse.errors import WorkloadError
+from dse.inputs.arguments import check_arguments
 from dse.search.base import Engine
 from dse.space.design_space import DesignSpace
 from results.problem.objectives import ObjectiveKind
@@ -72,6 +73,14 @@ class NSGA2:
     rebalanced: int = 60
     surrogate_evaluations: int = 4_000
     goal: Goal = Goal.WHOLE_FRONT
+
+    def __post_init__(self) -> None:
+        check_arguments(
+            population=self.population,
+            neighbours=self.neighbours,
+            rebalanced=self.rebalanced,
+            surrogate_evaluations=self.surrogate_evaluations,
+        )
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """The search at its first generation."""
@@ -153,6 +162,9 @@ class Pymoo:
     make: Any
     name: str = "pymoo"
     goal: Goal = Goal.FASTEST
+
+    def __post_init__(self) -> None:
+        check_arguments(make=self.make)
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """The search at its first generation."""

@@ -234,12 +234,8 @@ def _network(
         arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
         max_transitions=min(limits) if limits else None,
         deadline_ps=_scaled(entry.deadline_ms, PS_PER_MS),
-        # Rounded up, as rates are rounded down; of batches.
-        min_rate_uhz=(
-            None
-            if entry.min_rate_hz is None
-            else ceil(entry.min_rate_hz / entry.batch * UHZ_PER_HZ)
-        ),
+        # Rounded up, as rates are rounded down.
+        min_rate_uhz=None if entry.min_rate_hz is None else ceil(entry.min_rate_hz * UHZ_PER_HZ),
         priority=entry.priority,
         max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
         activation_bytes=max(activation_bytes),

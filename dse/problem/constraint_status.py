@@ -25,7 +25,7 @@ _SCALES = {
     "uW": (UW_PER_W, " W"),
     "fJ": (FJ_PER_MJ, " mJ"),
     "B": (BYTES_PER_MB, " MB"),
-    "uHz": (UHZ_PER_HZ, " frames/s"),
+    "uHz": (UHZ_PER_HZ, " images/s"),
     "ppm": (PPM_PER_PERCENT, " %"),
 }
 
@@ -116,8 +116,15 @@ def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[Co
     ]
 
 
+def limit_in_units(constraint: Constraint, figure: int) -> tuple[float, str]:
+    """A figure of a constraint and its unit for people: ms, W, mJ, images/s, ...; ``figure`` as the
+    constraint has it, negative for what must be at least so much."""
+    factor, symbol = _SCALES.get(constraint.unit, (1, ""))
+    return (-figure if constraint.is_least else figure) / factor, symbol.strip()
+
+
 def shown(value: int, unit: str, digits: int = 4) -> str:
-    """The figure in the unit for people: ms, W, mJ, frames/s."""
+    """The figure in the unit for people: ms, W, mJ, images/s."""
     factor, symbol = _SCALES.get(unit, (1, ""))
     if factor == 1:
         return str(value)

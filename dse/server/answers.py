@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import dse
-from common.units import PS_PER_MS
 from dse.api.evaluation import Evaluated
-from results.problem.objectives import objective_label, objective_unit, objective_value
 from results.text.compare_fronts import FrontComparison, FrontSide
 
 
@@ -110,18 +108,10 @@ def front_answer(
 
 def evaluation_answer(evaluated: Evaluated) -> EvaluationAnswer:
     """A simulated mapping as an answer."""
-    problem, member = evaluated.problem, evaluated.member
+    member = evaluated.member
     return EvaluationAnswer(
-        objectives={
-            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
-                objective_value(objective, value)
-            )
-            for objective, value in zip(problem.objectives, member.objectives, strict=True)
-        },
-        latencies_ms={
-            network.name: latency / PS_PER_MS
-            for network, latency in zip(problem.networks, member.latencies_ps, strict=True)
-        },
+        objectives=member.display,
+        latencies_ms=dict(member.latencies_ms),
         feasible=evaluated.feasible,
         broken=[
             str(state.to_document()["name"]) for state in evaluated.constraints if not state.met

@@ -125,10 +125,10 @@ class Tools:
     def verify(self, folder: str) -> VerificationAnswer:
         """Check a result folder independently of what wrote it."""
         with self._busy:
-            checks = list(dse.verify(self._workspace.result(folder)))
+            report = dse.verify(self._workspace.result(folder))
         return VerificationAnswer(
-            holds=all(check.verdict.value == "holds" for check in checks),
-            checks=[CheckAnswer(c.name, c.verdict.value, c.detail) for c in checks],
+            holds=report.holds,
+            checks=[CheckAnswer(c.name, c.verdict.value, c.detail) for c in report],
         )
 
     def compare(self, first: str, second: str) -> ComparisonAnswer:

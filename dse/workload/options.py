@@ -44,7 +44,7 @@ class Options:
     rates.
     ``memory_caps_mb``: memory pool, or None for all together -> megabytes.
     ``max_losses_percent``: network, or None for all -> most loss of accuracy. ``min_rates_hz``:
-    network, or None for all -> least inferences per second, of networks that run freely. ``pins``:
+    network, or None for all -> least images per second, of networks that run freely. ``pins``:
     network -> (first, last, unit).
     """
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dse.errors import WorkloadError
+from dse.inputs.arguments import check_arguments, check_type
 
 MAX_COPIES = 64
 
@@ -79,6 +80,17 @@ class Workload:
     """No common frame: every network starts its next frame when one of its own ends."""
     inputs: tuple[tuple[str, str], ...] = field(default=())
     """Files that the workload was read from, with their SHA-256."""
+
+    def __post_init__(self) -> None:
+        words = "a tuple of networks (dse.Problem takes their names)"
+        check_type("Workload.networks", self.networks, tuple, words)
+        for network in self.networks:
+            check_type("Workload.networks", network, WorkloadNetwork, words)
+        check_arguments(frames_in_flight=self.frames_in_flight, free_running=self.free_running)
+
+    def __repr__(self) -> str:
+        names = ", ".join(network.name for network in self.networks)
+        return f"<dse.Workload: {names}>"
 
 
 def workload_of(

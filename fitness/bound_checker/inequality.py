@@ -117,8 +117,9 @@ class Structure:
         found = [value for value in sums if value is not None]
         if len(found) < len(sums):
             return Inequality(None, time_weight, energy_weight, weights.chains)
-        least = min(found)
-        beyond = tuple(value - least for value in found)
+        images = self._problem.images
+        least = min(value // number for value, number in zip(found, images, strict=True))
+        beyond = tuple(value - number * least for value, number in zip(found, images, strict=True))
         return Inequality(
             len(networks) * least, time_weight, energy_weight, weights.chains, beyond=beyond
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import mul
 
 from common.units import PPM, UHZ_PS, UW_PER_MW
 from fitness.bound_checker.frame_time import FrameTime
@@ -15,7 +16,7 @@ from results.problem.additive import additive_figures, additive_limit
 from results.problem.arithmetic import WORK_PER_PS
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
-from results.problem.rates import times_alone_ps
+from results.problem.rates import frame_period_limit_ps, times_alone_ps
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,11 @@ def limits_of(
     ends = [n.arrival_ps + n.deadline_ps if n.deadline_ps is not None else None for n in networks]
     makespan, energy = given, problem.energy_budget_fj
     has_frame = problem.execution.has_frame
-    least_rates = [Fraction(0 if has_frame else n.min_rate_uhz or 0, UHZ_PS) for n in networks]
+    images = problem.images
+    least_rates = [
+        Fraction(0 if has_frame else network.min_rate_uhz or 0, UHZ_PS * number)
+        for network, number in zip(networks, images, strict=True)
+    ]
     period: int | Fraction | None = None
     power = None
     if problem.power_cap_mw is not None:
@@ -70,13 +75,13 @@ def limits_of(
             case ObjectiveKind.LATENCY, int(n):
                 ends[n] = _smaller(ends[n], networks[n].arrival_ps + value)
             case ObjectiveKind.THROUGHPUT, _:
-                period = value
+                # Of a frame; of networks that run freely the time per image.
+                period = frame_period_limit_ps(problem, value) if has_frame else value
             case ObjectiveKind.ENERGY, _:
                 energy = _smaller(energy, value)
             case ObjectiveKind.EFFICIENCY, _:
-                # floor(energy / networks) <= value
-                inferences = len(networks) if has_frame else 1
-                energy = _smaller(energy, (value + 1) * inferences - 1)
+                # floor(energy / images) <= value
+                energy = _smaller(energy, (value + 1) * (sum(images) if has_frame else 1) - 1)
             case ObjectiveKind.TOKEN_ENERGY, int(n):
                 # floor(energy / repeats) <= value
                 energy = _smaller(energy, (value + 1) * networks[n].repeats - 1)
@@ -107,8 +112,10 @@ def limits_of(
         none = Fraction(1, INT64_MAX)
         least_rates = [rate if rate > none else Fraction(0) for rate in least_rates]
         if period is not None:
-            period = Fraction(period * INT64_MAX, INT64_MAX - period)
-        total = sum(least_rates)
+            below = len(networks) * INT64_MAX - period * sum(images)
+            above = Fraction(len(networks) * period * INT64_MAX)
+            period = above / below if below > 0 else None
+        total = sum(map(mul, images, least_rates))
         if total and (period is None or period > len(networks) / total):
             period = len(networks) / total
         energy = None if energy is None else len(networks) * energy
@@ -171,8 +178,7 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
             case ObjectiveKind.ENERGY:
                 energy = _smaller(energy, value)
             case ObjectiveKind.EFFICIENCY:
-                inferences = sum(problem.releases(n) for n in range(len(networks)))
-                energy = _smaller(energy, (value + 1) * inferences - 1)
+                energy = _smaller(energy, (value + 1) * sum(problem.images) - 1)
             case ObjectiveKind.POWER:
                 power = _smaller(power, value + 1)
     if power is not None:
@@ -239,7 +245,9 @@ def contradicts(
     elif any(v and end is None for v, end in zip(inequality.chain_weights, ends, strict=True)):
         return False
     # Beside a network that executes nothing, energy grows by this with the time.
-    growth = Fraction(energy, INT64_MAX) if energy is not None and time.of_streams else 0
+    growth = Fraction(0)
+    if energy is not None and time.of_streams:
+        growth = Fraction(energy * sum(problem.images), len(problem.networks) * INT64_MAX)
     if energy is not None and power is not None and power > UW_PER_MW * growth:
         meet = energy * UW_PER_MW // (power - UW_PER_MW * growth)
         breaks |= {meet, meet + 1}

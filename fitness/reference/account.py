@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 
 from fitness.reference.closed_form import plain_loads
 from fitness.reference.long_run import PlainLongRun, simulate_long_run
@@ -35,7 +37,7 @@ class PlainAccount:
     """What ``drawn_fj`` is drawn in, at least 1."""
     drawn_fj: int
     energy_fj: int
-    """Of a frame; of free-running networks of an inference."""
+    """Of a frame; of free-running networks per image."""
     energy_by_unit_fj: tuple[int, ...]
     run: PlainLongRun | None = None
     """Of free-running networks."""
@@ -108,7 +110,10 @@ def _long_run_account(problem: Problem, design: DesignPoint, frame: PlainTimelin
     """The mean over the window of the long run."""
     run = simulate_long_run(problem, design)
     idle_of_unit, idle_of_rest = _idle_mw(problem, design)
-    streams, period = len(run.periods_ps), run.frame_period_ps
+    streams, period = len(run.periods_ps), run.periods_ps[0]
+    if not problem.execution.has_frame:
+        rates = (Fraction(i, p) for i, p in zip(problem.images, run.periods_ps, strict=True))
+        period = min(ceil(streams / sum(rates)), INT64_MAX)
     time = run.window_ps[1] - run.window_ps[0]
     drawn = (sum(idle_of_unit) + idle_of_rest) * time + sum(run.dynamic_fj)
     return PlainAccount(

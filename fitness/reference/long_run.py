@@ -26,7 +26,6 @@ from fitness.reference.streams import Account, Form, LongRunSimulation
 from results.front.front import FreeRun
 from results.front.schedule import Schedule, ScheduledGroup
 from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import frame_period_ps
 
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """Executions that have ended at least where a window begins, and where it ends."""
@@ -47,11 +46,6 @@ class PlainLongRun:
     schedule: Schedule
     """What is shown, in the order (frame, network, repeat, group)."""
     shown_ps: int
-
-    @property
-    def frame_period_ps(self) -> int:
-        """What belongs to the mean rate of the streams."""
-        return frame_period_ps(self.periods_ps)
 
     @property
     def free_run(self) -> FreeRun:

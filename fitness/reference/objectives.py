@@ -138,10 +138,15 @@ def _stretch(account: PlainAccount, objective: Objective) -> int:
 
 def _efficiency(account: PlainAccount, objective: Objective) -> int:
     del objective
-    inferences = len(account.problem.networks) if account.run is None else 1
-    if account.responses_ps:
-        inferences = sum(_releases(account, n) for n in range(len(account.problem.networks)))
-    return account.energy_fj // inferences
+    return account.energy_fj // (sum(account.problem.images) if account.run is None else 1)
+
+
+def _throughput(account: PlainAccount, objective: Objective) -> int:
+    del objective
+    problem, period = account.problem, account.period_ps
+    if account.run is not None:
+        return period
+    return -(-len(problem.networks) * period // sum(problem.images))
 
 
 def _token_time(account: PlainAccount, objective: Objective) -> int:
@@ -205,7 +210,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
     ObjectiveKind.INVERSE_LATENCY: lambda account, _: (
         -sum(10**18 // max(latency, 1) for latency in account.frame.latency_ps[0])
     ),
-    ObjectiveKind.THROUGHPUT: lambda account, _: account.period_ps,
+    ObjectiveKind.THROUGHPUT: _throughput,
     ObjectiveKind.ENERGY: lambda account, _: account.energy_fj,
     ObjectiveKind.POWER: lambda account, _: account.drawn_fj * 1000 // account.time_ps,
     ObjectiveKind.EFFICIENCY: _efficiency,
@@ -243,8 +248,9 @@ def _broken_limits(account: PlainAccount) -> list[Broken]:
             broken.append(Broken(f"{what} of {network.name}", why))
     broken += _broken_limits_of_responses(account)
     # None where networks share a frame.
-    for network, each in zip(problem.networks, account.stream_periods_ps, strict=False):
-        rate, least = 10**18 // each, network.min_rate_uhz
+    streams = zip(problem.networks, problem.images, account.stream_periods_ps, strict=False)
+    for network, images, each in streams:
+        rate, least = images * (10**18 // each), network.min_rate_uhz
         if least is not None and rate < least:
             why = f"rate of {network.name} is {rate} uHz, at least {least} asked for"
             broken.append(Broken(f"rate of {network.name}", why))

@@ -243,7 +243,7 @@ def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
         return None
     return {
         "window_ps": list(run.window_ps),
-        "rates_uhz": list(run.rates_uhz),
+        "rates_uhz": list(run.rates_uhz(problem.images)),
         "relative_ppm": list(member_relative_ppm(problem, member)),
         "shown_ps": run.shown_ps,
         "words": describe_shown_part(run),

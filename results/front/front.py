@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,10 @@ class FreeRun:
         """Return whether the schedule reaches to the window's end."""
         return self.shown_ps == self.window_ps[1]
 
-    @property
-    def rates_uhz(self) -> tuple[int, ...]:
-        """Return, per network, the frames in 10^6 s, rounded down."""
-        return tuple(rate_uhz(period) for period in self.periods_ps)
+    def rates_uhz(self, images: Sequence[int]) -> tuple[int, ...]:
+        """Return, per network, its ``images`` of a frame times frames in 10^6 s, rounded down."""
+        pairs = zip(images, self.periods_ps, strict=True)
+        return tuple(number * rate_uhz(period) for number, period in pairs)
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,9 @@ class Front:
     bounds: BoundSummary | None = None
     """Set if the search for a proof has not ended."""
     baselines: tuple[BaselinePoint, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Front: {len(self.members)} members of {self.problem!r}>"
 
     def to_pandas(self) -> DataFrame:
         """Return a row per member. See :func:`results.text.dataframe.front_frame`."""

@@ -21,7 +21,7 @@ from results.problem.arithmetic import PRIORITY_LEVELS
 from results.problem.objectives import Objective, ObjectiveKind, objective_names
 from results.problem.problem import Problem
 from results.problem.problem_check import check_problem
-from results.problem.rates import frame_period_ps, member_relative_ppm
+from results.problem.rates import member_relative_ppm, time_per_image_ps
 
 
 def check_front(front: Front) -> None:
@@ -299,7 +299,8 @@ def _expected(
         case ObjectiveKind.ENERGY:
             return [member.energy_fj for member in members]
         case ObjectiveKind.THROUGHPUT if not problem.execution.has_frame:
-            return [frame_period_ps(m.free_run.periods_ps) for m in members if m.free_run]
+            runs = [member.free_run for member in members if member.free_run]
+            return [time_per_image_ps(problem.images, run.periods_ps) for run in runs]
         case ObjectiveKind.FAIRNESS if not problem.execution.has_frame:
             return [-min(member_relative_ppm(problem, member)) for member in members]
         case kind if kind in _OF_RESPONSES:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from common.units import PS_PER_MS
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -39,6 +41,9 @@ class Schedule:
 
     groups: tuple[ScheduledGroup, ...]
 
+    def __repr__(self) -> str:
+        return f"<Schedule: {len(self.groups)} executions in {self.makespan_ps / PS_PER_MS:.6g} ms>"
+
     @property
     def makespan_ps(self) -> int:
         """End of the last execution."""
@@ -64,6 +69,10 @@ class ScheduledMember:
     member: Member
     schedule: Schedule
     """One frame alone. If networks run freely, its beginning (see ``free_run``)."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(network.name for network in self.problem.networks)
+        return f"<ScheduledMember of {names}: {self.schedule!r}>"
 
     def to_pandas(self) -> DataFrame:
         """Return a row per execution, with names.

@@ -154,10 +154,10 @@ OBJECTIVES = {
         needs_frame=True,
     ),
     ObjectiveKind.THROUGHPUT: ObjectiveSpec(
-        file_name="frame_period_ps",
+        file_name="time_per_image_ps",
         label="throughput",
-        unit="frames/s",
-        best="most frames/s",
+        unit="images/s",
+        best="most images/s",
         display=_inverted(PS_PER_S),
         models=_WITH_OVERLAP,
         larger_is_better=True,
@@ -177,9 +177,9 @@ OBJECTIVES = {
         display=_divided(UW_PER_W),
     ),
     ObjectiveKind.EFFICIENCY: ObjectiveSpec(
-        file_name="energy_per_inference_fj",
+        file_name="energy_per_image_fj",
         label="efficiency",
-        unit="inferences/J",
+        unit="images/J",
         best="most efficient",
         display=_inverted(FJ_PER_J),
         larger_is_better=True,
@@ -293,11 +293,24 @@ def idle_time_name(problem: Problem) -> str:
 
 def unit_heading(objective: Objective, *problems: Problem) -> str:
     """Return the unit for the head of a column or an axis with figures of ``problems``. An energy
-    in closed form names its T, if all have the same: ``mJ, T = period``."""
-    unit, names = objective_unit(objective), {idle_time_name(problem) for problem in problems}
-    if objective.kind is not ObjectiveKind.ENERGY or len(names) > 1 or names == {""}:
+    names its whole if a frame has several images, ``mJ/frame``, and in closed form its T, ``mJ, T =
+    period``, if all problems have the same."""
+    unit = objective_unit(objective)
+    if objective.kind is not ObjectiveKind.ENERGY:
         return unit
-    return f"{unit}, {names.pop()}"
+    whole = {_energy_is_of(problem) for problem in problems}
+    names = {idle_time_name(problem) for problem in problems}
+    if len(whole) == 1:
+        unit += whole.pop()
+    return f"{unit}, {names.pop()}" if len(names) == 1 and names != {""} else unit
+
+
+def _energy_is_of(problem: Problem) -> str:
+    if max(problem.images) == 1:
+        return ""
+    if not problem.execution.has_frame:
+        return "/image"
+    return "/period" if problem.has_rates else "/frame"
 
 
 def larger_is_better(objective: Objective) -> bool:
@@ -308,7 +321,7 @@ def larger_is_better(objective: Objective) -> bool:
 def objective_value(objective: Objective, value: int) -> float:
     """Return the file's integer in the display unit: ms, mJ, W, %, or a rate per second.
 
-    A throughput is one over the frame period, an efficiency 1 J over the energy of an inference
+    A throughput is one over the time per image, an efficiency 1 J over the energy per image
     (infinite if that is 0).
     """
     return objective.kind.spec.display(value)

@@ -158,7 +158,7 @@ class ProblemNetwork:
     max_transitions: int | None = None
     deadline_ps: int | None = None
     min_rate_uhz: int | None = None
-    """Least frames of its own in 10^6 s, only if networks run freely."""
+    """Least images in 10^6 s, only if networks run freely."""
     priority: int = 0
     """A free unit starts a waiting group of the networks with the smallest one."""
     max_loss_ppm: int | None = None
@@ -264,6 +264,21 @@ class Problem:
         """Return how often network n is released in a frame."""
         network = self.networks[n]
         return network.repeats if network.paced else 1
+
+    def __repr__(self) -> str:
+        networks = ", ".join(network.name for network in self.networks)
+        units = ", ".join(unit.name for unit in self.units)
+        return f"<Problem: {networks} on {units}>"
+
+    @cached_property
+    def images(self) -> tuple[int, ...]:
+        """[networks]: images that a network computes in a frame, with rates in a period: its batch
+        in each repeat. Repeats of what continues another network are tokens of one answer."""
+        continued = {target for _, target in self.handovers}
+        return tuple(
+            network.batch * (1 if continued & set(network.groups) else network.repeats)
+            for network in self.networks
+        )
 
     def late_ps(self, n: int) -> int:
         """Return the longest response of network n, which has a rate, that is no miss: its deadline

@@ -26,14 +26,26 @@ def rate_uhz(period_ps: int) -> int:
     return UHZ_PS // period_ps
 
 
-def frame_period_ps(periods_ps: Sequence[int]) -> int:
-    """Return the period that belongs to the mean rate of several streams, rounded up: their
-    harmonic mean, n / (sum of 1 / period), at most 2**63 - 1. For a single stream it is its own
-    period."""
+def time_per_image_ps(images: Sequence[int], periods_ps: Sequence[int]) -> int:
+    """Return the time that belongs to the mean over n networks of images per second, rounded up:
+    n / (sum of images / frame period), at most 2**63 - 1.
+
+    Args:
+        images: [networks]: of a frame (:attr:`results.problem.problem.Problem.images`).
+        periods_ps: [networks], or the one period of a frame that all share.
+    """
+    count = len(images)
+    if len(periods_ps) == 1:
+        images = (sum(images),)
     above, below = 0, 1
-    for period in periods_ps:
-        above, below = above * period + below, below * period
-    return min(-(-len(periods_ps) * below // above), INT64_MAX)
+    for number, period in zip(images, periods_ps, strict=True):
+        above, below = above * period + number * below, below * period
+    return min(-(-count * below // above), INT64_MAX)
+
+
+def frame_period_limit_ps(problem: Problem, per_image_ps: int) -> int:
+    """The longest period of a frame that all networks share with at most that time per image."""
+    return per_image_ps * sum(problem.images) // len(problem.networks)
 
 
 @lru_cache(maxsize=4)

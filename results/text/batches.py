@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common.units import FJ_PER_MJ, PS_PER_S, UHZ_PER_HZ
 from results.front.front import Member
-from results.problem.objectives import Objective, ObjectiveKind, format_number, objective_value
+from results.problem.objectives import Objective, ObjectiveKind, format_number
 from results.problem.problem import Problem
 
 _THROUGHPUT = Objective(ObjectiveKind.THROUGHPUT)
@@ -14,32 +14,34 @@ def images_per_second(problem: Problem, member: Member) -> tuple[float, ...] | N
     """Return the images per second of each network, [networks], or None unless frames have a known
     rate."""
     if member.free_run is not None:
-        return tuple(
-            network.batch * uhz / UHZ_PER_HZ
-            for network, uhz in zip(problem.networks, member.free_run.rates_uhz, strict=True)
-        )
-    frames: float
+        rates = member.free_run.rates_uhz(problem.images)
+        return tuple(uhz / UHZ_PER_HZ for uhz in rates)
+    period: float
     if problem.execution.period_ps is not None:
-        frames = PS_PER_S / problem.execution.period_ps
+        period = problem.execution.period_ps
     elif _THROUGHPUT in problem.objectives:
         value = member.objectives[problem.objectives.index(_THROUGHPUT)]
-        frames = objective_value(_THROUGHPUT, value)
+        period = value * sum(problem.images) / len(problem.networks)
     else:
         return None
-    return tuple(frames * images for images in _images_of_frame(problem))
+    return tuple(PS_PER_S * images / period for images in problem.images)
 
 
 def energy_per_image_mj(problem: Problem, member: Member) -> float:
     """Return the energy over the images of all networks."""
-    if member.free_run is not None:
-        rates = member.free_run.rates_uhz
-        images = sum(n.batch * uhz for n, uhz in zip(problem.networks, rates, strict=True))
-        return member.energy_fj / FJ_PER_MJ * sum(rates) / images if images else 0.0
-    return member.energy_fj / FJ_PER_MJ / sum(_images_of_frame(problem))
+    energy = member.energy_fj / FJ_PER_MJ
+    return energy if member.free_run is not None else energy / sum(problem.images)
 
 
-def _images_of_frame(problem: Problem) -> list[int]:
-    return [network.batch * network.repeats for network in problem.networks]
+def _has_batches(problem: Problem) -> bool:
+    return any(network.batch > 1 for network in problem.networks)
+
+
+def adds_energy_per_image(problem: Problem) -> bool:
+    """Whether the energy per image is worth a column: with batches, and no objective has it."""
+    kinds = {objective.kind for objective in problem.objectives}
+    same = ObjectiveKind.EFFICIENCY if problem.execution.has_frame else ObjectiveKind.ENERGY
+    return _has_batches(problem) and same not in kinds
 
 
 def describe_batches(problem: Problem) -> list[str]:
@@ -55,7 +57,7 @@ def describe_batches(problem: Problem) -> list[str]:
 
 def batch_lines(problem: Problem, member: Member) -> list[str]:
     """Return a line on energy and, if it is known, one on rates. Empty without batches."""
-    if all(network.batch == 1 for network in problem.networks):
+    if not _has_batches(problem):
         return []
     lines = [f"energy per image: {format_number(energy_per_image_mj(problem, member))} mJ"]
     rates = images_per_second(problem, member)

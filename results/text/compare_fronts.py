@@ -185,7 +185,8 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         note(f"deadline of {name}", *(_of(n.deadline_ps, PS_PER_MS, "ms") for n in (one, other)))
         note(f"most transitions of {name}", *(_of(n.max_transitions, 1, "") for n in (one, other)))
         note(
-            f"least rate of {name}", *(_of(n.min_rate_uhz, UHZ_PER_HZ, "/s") for n in (one, other))
+            f"least rate of {name}",
+            *(_of(n.min_rate_uhz, UHZ_PER_HZ, "images/s") for n in (one, other)),
         )
         note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)

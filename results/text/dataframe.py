@@ -52,7 +52,7 @@ def front_frame(front: Front) -> DataFrame:
                 "transitions": row["transitions"],
                 "makespan_ps": member.makespan_ps,
                 "energy_fj": member.energy_fj,
-                **{f"{name}_hz": rate["uhz"] / 1e6 for name, rate in rates.items()},
+                **{f"{name}_hz": rate["images_uhz"] / 1e6 for name, rate in rates.items()},
                 **{
                     f"{name}_{figure}": value
                     for name, entry in responses.items()

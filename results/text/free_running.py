@@ -17,7 +17,7 @@ class SlowestNetwork:
 
     name: str
     rate: str
-    """Frames per second."""
+    """Images per second."""
     share: str
     """Share of its rate alone, percent."""
 
@@ -30,7 +30,7 @@ def slowest_network(problem: Problem, member: Member) -> SlowestNetwork | None:
     n = shares.index(min(shares))
     return SlowestNetwork(
         problem.networks[n].name,
-        format_number(member.free_run.rates_uhz[n] / UHZ_PER_HZ),
+        format_number(member.free_run.rates_uhz(problem.images)[n] / UHZ_PER_HZ),
         format_number(shares[n] / PPM_PER_PERCENT),
     )
 
@@ -47,9 +47,11 @@ def free_run_lines(problem: Problem, member: Member) -> list[str]:
         f"{format_number(begin / PS_PER_MS)} to {format_number(end / PS_PER_MS)} ms"
     ]
     shares = member_relative_ppm(problem, member)
-    for network, uhz, ppm in zip(problem.networks, run.rates_uhz, shares, strict=True):
+    for network, uhz, ppm in zip(
+        problem.networks, run.rates_uhz(problem.images), shares, strict=True
+    ):
         rate, share = format_number(uhz / UHZ_PER_HZ), format_number(ppm / PPM_PER_PERCENT)
-        lines.append(f"throughput of {network.name}: {rate} frames/s, {share} % of its rate alone")
+        lines.append(f"throughput of {network.name}: {rate} images/s, {share} % of its rate alone")
     return [*lines, f"schedule: {describe_shown_part(run)}"]
 
 

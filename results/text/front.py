@@ -25,7 +25,7 @@ from results.problem.objectives import (
     unit_heading,
 )
 from results.problem.problem import Problem
-from results.text.batches import describe_batches, energy_per_image_mj
+from results.text.batches import adds_energy_per_image, describe_batches, energy_per_image_mj
 from results.text.free_running import slowest_network
 from results.text.member_diff import (
     clocks_mhz,
@@ -212,12 +212,12 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
         columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
     columns.append(_Column("mark", ("", ""), names, right=False))
-    if any(network.batch > 1 for network in problem.networks):
+    if adds_energy_per_image(problem):
         texts = tuple(format_number(energy_per_image_mj(problem, member)) for member in members)
         columns.append(_Column("energy per image", ("per image", "mJ"), texts, loss=2_500))
     slowest = [least for m in members if (least := slowest_network(problem, m)) is not None]
     if slowest:
-        texts = tuple(f"{least.name} {least.rate}/s" for least in slowest)
+        texts = tuple(f"{least.name} {least.rate} images/s" for least in slowest)
         shares = tuple(least.share for least in slowest)
         columns.append(
             _Column("slowest network", ("slowest", "network"), texts, loss=3_000, right=False)

@@ -76,8 +76,8 @@ def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None
         return None
     shares = member_relative_ppm(problem, member)
     return {
-        network.name: {"uhz": uhz, "relative_ppm": ppm}
+        network.name: {"images_uhz": uhz, "relative_ppm": ppm}
         for network, uhz, ppm in zip(
-            problem.networks, member.free_run.rates_uhz, shares, strict=True
+            problem.networks, member.free_run.rates_uhz(problem.images), shares, strict=True
         )
     }

@@ -103,7 +103,7 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
     if network.max_jitter_ps is not None:
         notes.append(f"jitter at most {_decimal(network.max_jitter_ps, 9)} ms")
     if network.min_rate_uhz is not None:
-        notes.append(f"rate at least {_decimal(network.min_rate_uhz, 6)} per second")
+        notes.append(f"rate at least {_decimal(network.min_rate_uhz, 6)} images per second")
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"
 
 

@@ -59,7 +59,7 @@ def test_the_other_variants_hold_too(tmp_path):
 
 def test_a_wrong_load_is_found(folder, tmp_path):
     front = json.loads((folder / "front.json").read_text())
-    front["members"][0]["objectives"]["frame_period_ps"] -= 1
+    front["members"][0]["objectives"]["time_per_image_ps"] -= 1
     changed = tmp_path / "changed"
     changed.mkdir()
     for name in ("problem.json", "costs.json"):

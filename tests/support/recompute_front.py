@@ -279,7 +279,7 @@ def figures(problem, unit_of, point, rows, played=None):
         idle_ps = execution["period_ps"]
     if execution["model"] == "closed-form":
         load, spent = closed_form(problem, unit_of, point)
-        result["frame_period_ps"] = max(load.values())
+        result["time_per_image_ps"] = per_image(problem, [max(load.values())])
         counted = {}
         idle_ps = max(load.values())
         if execution["idle_time"] == "sum-of-loads":
@@ -292,12 +292,12 @@ def figures(problem, unit_of, point, rows, played=None):
     elif played is not None:
         (begin, _), (last, _) = played[1]
         periods = stream_periods(problem, unit_of, point, *played)
-        mean = len(periods) / sum(Fraction(1, period) for period in periods)
-        result["frame_period_ps"], idle_ps = math.ceil(mean), last - begin
+        mean = per_image(problem, periods)
+        result["time_per_image_ps"], idle_ps = mean, last - begin
         if free:
             pairs = zip(times_alone(problem), periods, strict=True)
             result["negative_fairness_ppm"] = -min(10**6 * time // each for time, each in pairs)
-        per = math.ceil(mean), len(periods) * idle_ps
+        per = (mean if free else periods[0]), len(periods) * idle_ps
         counted = clipped(played[0], begin, last)
     needed = {c for u in problem["units"] if u["name"] in unit_of for c in u["clocks"]}
     energy = problem["board_mw"] * idle_ps
@@ -328,11 +328,27 @@ def figures(problem, unit_of, point, rows, played=None):
         each = energy // network["repeats"]
         result["energy_per_token_fj" + ":" + network["name"]] = each
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
-    releases = sum(map(releases_in, problem["networks"]))
-    result["energy_per_inference_fj"] = energy // releases
-    if free:
-        result["energy_per_inference_fj"] = energy
+    result["energy_per_image_fj"] = energy if free else energy // sum(images_of(problem))
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
+
+
+def images_of(problem):
+    """Of every network in a frame; tokens of an answer make one."""
+    continued = {entry["target"] for entry in problem.get("handovers", [])}
+    counts = []
+    for network in problem["networks"]:
+        first = network["first_group"]
+        inside = range(first, first + len(network["group_names"]))
+        repeats = 1 if continued & set(inside) else network["repeats"]
+        counts.append(network.get("batch", 1) * repeats)
+    return counts
+
+
+def per_image(problem, periods):
+    """The time that belongs to the mean of all networks' images per second, rounded up."""
+    images = images_of(problem)
+    each = periods * len(images) if len(periods) == 1 else periods
+    return math.ceil(len(images) / sum(map(Fraction, images, each)))
 
 
 def memory_of(problem, unit_of):

@@ -133,8 +133,9 @@ class Corners:
         period, power = np.full(count, np.inf), np.full(count, np.inf if cap is None else cap)
         streams = len(problem.networks) if self._time.of_streams else 0
         least_rates = np.zeros((count, streams))
+        images = np.array(problem.images)
         for n in range(streams):
-            least_rates[:, n] = (problem.networks[n].min_rate_uhz or 0) / UHZ_PS
+            least_rates[:, n] = (problem.networks[n].min_rate_uhz or 0) / UHZ_PS / images[n]
         for j, objective in enumerate(self._objectives):
             value = self._values[:, j]
             value = np.where(value < 0, value * (1 + epsilon), value / (1 + epsilon))
@@ -147,9 +148,7 @@ class Corners:
                 case ObjectiveKind.ENERGY, _:
                     energy = np.minimum(energy, value)
                 case ObjectiveKind.EFFICIENCY, _:
-                    releases = sum(problem.releases(n) for n in range(len(problem.networks)))
-                    inferences = 1 if self._time.of_streams else releases
-                    energy = np.minimum(energy, value * inferences)
+                    energy = np.minimum(energy, value * (1 if streams else images.sum()))
                 case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95, one:
                     for n in range(len(problem.networks)) if one is None else [one]:
                         ends[:, n] = np.minimum(ends[:, n], problem.releases(n) * value)
@@ -172,7 +171,8 @@ class Corners:
                     shares = np.where(np.isinf(value), 0.0, -value)[:, None] / (PPM * alone)
                     least_rates = np.maximum(least_rates, shares)
                 case ObjectiveKind.THROUGHPUT, _:
-                    period = np.minimum(period, value)
+                    of_frame = 1 if streams else images.mean()
+                    period = np.minimum(period, value * of_frame)
                 case ObjectiveKind.POWER, _:
                     power = np.minimum(power, value / UW_PER_MW)
                 case ObjectiveKind.INVERSE_LATENCY, _:
@@ -189,7 +189,7 @@ class Corners:
             power = np.full(count, np.inf)
         if streams:
             energy = streams * energy
-            total = least_rates.sum(axis=1)
+            total = least_rates @ images
             room = np.divide(streams, total, out=np.full(count, np.inf), where=total > 0)
             period = np.minimum(period, room)
         return Room(

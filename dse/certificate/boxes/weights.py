@@ -68,8 +68,10 @@ class WeightFinder:
                 sums[index, n] = least_sum(
                     networks, box, row, kinds, self._scratch, self._scratch.used
                 )
-        least = sums.shape[1] * sums.min(axis=1)
-        beyond = (sums - sums.min(axis=1, keepdims=True))[:, : len(self._streams)]
+        images = np.array(self._problem.images if self._streams else (1,))
+        each = np.floor(sums / images).min(axis=1, keepdims=True)
+        least = sums.shape[1] * each[:, 0]
+        beyond = (sums - each * images)[:, : len(self._streams)]
         figures = 1 + kinds + chains + len(self._segments)
         segments = table[:, 1 + kinds + chains : figures]
         least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)

@@ -23,6 +23,11 @@ class Check:
     verdict: Verdict
     detail: str
 
+    @property
+    def holds(self) -> bool:
+        """Whether it was checked, and is true."""
+        return self.verdict is Verdict.HOLDS
+
 
 def holds(name: str, detail: str) -> Check:
     """A claim that was checked and is true."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from results.front.front import Member
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import DesignPoint, Problem
+from results.problem.rates import frame_period_limit_ps
 
 
 def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
@@ -16,7 +17,7 @@ def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
     if member.free_run is not None:
         return member.free_run.periods_ps
     return tuple(
-        value
+        frame_period_limit_ps(problem, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
         if objective.kind is ObjectiveKind.THROUGHPUT
     )

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from dse.api.verification import verify as checks_of
-from dse.certificate.verify.checks import Verdict
+from dse.api.verification import verify as check_folder
+from dse.certificate.verify.checks import Check
 from dse.certificate.verify.solvers import SOLVER_SECONDS
-from dse.certificate.verify.verify import Checker, exit_status, summary
+from dse.certificate.verify.verify import Checker
 from dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
 
 
@@ -47,24 +47,24 @@ def verify(
 
     Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
     """
-    done = []
-    for check in checks_of(
+    report = check_folder(
         folder,
         ignore_hashes=ignore_hashes,
         checker=checker.value,
         solver_seconds=time_limit,
-    ):
-        done.append(check)
-        if not as_json:
-            verdict = check.verdict.value
-            verdict = verdict if check.verdict is Verdict.HOLDS else verdict.upper()
-            print(f"{verdict:<11}  {check.name}: {check.detail}")
+        on_check=None if as_json else _print,
+    )
     if as_json:
         rows = [
             {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
-            for check in done
+            for check in report
         ]
         print(json.dumps(rows, indent=2))
     else:
-        print(summary(done))
-    return exit_status(done)
+        print(report.summary)
+    return report.exit_status
+
+
+def _print(check: Check) -> None:
+    verdict = check.verdict.value if check.holds else check.verdict.value.upper()
+    print(f"{verdict:<11}  {check.name}: {check.detail}")

@@ -236,7 +236,7 @@ def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
     for place, objective in enumerate(problem.objectives):
         if objective.kind is ObjectiveKind.THROUGHPUT:
             values = [entry.member.objectives[place] for entry in rows]
-            columns.append(("throughput\nframes/s", format_objectives(objective, values)))
+            columns.append(("throughput\nimages/s", format_objectives(objective, values)))
     columns += [
         ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
         ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),

@@ -44,7 +44,7 @@ def limits(
     A short search per limit: what it finds is there, the rest is not proved.
     """
     front = dse.load(folder)
-    result = dse.limits(front, seed=seed)
+    result = dse.limits(front, seed=seed).numeric
     if as_json:
         print(json.dumps(_document(front.problem, result), indent=2))
     else:

@@ -74,7 +74,7 @@ MinRates = Annotated[
     list[str] | None,
     typer.Option(
         "--min-rate",
-        help="Minimum rate of a network in inferences per second: [NETWORK=]HZ. Repeatable. "
+        help="Minimum rate of a network in images per second: [NETWORK=]HZ. Repeatable. "
         "With --free-running.",
     ),
 ]

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
+from dse.inputs.arguments import MAX_COUNT as MAX_COUNT
+from dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
+from dse.inputs.arguments import MAX_SEED as MAX_SEED
 from dse.workload.scenarios import Scenario
 
 MAX_SIZE = 1_000_000
 """Of every option that says how large or how many something is: above all that a network has."""
-MAX_COUNT = 10**12
-"""Of every option that limits work: no search gets so far, and sums of counts fit into 64 bits."""
-MAX_SEED = 2**32 - 1
-MAX_SECONDS = 10**9
 
 
 def check_number(value: float | None) -> float | None:

@@ -188,14 +188,16 @@ def _worth(
     """[n]: log throughput - weight x log power, less what it is beyond the limits."""
     problem = space.problem
     estimated = estimate(space, work, tables, which)
-    value: FloatArray = np.log(estimated.rate.sum(axis=1)) - aims.weight * np.log(estimated.power)
+    images = np.array(problem.images)
+    value: FloatArray = np.log(estimated.rate @ images) - aims.weight * np.log(estimated.power)
     if aims.fair.any():
         least = (estimated.rate * times_alone_ps(problem)).min(axis=1)
-        value += aims.fair * (np.log(least) - np.log(estimated.rate.sum(axis=1)))
+        value += aims.fair * (np.log(least) - np.log(estimated.rate @ images))
     for n, network in enumerate(problem.networks):
         if network.min_rate_uhz is not None:
             # A rate is of frames per ps.
-            under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * estimated.rate[:, n]))
+            rate = images[n] * estimated.rate[:, n]
+            under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * rate))
             value -= STEEPNESS * np.maximum(under, 0.0)
     if problem.power_cap_mw is not None:
         over = np.log(estimated.power / (aims.margin * problem.power_cap_mw))

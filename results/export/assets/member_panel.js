@@ -71,7 +71,7 @@ function figures(data, member, base, pair) {
     data.networks.forEach((network, n) => {
       const least = network.min_rate_uhz === null ? "" : `, at least ${number(network.min_rate_uhz / 1e6)} asked for`;
       const share = `${number(member.free_run.relative_ppm[n] / 1e4)} % of its rate alone`;
-      rows.push([`Throughput of ${network.name}`, rate(member, n), `frames/s, ${share}${least}`, base && rate(base, n)]);
+      rows.push([`Throughput of ${network.name}`, rate(member, n), `images/s, ${share}${least}`, base && rate(base, n)]);
     });
   return el("dl", { class: "figures" }, rows.map(([label, value, unit, before]) => el("div", {},
     el("dt", {}, label), el("dd", {}, number(value), el("small", {}, ` ${unit}`)),

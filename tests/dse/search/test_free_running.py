@@ -79,8 +79,8 @@ def test_the_folder_is_verified_and_shown(folder: Path, dse) -> None:
     front = json.loads((folder / "front.json").read_bytes())
     member = front["members"][0]
     assert member["objectives"]["power_uw"] <= 12 * 10**6
-    assert member["objectives"]["energy_per_inference_fj"] == member["energy_fj"]
-    mean = 10**12 / member["objectives"]["frame_period_ps"]
+    assert member["objectives"]["energy_per_image_fj"] == member["energy_fj"]
+    mean = 10**12 / member["objectives"]["time_per_image_ps"]
     lines = [line for line in shown.out.splitlines() if line.startswith("throughput of ")]
     rates = [float(line.partition(": ")[2].split()[0]) for line in lines]
     assert len(rates) == 3
@@ -91,12 +91,12 @@ def test_the_folder_is_verified_and_shown(folder: Path, dse) -> None:
 
 def test_a_changed_figure_is_found(folder: Path, tmp_path: Path, dse) -> None:
     front = json.loads((folder / "front.json").read_bytes())
-    front["members"][0]["objectives"]["frame_period_ps"] += 1
+    front["members"][0]["objectives"]["time_per_image_ps"] += 1
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
     outcome = dse("verify", tmp_path, "--ignore-hashes")
     assert outcome.status == 1
-    assert "frame_period_ps" in outcome.out + outcome.err
+    assert "time_per_image_ps" in outcome.out + outcome.err
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -180,21 +180,50 @@ def test_figures_per_image() -> None:
         objectives=["throughput", "energy"],
     )
     numeric = problem.numeric
-    # Ten images per second are two and a half batches.
-    assert [network.min_rate_uhz for network in numeric.networks] == [2_500_000, None]
+    assert [network.min_rate_uhz for network in numeric.networks] == [10_000_000, None]
     front = api.explore(problem, max_evaluations=200, seed=1)
     member = front[0]
     run = member.numeric.free_run
     assert run is not None
-    rates = [uhz / 1e6 for uhz in run.rates_uhz]
+    rates = [images * 1e12 / ps for images, ps in zip((4, 1), run.periods_ps, strict=True)]
+    assert rates[0] >= 10
     assert member.images_per_second == pytest.approx(
-        {"squeezenet": 4 * rates[0], "alexnet": rates[1]}
+        {"squeezenet": rates[0], "alexnet": rates[1]}, rel=1e-6
     )
-    # The power is that of all inferences, or of all images.
-    watts = member.energy_mj * sum(rates)
-    images = 4 * rates[0] + rates[1]
-    assert member.energy_per_image_mj * images == pytest.approx(watts)
+    assert member.values["throughput"] == pytest.approx(sum(rates) / 2, rel=1e-6)
+    # The power over the images of all networks.
+    assert member.energy_per_image_mj == member.energy_mj
     assert "images per second: squeezenet" in "\n".join(batch_lines(numeric, member.numeric))
+
+
+@pytest.mark.parametrize("free_running", [False, True])
+def test_a_batch_counts_as_its_images(free_running: bool) -> None:
+    """More images at once are more per second and joule, in every implementation."""
+    found = []
+    for batch in (1, 8):
+        problem = api.Problem(
+            ["resnet50", "mobilenet_v2"],
+            "jetson-agx-xavier",
+            groups=2,
+            batch={"resnet50": batch},
+            free_running=free_running,
+            objectives=["throughput", "efficiency", "energy"],
+        )
+        member = api.evaluate(problem, {"resnet50": "gpu", "mobilenet_v2": "dla0"}).member
+        numeric = problem.numeric
+        assert numeric.images == (batch, 1)
+        plain = plain_outcome(numeric, member.numeric.design)
+        assert tuple(member.numeric.objectives) == tuple(plain.objectives)
+        found.append(member)
+    one, eight = found
+    assert eight.images_per_second["resnet50"] > one.images_per_second["resnet50"]
+    assert eight.values["throughput"] > one.values["throughput"]
+    assert eight.values["efficiency"] > one.values["efficiency"]
+    assert eight.energy_per_image_mj < one.energy_per_image_mj
+    for member in found:
+        mean = sum(member.images_per_second.values()) / 2
+        assert member.values["throughput"] == pytest.approx(mean, rel=1e-6)
+        assert member.values["efficiency"] == pytest.approx(1e3 / member.energy_per_image_mj)
 
 
 def test_from_a_file_to_the_results(dse: Callable[..., Any], tmp_path: Path) -> None:

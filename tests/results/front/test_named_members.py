@@ -15,7 +15,7 @@ from results.problem.objectives import Objective, ObjectiveKind
     ("kinds", "mark"),
     [
         ((("LATENCY", 1), ("ENERGY", None)), "fastest-resnet50"),
-        ((("ENERGY", None), ("THROUGHPUT", None)), "most-frames/s"),
+        ((("ENERGY", None), ("THROUGHPUT", None)), "most-images/s"),
         ((("ENERGY", None), ("POWER", None)), None),
     ],
 )

@@ -204,7 +204,7 @@ def test_rates_are_drawn_as_rates(front):
     (line,) = figure.axes[0].get_lines()
     rates = [1e12 / member.objectives[0] for member in front.members]
     assert sorted(rates) == pytest.approx(list(line.get_xdata()))
-    assert "Throughput (frames/s)" in all_texts(figure)
+    assert "Throughput (images/s)" in all_texts(figure)
 
 
 def test_a_single_member_and_too_little(front):

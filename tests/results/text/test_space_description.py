@@ -141,7 +141,10 @@ NARROWS: dict[type, dict[str, Change]] = {
         "max_jitter_ps": (of("networks", 1, max_jitter_ps=10**9), "jitter at most 1 ms"),
         "max_misses": (of("networks", 1, max_misses=2), "misses at most 2"),
         "paced": (of("networks", 1, paced=True), "second (2 groups, released evenly)"),
-        "min_rate_uhz": (of("networks", 1, min_rate_uhz=5 * 10**6), "rate at least 5 per second"),
+        "min_rate_uhz": (
+            of("networks", 1, min_rate_uhz=5 * 10**6),
+            "rate at least 5 images per second",
+        ),
     },
     ProblemUnit: {
         "name": (of("units", 0, name="gpu"), "on gpu, unit1"),

@@ -202,7 +202,7 @@ def test_difference_tells_formats_from_units(front):
         (ObjectiveKind.LATENCY, 7_533_629_000, "latency_ps", "latency", 7.533629),
         (ObjectiveKind.ENERGY, 143 * 10**12, "energy_fj", "energy", 143),
         (ObjectiveKind.POWER, 15_500_000, "power_uw", "power", 15.5),
-        (ObjectiveKind.THROUGHPUT, 10**10, "frame_period_ps", "throughput", 100),
+        (ObjectiveKind.THROUGHPUT, 10**10, "time_per_image_ps", "throughput", 100),
         (ObjectiveKind.INVERSE_LATENCY, -250 * 10**6, "negative_rate_sum_uhz", "rate", 250),
         (ObjectiveKind.STRETCH, 34_000, "stretch_ppm", "stretch", 3.4),
     ],
@@ -224,7 +224,7 @@ def test_an_energy_in_closed_form_names_its_t(problem):
     assert unit_heading(energy, period) == "mJ, T = period"
     assert unit_heading(energy, by_sum, by_sum) == "mJ, T = sum of loads"
     assert unit_heading(energy, period, by_sum) == unit_heading(energy, problem, by_sum) == "mJ"
-    assert unit_heading(throughput, period) == "frames/s"
+    assert unit_heading(throughput, period) == "images/s"
 
 
 def test_numbers_for_people(problem):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from operator import mul
 from typing import Any
 
 from tests.support.stranger.board import ANY, Board
@@ -18,6 +19,17 @@ Line = tuple[Fraction, Fraction]
 def releases_of(network: Any) -> int:
     """How often a network with a rate is released in a period."""
     return int(network["repeats"]) if network.get("paced") else 1
+
+
+def images_of(document: dict[str, Any]) -> list[int]:
+    """Images of every network in a frame; the tokens of an answer are one."""
+    answers = {entry["target"] for entry in document.get("handovers", [])}
+    counts = []
+    for network in document["networks"]:
+        groups = range(len(network["group_names"]))
+        answer = any(network["first_group"] + g in answers for g in groups)
+        counts.append(network.get("batch", 1) * (1 if answer else network["repeats"]))
+    return counts
 
 
 class Corner:
@@ -34,8 +46,8 @@ class Corner:
             self.values[key] = min(value, self.values.get(key, value))
         self.period = document["execution"].get("period_ps")
         networks = board.networks
-        every = sum(map(releases_of, networks))
-        of = {"rates": every, "free-running": 1}.get(board.model, len(networks))
+        self.images = images_of(document)
+        of = 1 if board.model == "free-running" else sum(self.images)
         # Energy is at most this; the long run's is rounded down.
         rounding = int(board.model in ("pipeline", "free-running"))
         energies = [ANY + 1]
@@ -175,7 +187,8 @@ def _holds_nowhere(
         longest = makespan
         if of_period:
             value = corner.values.get(("throughput", None))
-            longest = None if value is None else Fraction(value)
+            frame = Fraction(sum(corner.images), len(board.networks))
+            longest = None if value is None else Fraction(int(value * frame))
     # The right side: a concave function of T, the sum over terms of the least of some lines.
     terms: list[list[Line]] = [[(constant, sums.most(weights, share))]]
     for weight, chain in zip(weights.chains, lines.chains, strict=True):
@@ -284,24 +297,25 @@ def _contradicts_free_run(sums: BoxSums, weights: Weights, corner: Corner) -> bo
     for n, network in enumerate(board.networks):
         rate = Fraction(0)
         if network["min_rate_uhz"] is not None:
-            rate = Fraction(network["min_rate_uhz"], 10**18)
+            rate = Fraction(network["min_rate_uhz"], 10**18 * corner.images[n])
         fairness = values.get(("fairness", None))
         if fairness is not None and fairness < 0:
             rate = max(rate, Fraction(-fairness, PPM * time_alone(board, n)))
         rates.append(rate)
     frames = board.document["execution"]["frames_in_flight"]
     fixed = sums.most(weights) + frames * sum(weights.chains)
-    lowest = min(least)
-    fixed -= sum(rate * (d - lowest) for rate, d in zip(rates, least, strict=True))
+    images = corner.images
+    lowest = min(d / b for d, b in zip(least, images, strict=True))
+    fixed -= sum(r * (d - b * lowest) for r, d, b in zip(rates, least, images, strict=True))
     # Rates of networks that execute nothing count as 0, but are reported as 1 in 2^63 - 1 ps.
     fixed += sum(least) / ANY
-    at_least = sum(rates)
+    at_least = sum(map(mul, images, rates))
     period = values.get(("throughput", None))
     if period is not None:
         if period <= 0:
             return True
         at_least = max(at_least, Fraction(count, period))
-    # lowest x Y <= fixed + energy x X, with Y the sum of rates and X the dynamic power.
+    # lowest x Y <= fixed + energy x X, with Y the images in a time and X the dynamic power.
     powers: list[Line] = []
     if corner.power is not None:
         powers.append((corner.power - sums.idle, Fraction(0)))

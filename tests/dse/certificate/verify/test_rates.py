@@ -106,7 +106,7 @@ def test_a_rate_above_the_chips_is_found(folders: dict[str, Path], tmp_path: Pat
     """Even if nothing else were looked at."""
     front = json.loads((folders["eight"] / "front.json").read_bytes())
     for member in front["members"]:
-        member["objectives"]["frame_period_ps"] //= 2
+        member["objectives"]["time_per_image_ps"] //= 2
     checks = changed(front, folders["eight"], tmp_path)
     assert [check.name for check in checks if check.verdict is Verdict.FAILS] == ["rates"]
     assert "rates times loads take 200 % of the time of gpu" in checks[-1].detail

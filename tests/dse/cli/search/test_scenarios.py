@@ -168,7 +168,7 @@ def test_explore_takes_scenarios(dse, tmp_path):
     folder = tmp_path / "stream"
     assert dse(*asked, *more, "--scenario", "stream", "-o", folder).status == 0
     front = json.loads((folder / "front.json").read_text())
-    assert front["objectives"] == ["frame_period_ps", "latency_ps"]
+    assert front["objectives"] == ["time_per_image_ps", "latency_ps"]
     refused = dse(
         *asked, *more, *("--scenario", "stream", "--objective", "latency"), "-o", tmp_path / "no"
     )
@@ -201,7 +201,7 @@ def test_the_sum_of_rates_and_streams_can_be_compared(dse):
     assert optimum["rate_sum_per_s"] == max(m["rate_sum_per_s"] for m in rates["methods"])
     assert -rates["certificate"]["optimum"] == round(optimum["rate_sum_per_s"] * 1e6)
     stream = json.loads(dse(*asked, "--scenario", "stream", "--balance", "--json").out)
-    periods = [m["objectives"]["frame_period_ps"] for m in stream["methods"]]
+    periods = [m["objectives"]["time_per_image_ps"] for m in stream["methods"]]
     assert periods[-1] == min(periods)
     assert stream["certificate"] is None
     assert stream["networks"][0]["repeats"] > 1

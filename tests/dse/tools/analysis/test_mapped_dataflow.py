@@ -86,7 +86,7 @@ def test_the_command_shows_and_writes(dse, folder, tmp_path):
         assert (tmp_path / name).stat().st_size > 500
     document = json.loads(dse("analyze", "csdf", folder, "--member", "0", "--json").out)
     front = json.loads((folder / "front.json").read_text())
-    period = front["members"][0]["objectives"]["frame_period_ps"]
+    period = front["members"][0]["objectives"]["time_per_image_ps"]
     figures = document["throughput"]
     assert figures["frames_per_second"] == pytest.approx(1e12 / period, rel=1e-12)
     assert figures["in_order_frames_per_second"] <= figures["frames_per_second"]

@@ -1,0 +1,202 @@
+"""What public functions do with what they are given: each call works, or says what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+import paretosoc
+from dse.workload.scenarios import Scenario
+
+PLATFORM = "jetson-agx-xavier"
+SMALL = {"groups": 2, "units": ["gpu", "dla0"], "fixed": {"emc": "max", "cpu": "max"}}
+
+
+def make(networks: object = "alexnet", **options: object) -> dse.Problem:
+    return dse.Problem(networks, PLATFORM, **{**SMALL, **options})
+
+
+@pytest.fixture(scope="module")
+def problem() -> dse.Problem:
+    return make(["alexnet", "squeezenet"], deadline_ms=20)
+
+
+@pytest.fixture(scope="module")
+def front(problem: dse.Problem) -> dse.Front:
+    return dse.explore(problem, max_evaluations=300, seed=1)
+
+
+@pytest.fixture(scope="module")
+def folder(front: dse.Front, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("arguments") / "run"
+    front.save(place, pictures=False)
+    return place
+
+
+REFUSED_BY_PROBLEM = {
+    "networks: a network, several": lambda: dse.Problem(5, PLATFORM),
+    "networks: a name or a file for each is required, got 5": lambda: make(["alexnet", 5]),
+    "platform: a name, a file": lambda: dse.Problem("alexnet", 5),
+    "groups: an integer from 1 .* got '5'": lambda: make(groups="5"),
+    "groups: an integer from 1 .* got 0": lambda: make(groups=0),
+    "groups: an integer from 1 .* got True": lambda: make(groups=True),
+    "branches: True or False is required, got 'yes'": lambda: make(branches="yes"),
+    "max_transitions: an integer from 0 .* got -1": lambda: make(max_transitions=-1),
+    "frames_in_flight: an integer": lambda: make(frames_in_flight=0),
+    "pins: network -> .* got {'alexnet': 'gpu'}": lambda: make(pins={"alexnet": "gpu"}),
+    "pins: network -> .* got 3": lambda: make(pins=3),
+    "scenario: one of instances, same-input, stream .* 'x'": lambda: make(scenario="x"),
+    "throughput_model: one of timeline, analytic": lambda: make(throughput_model="fast"),
+    "pipeline_time: one of period, sum-of-loads": lambda: make(pipeline_time="T"),
+    "objectives: one or more names are required, got 5": lambda: make(objectives=5),
+    "units: one or more names are required, got 5": lambda: make(units=5),
+    "profile: a file is required, got 5": lambda: make(profile=5),
+    r"no argument 'maxtransitions' \(did you mean max_transitions\?\)": lambda: make(
+        maxtransitions=3
+    ),
+    "no argument 'seed'": lambda: make(seed=3),
+    "Workload.networks: a tuple of networks .* got 'vgg19'": lambda: dse.Workload(
+        "vgg19", "resnet50"
+    ),
+    "population: an integer from 2 .* got -7": lambda: dse.NSGA2(population=-7),
+    "neighbours: an integer from 0": lambda: dse.NSGA2(neighbours=-1),
+    "make: a function is required, got 'nsga2'": lambda: dse.Pymoo(make="nsga2"),
+    "front: a front, or its folder, is required, got 5": lambda: dse.limits(5),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED_BY_PROBLEM)
+def test_what_cannot_be_built_is_refused(message: str) -> None:
+    with pytest.raises(dse.DseError, match=message):
+        REFUSED_BY_PROBLEM[message]()
+
+
+REFUSED_BY_EXPLORE = {
+    "max_evaluations: an integer from 1 .* got 0": {"max_evaluations": 0},
+    "max_evaluations: an integer from 1 .* got -3": {"max_evaluations": -3},
+    "max_evaluations: an integer from 1 .* got 'many'": {"max_evaluations": "many"},
+    "time_limit_s: a number of seconds from 0.001 .* got -3": {"time_limit_s": -3},
+    "time_limit_s: a number of seconds from 0.001 .* got nan": {"time_limit_s": float("nan")},
+    "seed: an integer from 0 .* got -1": {"seed": -1},
+    "seed: an integer from 0 .* got None": {"seed": None},
+    "jobs: an integer from 1 .* got 0": {"jobs": 0},
+    "stop_when_stalled: an integer": {"stop_when_stalled": 0},
+    "resume: True or False": {"resume": "yes"},
+    "on_progress: a function": {"on_progress": 5},
+    "checkpoint: a file": {"checkpoint": 5},
+    "the name of an optimizer is required, got 'nsga7'; did you mean nsga": {"optimizer": "nsga7"},
+    "optimizer: an object with start": {"optimizer": 5},
+    "max_transitions: are part of the problem": {"max_transitions": 3},
+    r"no argument 'maxtransitions' \(did you mean max_transitions\?\)": {"maxtransitions": 3},
+    "no argument 'evaluations'": {"evaluations": 3},
+}
+
+
+@pytest.mark.parametrize("message", REFUSED_BY_EXPLORE)
+def test_what_cannot_be_explored_is_refused(message: str, problem: dse.Problem) -> None:
+    with pytest.raises(dse.DseError, match=message):
+        dse.explore(problem, **REFUSED_BY_EXPLORE[message])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f: dse.certify(f, time_limit_s=-1), "time_limit_s: a number of seconds"),
+        (lambda f: dse.certify(f, max_nodes=0), "max_nodes: an integer from 1"),
+        (lambda f: dse.limits(f, seed=-1), "seed: an integer from 0"),
+        (lambda f: dse.verify(f, checker="slow"), "checker: one of plain, fast"),
+        (lambda f: dse.verify(f, solver_seconds=0), "solver_seconds: a number"),
+        (lambda f: dse.verify(f / "none"), "none"),
+        (lambda f: dse.load(f / "none"), "none"),
+    ],
+)
+def test_what_cannot_be_done_with_a_folder(
+    call: Callable[[Path], object], message: str, folder: Path
+) -> None:
+    with pytest.raises(dse.DseError, match=message):
+        call(folder)
+
+
+def test_names_stand_for_what_they_name(problem: dse.Problem) -> None:
+    by_name = make(["alexnet", "squeezenet"], scenario="stream")
+    assert by_name.numeric.networks[1].waits_for == (0,)
+    by_object = make(["alexnet", "squeezenet"], scenario=Scenario.STREAM)
+    assert by_object.numeric.networks[1].waits_for == (0,)
+    analytic = make(objectives=["throughput"], throughput_model="analytic")
+    timeline = make(objectives=["throughput"], throughput_model="timeline")
+    assert type(analytic.numeric.execution) is not type(timeline.numeric.execution)
+    for options in ({"optimizer": "random"}, {"platform": "random"}):
+        named = dse.explore(problem, max_evaluations=50, **options)
+        assert named.numeric.provenance.engine == "random"
+    assert make(max_transitions=np.int64(1)).numeric.networks[0].max_transitions == 1
+
+
+def test_the_exact_search_proves(problem: dse.Problem) -> None:
+    by_exact = dse.explore(problem, dse.exact())
+    assert by_exact.is_complete
+    assert by_exact.is_certified
+    assert by_exact.claims
+    proved = dse.certify(dse.explore(problem, max_evaluations=300, seed=1))
+    assert np.array_equal(by_exact.values, proved.values)
+
+
+def test_verify_checks_when_it_is_called(folder: Path, tmp_path: Path) -> None:
+    seen: list[str] = []
+    report = dse.verify(folder, on_check=lambda check: seen.append(check.name))
+    assert [check.name for check in report] == seen
+    assert len(report) == len(seen) > 1
+    for name in ("problem.json", "front.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes().replace(b"1", b"2", 1))
+    wrong = dse.verify(tmp_path)
+    assert not wrong.holds
+    assert not wrong
+    assert wrong.exit_status == 1
+    with pytest.raises(dse.DseError, match="files does not hold"):
+        dse.verify(tmp_path, raise_on_failure=True)
+
+
+def test_what_is_shown_fits_a_few_lines(
+    problem: dse.Problem, front: dse.Front, folder: Path
+) -> None:
+    mapping = {"alexnet": "gpu", "squeezenet": "gpu"}
+    evaluated = dse.evaluate(problem, mapping)
+    assert isinstance(evaluated.member, dse.Member)
+    shown = [
+        *(problem, problem.numeric, problem.platform, problem.workload),
+        *(front, front.numeric, front[0], front[0].scheduled, front[0].scheduled.schedule),
+        *(evaluated, evaluated.scheduled, dse.limits(folder), dse.verify(folder)),
+        *(dse.NSGA2(), dse.exact(), dse.annealing(), dse.random_search(), dse.exhaustive()),
+    ]
+    for entry in shown:
+        assert len(repr(entry)) < 400, type(entry)
+
+
+def test_values_have_units_in_their_names(front: dse.Front) -> None:
+    assert front.objectives == ("latency [ms]", "energy [mJ]")
+    assert front.values.shape == (len(front), 2)
+    assert front.values[0].tolist() == [front[0].latency_ms, front[0].energy_mj]
+    assert list(front[0].display) == list(front.objectives)
+    for price in dse.limits(front).prices:
+        assert price.limit.startswith("latency of ")
+        assert price.limit.endswith(" [ms]")
+        assert price.at == 20
+        assert price.relaxed_to > 20
+        assert price.objective in front.objectives
+        assert price.without <= price.then < price.now
+
+
+def test_one_library_under_two_names() -> None:
+    assert sorted(dir(dse)) == sorted([*dse.__all__, "__version__"])
+    again = importlib.import_module("paretosoc.api.problem")
+    assert again.Problem is dse.Problem
+    assert paretosoc.Problem is dse.Problem
+    assert again is importlib.import_module("dse.api.problem")
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("paretosoc.nothing")
+        pytest.fail("there is no such module")
