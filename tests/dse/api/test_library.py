@@ -81,7 +81,7 @@ def test_evaluate_agrees_with_the_search(problem: dse.Problem, front: dse.Front)
     clocks = {domain: mhz for domain, mhz in best.clocks_mhz.items() if mhz is not None}
     found = dse.evaluate(problem, mapping, clocks)
     assert found.feasible
-    assert found.member.objectives == best.numeric.objectives
+    assert found.member.numeric.objectives == best.numeric.objectives
 
 
 class Uphill:
