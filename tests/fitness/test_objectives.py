@@ -53,6 +53,11 @@ def expected(problem, design):
     makespan, latencies = frame.frame_end_ps[0], frame.latency_ps[0]
     idle = idle_power_mw(problem, design)
     values = {}
+    continued = {problem.network_of[target] for _, target in problem.handovers}
+    images = sum(
+        entry.batch * (1 if n in continued else entry.repeats)
+        for n, entry in enumerate(problem.networks)
+    )
     if problem.execution.frames_overlap:
         run = simulate_long_run(problem, design)
         window = run.window_ps[1] - run.window_ps[0]
@@ -60,7 +65,7 @@ def expected(problem, design):
         drawn = idle * window + sum(run.dynamic_fj)
         energy = drawn * time // window
         power = Fraction(1000 * drawn, window)
-        values[ObjectiveKind.THROUGHPUT] = time
+        values[ObjectiveKind.THROUGHPUT] = ceil(Fraction(len(problem.networks) * time, images))
     else:
         period = problem.execution.period_ps
         time = makespan if period is None else period
@@ -72,7 +77,7 @@ def expected(problem, design):
         ObjectiveKind.LATENCY: makespan,
         ObjectiveKind.INVERSE_LATENCY: -sum(10**18 // latency for latency in latencies),
         ObjectiveKind.ENERGY: energy,
-        ObjectiveKind.EFFICIENCY: energy // len(problem.networks),
+        ObjectiveKind.EFFICIENCY: energy // images,
         ObjectiveKind.POWER: floor(power),
         ObjectiveKind.ACCURACY_LOSS: lost_ppm(problem, design, range(problem.group_count)),
         ObjectiveKind.STRETCH: floor(Fraction(10**6 * (busy - alone), alone)),
