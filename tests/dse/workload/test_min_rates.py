@@ -213,7 +213,7 @@ def test_a_mapping_that_starves_a_network_is_told(starved: Path, dse) -> None:
         line.startswith("FAILS rate of ") and "at least 5 images/s " + words in line
         for line in outcome.out.splitlines()
     )
-    assert "frames/s too little" in outcome.out
+    assert "images/s too little" in outcome.out
     document = json.loads(dse("evaluate", *asked, "--json").out)
     missed = [entry for entry in document["constraints"] if not entry["met"]]
     assert missed
