@@ -31,10 +31,10 @@ from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.formulation.prove import prove_formulation
 from dse.certificate.formulation.refute import NotShown
 from dse.compile.load import load_proof_code
+from fitness.check.leaves import leaf_table
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from fitness.contention import contention_table
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import check_tree, leaf_table
-from fitness.tree_checker import check_tree_fast
 from results.front.proof_tree import ProofTree, tree_bytes
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import DesignPoint, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
@@ -288,10 +288,10 @@ def checks_of(
     problem: Problem, tree: ProofTree, claim: LemmaTarget, time_limit_s: float
 ) -> Checked:
     """The fast checker, and for small trees the plain one and Z3."""
-    fault, fast_s = timed(lambda: check_tree_fast(problem, tree, claim).fault)
+    fault, fast_s = timed(lambda: check_tree(problem, tree, claim).fault)
     faults, plain_s, cover, cover_s = [fault], None, None, None
     if tree.leaves <= PLAIN_LEMMAS:
-        fault, plain_s = timed(lambda: check_tree(problem, tree, claim))
+        fault, plain_s = timed(lambda: check_tree(problem, tree, claim, plain=True).fault)
         faults.append(fault)
     if tree.leaves <= COVERED_LEMMAS:
         lemmas = leaf_table(problem, tree, claim)

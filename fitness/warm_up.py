@@ -8,8 +8,9 @@ import numpy as np
 
 from fitness.branch_and_bound.choices import make_branching_rules
 from fitness.branch_and_bound.search_tree import make_search_tree
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from fitness.closed_form import make_load_evaluator
-from fitness.lemma_checker.claim import LemmaTarget
 from fitness.multipliers.arrays import BoxArrayTables
 from fitness.multipliers.structure import (
     chains_of,
@@ -24,7 +25,6 @@ from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
 from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
 from fitness.simulator.layout import make_plan
 from fitness.simulator.state import make_chosen, make_state
-from fitness.tree_checker import check_tree_fast
 from results.front.node_kinds import MEMBERS
 from results.front.proof_tree import ProofTree
 from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
@@ -95,7 +95,7 @@ def warm_up() -> None:
     warm_up_long_run()
     warm_up_rates()
     warm_up_branch_and_bound()
-    warm_up_tree_checker()
+    warm_up_checker()
     warm_up_multipliers()
 
 
@@ -143,11 +143,11 @@ def warm_up_branch_and_bound() -> None:
     insert_member(tree, tree.vector, 0)
 
 
-def warm_up_tree_checker() -> None:
-    """The same for the fast checker of its tree."""
+def warm_up_checker() -> None:
+    """The same for the check of its tree."""
     claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
     tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
-    check_tree_fast(smallest_problem(), tree, claim, jobs=1)
+    check_tree(smallest_problem(), tree, claim, jobs=1)
 
 
 def warm_up_multipliers() -> None:

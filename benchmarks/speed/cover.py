@@ -26,9 +26,9 @@ from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.branch_and_bound import Incumbents, find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from dse.compile.load import load_proof_code
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import leaf_table
-from fitness.tree_checker import check_tree_fast
+from fitness.check.leaves import leaf_table
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from results.front.proof_tree import tree_bytes
 from results.problem.problem import Problem
 
@@ -109,7 +109,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     members = tuple(map(tuple, result.objectives.tolist()))
     claim = LemmaTarget(columns, members, instance.tolerance_ppm, result.rates_mw)
     began = time.process_time()
-    assert check_tree_fast(problem, result.tree, claim).fault is None
+    assert check_tree(problem, result.tree, claim).fault is None
     check_s = time.process_time() - began
     began = time.process_time()
     text = cover_smtlib(problem, leaf_table(problem, result.tree, claim))

@@ -16,10 +16,9 @@ from benchmarks.certificate import random_chains
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.branch_and_bound import Incumbents, find_front
-from fitness.lemma_checker.check import LemmaChecker, is_closed
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.costs import Points
-from fitness.lemma_checker.tree import LemmaWalk
+from fitness.check.lemmas import Lemma, Lemmas
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import leaves_of
 from results.front.certificate import NOT_NAMED
 from results.front.node_kinds import PART
 from results.problem.problem import Problem
@@ -31,8 +30,6 @@ COLUMNS = (
     Column("dropped", "of them dropped", ".1%"),
     Column("left", "leaves left", ".1%"),
 )
-Choices = tuple[tuple[int, ...], tuple[Points, ...]]
-"""Units of groups, operating points of domains."""
 
 
 @dataclass(frozen=True)
@@ -53,63 +50,52 @@ def measure(instance: str, problem: Problem, columns: tuple[int, ...]) -> Lifted
     result = find_front(problem, objectives=columns, known=known)
     members = tuple(map(tuple, result.objectives.tolist()))
     claim = LemmaTarget(columns, members, rates_mw=result.rates_mw)
-    checker = LemmaChecker(problem, claim)
-    walk = LemmaWalk(problem, checker)
-    root = walk.root()
-
-    def closes(at: Choices, kind: int) -> bool:
-        units, points = at
-        costs = checker.costs.over(points)
-        state = checker.simulation.resume(root.state, units, costs)
-        return is_closed(problem, checker.bound(state, units, points, costs), claim, kind)
-
-    leaves: list[Choices] = []
-    lifted: list[Choices] = []
+    lemmas = Lemmas(problem, claim)
+    root = lemmas.root()
+    leaves = [Lemma(*choices) for choices in leaves_of(problem, result.tree, claim)]
+    kinds = [kind for part in result.tree.parts for kind in part.tolist() if kind > PART]
+    lifted: list[Lemma] = []
     choices = dropped = 0
-    for _, kind, node in walk.ends(result.tree):
-        if kind == PART:
-            continue
-        leaves.append((node.units, node.points))
-        units, points = list(node.units), list(node.points)
-        for g in reversed(range(len(units))):
-            if units[g] != NOT_NAMED:
+    for lemma, kind in zip(leaves, kinds, strict=True):
+        for g in reversed(range(len(lemma.units))):
+            if lemma.units[g] != NOT_NAMED:
                 choices += 1
-                kept, units[g] = units[g], NOT_NAMED
-                if closes((tuple(units), tuple(points)), kind):
+                units = (*lemma.units[:g], NOT_NAMED, *lemma.units[g + 1 :])
+                without = Lemma(units, lemma.points)
+                if lemmas.closes(without, kind):
                     dropped += 1
-                else:
-                    units[g] = kept
+                    lemma = without
         for d, every in enumerate(root.points):
-            if points[d] != every:
+            if lemma.points[d] != every:
                 choices += 1
-                before, points[d] = points[d], every
-                if closes((tuple(units), tuple(points)), kind):
+                points = (*lemma.points[:d], every, *lemma.points[d + 1 :])
+                without = Lemma(lemma.units, points)
+                if lemmas.closes(without, kind):
                     dropped += 1
-                else:
-                    points[d] = before
-        lifted.append((tuple(units), tuple(points)))
+                    lemma = without
+        lifted.append(lemma)
     count = len(leaves)
     left = _left(leaves, lifted)
     return Lifted(instance, count, choices / count, dropped / choices, left / count)
 
 
-def _left(leaves: Sequence[Choices], lifted: Sequence[Choices]) -> int:
+def _left(leaves: Sequence[Lemma], lifted: Sequence[Lemma]) -> int:
     """How many lifted leaves it takes to have all leaves, the most general first."""
 
     def size(index: int) -> tuple[int, int]:
-        units, points = lifted[index]
-        return sum(u != NOT_NAMED for u in units), -sum(map(len, points))
+        lemma = lifted[index]
+        return sum(u != NOT_NAMED for u in lemma.units), -sum(map(int.bit_count, lemma.points))
 
-    kept: list[Choices] = []
+    kept: list[Lemma] = []
     for index in sorted(range(len(leaves)), key=size):
         if not any(_has(outer, leaves[index]) for outer in kept):
             kept.append(lifted[index])
     return len(kept)
 
 
-def _has(outer: Choices, inner: Choices) -> bool:
-    return all(a in (NOT_NAMED, b) for a, b in zip(outer[0], inner[0], strict=True)) and all(
-        set(a) >= set(b) for a, b in zip(outer[1], inner[1], strict=True)
+def _has(outer: Lemma, inner: Lemma) -> bool:
+    return all(a in (NOT_NAMED, b) for a, b in zip(outer.units, inner.units, strict=True)) and all(
+        a & b == b for a, b in zip(outer.points, inner.points, strict=True)
     )
 
 

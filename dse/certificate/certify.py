@@ -25,11 +25,11 @@ from dse.errors import InternalError
 from dse.problem.int64_bounds import check_magnitudes
 from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import MAX_LEMMAS, leaf_table, most_lemmas
+from fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
-from fitness.tree_checker import check_tree_fast
 from results.errors import ResultError
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from results.front.dominance import non_dominated
@@ -318,7 +318,7 @@ def _checked(
     """The proof of a search that is complete, once its tree is checked; None if that was ended."""
     began = time.monotonic()
     target = _target(files.certificate, columns)
-    report = check_tree_fast(problem, files.tree, target, jobs=jobs, until=until)
+    report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
     if report.is_ended:
         return None
     if report.fault is not None:
@@ -367,5 +367,5 @@ def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> S
         return None
     members = tuple(map(tuple, _known(front, columns).objectives.tolist()))
     target = LemmaTarget(tuple(columns), members, 0, certificate.rates_mw)
-    report = check_tree_fast(front.problem, earlier.tree, target)
+    report = check_tree(front.problem, earlier.tree, target)
     return None if report.wrong else tree_of_subtrees(earlier.tree, report.open)

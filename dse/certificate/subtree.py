@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from common.arrays import IntArray
-from fitness.tree_checker.check import OpenPart
+from fitness.check.tree import OpenPart
 from results.front.node_kinds import PART
 from results.front.proof_tree import ProofTree
 from results.io.canonical_json import INT64_MAX

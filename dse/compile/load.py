@@ -19,8 +19,8 @@ from fitness.objectives import make_outcomes
 from fitness.simulator.jit import cache_folder
 from fitness.warm_up import (
     warm_up_branch_and_bound,
+    warm_up_checker,
     warm_up_multipliers,
-    warm_up_tree_checker,
 )
 
 
@@ -80,7 +80,7 @@ _ASIDE: list[subprocess.Popen[bytes]] = []
 
 def load_proof_code() -> None:
     """Loads or compiles what the search that proves a front needs, and what checks its tree."""
-    _in_a_thread(warm_up_tree_checker)
+    _in_a_thread(warm_up_checker)
     while _ASIDE:
         _ASIDE.pop().wait()
     _in_a_thread(warm_up_branch_and_bound)

@@ -20,11 +20,11 @@ from fitness.objectives import Outcomes, make_outcomes
 from fitness.warm_up import (
     smallest_problem,
     warm_up_branch_and_bound,
+    warm_up_checker,
     warm_up_frames,
     warm_up_long_run,
     warm_up_multipliers,
     warm_up_rates,
-    warm_up_tree_checker,
 )
 
 
@@ -39,7 +39,7 @@ def warm_up_search() -> None:
 PARTS: dict[str, Callable[[], None]] = {
     "proof": warm_up_branch_and_bound,
     "search": warm_up_search,
-    "checker": warm_up_tree_checker,
+    "checker": warm_up_checker,
     "long-run": warm_up_long_run,
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,

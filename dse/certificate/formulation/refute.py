@@ -10,7 +10,7 @@ each, Z3 is asked questions that it must answer with "unsat"; what it has shown 
 3. that each of its solutions is in one of the smaller parts that it is split into.
 
 Which event is next, whether the bounds suffice and what is chosen next are hints of
-:mod:`fitness.lemma_checker`. Nothing rests on them: a wrong hint is a question without "unsat".
+:mod:`fitness.check`. Nothing rests on them: a wrong hint is a question without "unsat".
 
 What a part adds to the constraints of :class:`~dse.certificate.formulation.equations.Equations`
 is implied by Eq. 1 to 11, the part's choices and its facts:
@@ -36,15 +36,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from dse.certificate.formulation.equations import Equations, Setting, Term
 from dse.certificate.formulation.hints import Hints, Path
+from fitness.check.lemmas import Cost, Lemma, Stop
+from fitness.check.tree import TreeFault
 from fitness.contention import lost_rate
-from fitness.lemma_checker.costs import CertainCost, LemmaCosts
-from fitness.lemma_checker.simulate import State
-from fitness.lemma_checker.tree import LemmaNode, TreeFault
 from results.front.certificate import NOT_NAMED
 from results.io.plural import pluralize
 from results.problem.arithmetic import WORK_PER_PS
@@ -95,7 +95,8 @@ class Refutation:
         self._z3 = z3
         self._problem = problem
         self._hints = Hints(problem, column, optimum_ps)
-        self._layers = self._hints.checker.instances
+        self._lemmas = self._hints.lemmas
+        self._group_of = self._lemmas.group_of
         self._equations = Equations(problem, Setting.DISPATCH)
         # Not Solver(): its preprocessing is made for one check, and here there are many.
         self._solver = z3.SimpleSolver()
@@ -114,7 +115,7 @@ class Refutation:
             NotShown: where Z3 does not show it within its limits.
         """
         self._solver.push()
-        node, now = self._hints.walk.root(), _Now(0, frozenset(), {})
+        node, now = self._lemmas.root(), _Now(0, frozenset(), {})
         self._times(node)
         for k in path:
             state, now = self._settle(node, now)
@@ -126,12 +127,12 @@ class Refutation:
 
     def has_solution(self) -> bool:
         """Whether Z3 finds one, of a problem with one design point: there is nothing to split."""
-        node, now = self._hints.walk.root(), _Now(0, frozenset(), {})
+        node, now = self._lemmas.root(), _Now(0, frozenset(), {})
         self._times(node)
         try:
             while True:
                 state, now = self._settle(node, now)
-                if len(now.started) == len(self._layers):
+                if len(now.started) == len(self._group_of):
                     return bool(self._solver.check() == self._z3.sat)
                 (child,) = self._split(node, state)
                 self._choose(node, state, child)
@@ -141,9 +142,9 @@ class Refutation:
         except NotShown:
             return False
 
-    def _refute_below(self, node: LemmaNode, now: _Now) -> None:
+    def _refute_below(self, node: Lemma, now: _Now) -> None:
         state, now = self._settle(node, now)
-        if self._hints.is_closed(node, state):
+        if self._hints.is_closed(node):
             self._loads(node, now)
             self._show([self._z3.BoolVal(False)])
             self.parts += 1
@@ -171,14 +172,14 @@ class Refutation:
 
     # Choices
 
-    def _split(self, node: LemmaNode, state: State) -> list[LemmaNode]:
+    def _split(self, node: Lemma, state: Stop) -> list[Lemma]:
         """The smaller parts; that none is left out is shown, for operating points here."""
-        walk, S = self._hints.walk, self._equations.S
+        S = self._equations.S
         try:
-            children = list(walk.children(LemmaNode(node.units, node.points, state)))
+            children = self._lemmas.children(node)
         except TreeFault:
             raise NotShown("a design point is faster") from None
-        group = self._next_group(node, state)
+        group = state.open_group
         if any(
             child.units != node.units if group is None else child.points != node.points
             for child in children
@@ -186,25 +187,22 @@ class Refutation:
             raise NotShown("another choice is made besides")
         if group is not None:
             tried = [child.units[group] for child in children]
-            tried += [u for u in S[group] if walk.is_mirror_image(node.units, u)]
+            tried += [u for u in S[group] if self._lemmas.is_mirror_image(node, u)]
             self._show([self._z3.Or([S[group][u] for u in tried])])
             return children
-        halves = [child.points for child in children]
-        changed = [d for d, points in enumerate(node.points) if {h[d] for h in halves} != {points}]
-        if len(changed) != 1 or set(chain(*(h[changed[0]] for h in halves))) != set(
-            node.points[changed[0]]
+        changed = [
+            d for d, mask in enumerate(node.points) if any(c.points[d] != mask for c in children)
+        ]
+        if (
+            len(changed) != 1
+            or reduce(or_, (c.points[changed[0]] for c in children)) != (node.points[changed[0]])
         ):
             raise NotShown("operating points are left out")
         return children
 
-    def _next_group(self, node: LemmaNode, state: State) -> int | None:
-        """The group whose unit is chosen next; None where the choice is one of clocks."""
-        fresh = (self._layers[i].group for i in state.fresh)
-        return next((g for g in fresh if node.units[g] == NOT_NAMED), None)
-
-    def _choose(self, node: LemmaNode, state: State, child: LemmaNode) -> None:
+    def _choose(self, node: Lemma, state: Stop, child: Lemma) -> None:
         """The choice of a child; what follows from the limits on transitions is shown."""
-        group = self._next_group(node, state)
+        group = state.open_group
         if group is None:
             self._times(child)
             return
@@ -214,45 +212,41 @@ class Refutation:
         if forced:
             self._show(forced)
 
-    def _times(self, node: LemmaNode) -> None:
+    def _times(self, node: Lemma) -> None:
         """Times over the operating points that are left."""
-        costs = self._hints.checker.costs.over(node.points)
         for g, units in enumerate(self._equations.S):
             alone = self._equations.alone[g]
-            self._solver.add(alone >= costs.smallest_ps[NOT_NAMED][g])
+            self._solver.add(alone >= self._lemmas.smallest_ps(node, g, NOT_NAMED))
             for u, chosen in units.items():
-                certain = costs.certain[u][g]
-                time = costs.smallest_ps[u][g]
-                here = alone >= time if certain is None else alone == time
+                time = self._lemmas.smallest_ps(node, g, u)
+                is_certain = self._lemmas.cost(node, g, u) is not None
+                here = alone == time if is_certain else alone >= time
                 self._solver.add(self._z3.Implies(chosen, here))
 
     # Events
 
-    def _settle(self, node: LemmaNode, now: _Now) -> tuple[State, _Now]:
+    def _settle(self, node: Lemma, now: _Now) -> tuple[Stop, _Now]:
         """Starts and ends up to the instant at which the part's timeline stops are facts then."""
-        state = self._hints.state(node)
-        costs = self._hints.checker.costs.over(node.points)
+        state = self._lemmas.stop(node)
         st, et = self._equations.st, self._equations.et
-        for instant, starts in _events(node.state, state):
+        for instant, starts in _events(now, state):
             if instant > now.now_ps:
-                now = self._advance(node, costs, state, now, instant)
+                now = self._advance(node, state, now, instant)
             if starts:
                 self._show([st[i] == instant for i in starts] + [et[i] > instant for i in starts])
                 done = now.done | dict.fromkeys(starts, 0)
                 now = _Now(now.now_ps, now.started | set(starts), done)
         return state, now
 
-    def _advance(
-        self, node: LemmaNode, costs: LemmaCosts, state: State, now: _Now, instant: int
-    ) -> _Now:
+    def _advance(self, node: Lemma, state: Stop, now: _Now, instant: int) -> _Now:
         """From one instant to the next at which something happens."""
         st, et = self._equations.st, self._equations.et
-        rates = self._rates(node, costs, sorted(now.done))
+        rates = self._rates(node, sorted(now.done))
         before = self._equations.table.before
         next_to_start = [
             i for i in range(len(st)) if i not in now.started and before[i] <= now.started
         ]
-        self._interval(node, costs, now, rates, next_to_start)
+        self._interval(node, now, rates, next_to_start)
         self._show([et[i] >= instant for i in rates] + [st[j] >= instant for j in next_to_start])
         ended = [i for i in rates if state.end_ps[i] == instant]
         left = [i for i in rates if i not in ended]
@@ -260,12 +254,12 @@ class Refutation:
         done = {i: now.done[i] + rates[i] * (instant - now.now_ps) for i in left}
         return _Now(instant, now.started, done)
 
-    def _rates(self, node: LemmaNode, costs: LemmaCosts, running: Sequence[int]) -> dict[int, int]:
+    def _rates(self, node: Lemma, running: Sequence[int]) -> dict[int, int]:
         """Rates of layers that run side by side, ``cont_model`` of Eq. 7."""
-        own = {i: self._cost(node, costs, i) for i in running}
+        own = {i: self._cost(node, i) for i in running}
         rates = {}
         for i, cost in own.items():
-            table = self._problem.units[node.units[self._layers[i].group]].contention
+            table = self._problem.units[node.units[self._group_of[i]]].contention
             others = sum(other.demand_kbps for j, other in own.items() if j != i)
             rates[i] = WORK_PER_PS
             if table is not None:
@@ -274,8 +268,7 @@ class Refutation:
 
     def _interval(
         self,
-        node: LemmaNode,
-        costs: LemmaCosts,
+        node: Lemma,
         now: _Now,
         rates: dict[int, int],
         next_to_start: Sequence[int],
@@ -286,33 +279,32 @@ class Refutation:
         for event in events:
             result = []
             for i, rate in rates.items():
-                work = WORK_PER_PS * self._cost(node, costs, i).time_ps
+                work = WORK_PER_PS * self._cost(node, i).time_ps
                 done = now.done[i] + rate * (event - now.now_ps)
                 ends = z3.And(done >= work, done - rate < work)
                 result.append(z3.If(et[i] > event, done < work, ends))
             first = z3.And([event <= other for other in events if other is not event])
             self._solver.add(z3.Implies(first, z3.And(result)))
 
-    def _cost(self, node: LemmaNode, costs: LemmaCosts, i: int) -> CertainCost:
+    def _cost(self, node: Lemma, i: int) -> Cost:
         """Of a layer that runs."""
-        group = self._layers[i].group
+        group = self._group_of[i]
         unit = node.units[group]
-        cost = None if unit == NOT_NAMED else costs.certain[unit][group]
+        cost = None if unit == NOT_NAMED else self._lemmas.cost(node, group, unit)
         if cost is None:
             raise NotShown("a layer whose unit or clocks are open has started")
         return cost
 
-    def _loads(self, node: LemmaNode, now: _Now) -> None:
+    def _loads(self, node: Lemma, now: _Now) -> None:
         """Speed of what runs, and load of all units from now on."""
         z3, equations = self._z3, self._equations
-        costs = self._hints.checker.costs.over(node.points)
         unit_of = self._problem.unit_of
         begins: dict[int, Any] = {u: z3.IntVal(now.now_ps) for u in sorted(set(unit_of))}
         for i, done in now.done.items():
-            left = WORK_PER_PS * self._cost(node, costs, i).time_ps - done
+            left = WORK_PER_PS * self._cost(node, i).time_ps - done
             self._solver.add(WORK_PER_PS * (equations.et[i] - now.now_ps) >= left)
-            begins[unit_of[node.units[self._layers[i].group]]] = equations.et[i]
-        rest = [layer.group for i, layer in enumerate(self._layers) if i not in now.started]
+            begins[unit_of[node.units[self._group_of[i]]]] = equations.et[i]
+        rest = [group for i, group in enumerate(self._group_of) if i not in now.started]
         for u, begin in begins.items():
             times = [z3.If(equations.on_unit(g, u), equations.alone[g], 0) for g in rest]
             self._solver.add(equations.makespan >= z3.Sum([begin, *times]))
@@ -320,13 +312,13 @@ class Refutation:
         self._solver.add(len(begins) * equations.makespan >= total)
 
 
-def _events(before: State, after: State) -> Iterator[tuple[int, list[int]]]:
-    """(instant, layers that start) of all that happens between two states, in order; the last
-    instant is that of the later state."""
+def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
+    """(instant, layers that start) of all that happens from now on until a timeline stops, in
+    order; the last instant is that of the stop."""
     starts: dict[int, list[int]] = {}
-    for i, start in enumerate(after.start_ps):
-        if start is not None and before.start_ps[i] is None:
+    for i, start in enumerate(stop.start_ps):
+        if start is not None and i not in now.started:
             starts.setdefault(start, []).append(i)
-    ends = {end for end in after.end_ps if end is not None and end > before.now_ps}
-    for instant in sorted(starts.keys() | ends | {after.now_ps}):
+    ends = {end for end in stop.end_ps if end is not None and end > now.now_ps}
+    for instant in sorted(starts.keys() | ends | {stop.now_ps}):
         yield instant, starts.get(instant, [])

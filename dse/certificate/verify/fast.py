@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dse.problem.int64_bounds import check_magnitudes
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.tree_checker.facts import make_facts
+from fitness.check.facts import make_facts
+from fitness.check.target import LemmaTarget
 from results.errors import ResultError
 from results.problem.problem import Problem
 

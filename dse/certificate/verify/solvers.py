@@ -9,8 +9,8 @@ from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.formulation.prove import prove_formulation
 from dse.certificate.formulation.refute import Ended, NotShown
 from dse.certificate.verify.checks import Check, fails, holds, not_checked
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import MAX_LEMMAS, leaf_table, most_lemmas
+from fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from fitness.check.target import LemmaTarget
 from results.errors import ResultError
 from results.front.certificate import Certificate, FormulationProof, ProofArtifacts
 from results.front.front import Front

@@ -1,7 +1,7 @@
 """What a result folder claims, checked without trusting what wrote it.
 
-Everything is recomputed from ``problem.json``: members by the plain evaluator, trees by one of two
-checkers that share nothing with the search, and the second opinion of solvers from a formula
+Everything is recomputed from ``problem.json``: members by the plain evaluator, trees by a
+checker that shares nothing with the search, and the second opinion of solvers from a formula
 written again.
 """
 
@@ -24,8 +24,7 @@ from dse.certificate.verify.solvers import (
     formulation_holds,
     target_of,
 )
-from fitness.lemma_checker.tree import check_tree
-from fitness.tree_checker import check_tree_fast
+from fitness.check.tree import check_tree
 from results.errors import ResultError
 from results.export.result_folder import (
     CERTIFICATE,
@@ -58,9 +57,9 @@ class Checker(Enum):
     """What checks the trees."""
 
     PLAIN = "plain"
-    """:mod:`fitness.lemma_checker`: Python integers, nothing compiled."""
+    """Interpreted: Python integers, nothing compiled."""
     FAST = "fast"
-    """:mod:`fitness.tree_checker`: compiled, on all cores."""
+    """Compiled, on all cores."""
 
 
 def verify(
@@ -308,9 +307,9 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
     target = target_of(problem, certificate)
     try:
         if checker is Checker.FAST and fits_fast_checker(problem, target):
-            fault, which = check_tree_fast(problem, tree, target).fault, "fast"
+            fault, which = check_tree(problem, tree, target).fault, "fast"
         else:
-            fault, which = check_tree(problem, tree, target), "plain"
+            fault, which = check_tree(problem, tree, target, plain=True).fault, "plain"
     except ResultError as error:
         return fails("tree", str(error))
     except MemoryError:

@@ -29,9 +29,9 @@ from dse.certificate.verify.verify import exit_status
 from dse.errors import InternalError
 from dse.space.members import make_members
 from dse.workload.options import Options
+from fitness.check.tree import TreeReport
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
-from fitness.tree_checker import TreeReport
 from results.errors import ResultError
 from results.export.result_folder import read_certificate, read_results, write_results
 from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
@@ -249,7 +249,7 @@ def test_a_tree_that_does_not_hold_is_reported(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = TreeReport("part 0: node 7 is not closed by members", {})
-    monkeypatch.setattr("dse.certificate.certify.check_tree_fast", lambda *_, **__: report)
+    monkeypatch.setattr("dse.certificate.certify.check_tree", lambda *_, **__: report)
     with pytest.raises(InternalError, match="does not hold: part 0: node 7"):
         proved(front)
 

@@ -17,8 +17,8 @@ from dse.api.front import Front
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from dse.certificate.subtree_search import SearchedSlice, search_slice
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.tree_checker import check_tree_fast
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from results.front.certificate import CertificateStatus
 from results.front.proof_tree import tree_bytes
 from results.problem.problem import Problem
@@ -64,7 +64,7 @@ def test_checkpoints_change_nothing_and_are_resumed(
     assert len(written) > 5
     for gap in written[:: len(written) // 4]:
         members = tuple(map(tuple, gap.objectives.tolist()))
-        report = check_tree_fast(problem, gap.tree, LemmaTarget((0, 1), members, 0, gap.rates_mw))
+        report = check_tree(problem, gap.tree, LemmaTarget((0, 1), members, 0, gap.rates_mw))
         assert report.wrong is None
         assert 0 < gap.tree.nodes <= here.nodes
         known = exact_search.Incumbents(gap.objectives, gap.rows)
@@ -72,7 +72,7 @@ def test_checkpoints_change_nothing_and_are_resumed(
         assert rest.complete
         assert np.array_equal(rest.objectives, here.objectives)
         target = LemmaTarget((0, 1), tuple(map(tuple, rest.objectives.tolist())), 0, rest.rates_mw)
-        assert check_tree_fast(problem, rest.tree, target).fault is None
+        assert check_tree(problem, rest.tree, target).fault is None
 
 
 def run_script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:

@@ -17,7 +17,7 @@ from common.arrays import IntArray
 from common.units import PPM
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from fitness.objectives import make_outcomes
 from results.errors import ResultError
 from results.front.dominance import non_dominated

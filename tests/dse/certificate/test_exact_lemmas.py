@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dse.certificate.fastest import find_fastest
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem, size_of

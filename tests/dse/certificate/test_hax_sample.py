@@ -11,7 +11,7 @@ import pytest
 from benchmarks.problems.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.fastest import find_fastest
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from fitness.reference import timeline as plain_timeline
 from results.front.certificate import LemmaTable
 from results.problem.problem import DesignPoint

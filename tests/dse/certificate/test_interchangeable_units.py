@@ -11,8 +11,8 @@ from common.arrays import IntArray
 from dse.certificate.branch_and_bound import find_front
 from dse.certificate.cover import cover_smtlib, prove_cover
 from fitness.branch_and_bound import choices
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import most_lemmas
+from fitness.check.leaves import most_lemmas
+from fitness.check.target import LemmaTarget
 from fitness.objectives import make_outcomes
 from results.front.dominance import non_dominated
 from results.problem.interchangeable import interchangeable_before

@@ -13,10 +13,9 @@ import numpy as np
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from dse.certificate.branch_and_bound import ExactResult, find_front
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import check_tree
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from fitness.objectives import make_outcomes
-from fitness.tree_checker import check_tree_fast
 from results.front.dominance import non_dominated
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem
@@ -79,8 +78,8 @@ def test_the_front_is_that_of_the_enumeration_and_both_checkers_accept_its_tree(
         if not len(feasible):
             continue
         claim = claim_of(problem, result)
-        assert check_tree(problem, result.tree, claim) is None
-        assert check_tree_fast(problem, result.tree, claim).fault is None
+        assert check_tree(problem, result.tree, claim, plain=True).fault is None
+        assert check_tree(problem, result.tree, claim).fault is None
     assert limited > PROBLEMS // 4
     assert several > PROBLEMS // 10
 
@@ -102,7 +101,7 @@ def test_a_smaller_limit_or_a_better_point_breaks_the_tree() -> None:
         better = {*map(tuple, feasible[non_dominated(feasible)].tolist())}
         if better <= {*claim.members}:
             continue
-        assert check_tree(free, result.tree, claim) is not None
-        assert check_tree_fast(free, result.tree, claim).fault is not None
+        assert check_tree(free, result.tree, claim, plain=True).fault is not None
+        assert check_tree(free, result.tree, claim).fault is not None
         refused += 1
     assert refused > 3

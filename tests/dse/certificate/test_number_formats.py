@@ -16,10 +16,10 @@ from benchmarks.problems.number_formats import with_formats, with_twin
 from benchmarks.problems.reference_problem import reference_problem
 from dse.certificate.branch_and_bound import ExactResult, find_front
 from dse.certificate.preconditions import Goal, provable
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import check_tree, leaf_table
+from fitness.check.leaves import leaf_table
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from fitness.objectives import make_outcomes
-from fitness.tree_checker import check_tree_fast
 from results.front.dominance import non_dominated
 from results.problem.interchangeable import interchangeable_before
 from results.problem.objectives import Objective, ObjectiveKind
@@ -83,8 +83,8 @@ def test_the_exact_front_is_that_of_enumeration(chunk: int) -> None:
         assert result.complete
         assert vectors(result.objectives) == vectors(feasible[non_dominated(feasible)])
         claim = claim_of(problem, result)
-        assert check_tree(problem, result.tree, claim) is None
-        assert check_tree_fast(problem, result.tree, claim).fault is None
+        assert check_tree(problem, result.tree, claim, plain=True).fault is None
+        assert check_tree(problem, result.tree, claim).fault is None
         alike += max(interchangeable_before(problem)) >= 0
         several += len(result.objectives) > 2
         limited += any(network.max_loss_ppm is not None for network in problem.networks)
@@ -147,7 +147,7 @@ def test_two_networks_of_ten_groups_with_two_formats_on_each_unit() -> None:
     assert rows > 500_000
     assert len(front) > 10
     assert vectors(result.objectives) == vectors(front)
-    assert check_tree_fast(problem, result.tree, claim_of(problem, result)).fault is None
+    assert check_tree(problem, result.tree, claim_of(problem, result)).fault is None
 
 
 def test_a_better_point_breaks_the_tree() -> None:
@@ -162,8 +162,8 @@ def test_a_better_point_breaks_the_tree() -> None:
         for member in claim.members:
             others = tuple(other for other in claim.members if other != member)
             without = replace(claim, members=others)
-            assert check_tree(problem, result.tree, without) is not None
-            assert check_tree_fast(problem, result.tree, without).fault is not None
+            assert check_tree(problem, result.tree, without, plain=True).fault is not None
+            assert check_tree(problem, result.tree, without).fault is not None
             refused += 1
     assert refused > 20
 

@@ -10,8 +10,8 @@ import pytest
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.fastest import FastestResult, find_fastest
 from dse.certificate.subtree import Subtree, tree_of_subtrees
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.tree_checker import check_tree_fast
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree
 from results.front.proof_tree import tree_bytes, tree_from_bytes
 from results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_limited_problem
@@ -58,7 +58,7 @@ def written_and_read(problem: Problem, part: FastestResult) -> Subtree:
     tree = tree_from_bytes(tree_bytes(part.tree))
     assert not tree.is_complete
     members = () if part.best_value is None else ((part.best_value,),)
-    report = check_tree_fast(problem, tree, LemmaTarget((0,), members), jobs=1)
+    report = check_tree(problem, tree, LemmaTarget((0,), members), jobs=1)
     assert report.wrong is None
     again = tree_of_subtrees(tree, report.open)
     assert tree_bytes(replace(part, root=again).tree) == tree_bytes(tree)

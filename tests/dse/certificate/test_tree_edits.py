@@ -14,7 +14,7 @@ import pytest
 
 from dse.certificate import branch_and_bound as exact_search
 from dse.certificate.branch_and_bound import ExactResult, find_front
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from results.errors import ResultError
 from results.front.node_kinds import MEMBERS, PART, SPLIT
 from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes

@@ -114,9 +114,9 @@ from dse.compile.load import load_proof_code
 from dse.certificate.branch_and_bound import Incumbents, find_front
 from fitness.branch_and_bound.search import begin_subtree, search_nodes
 from fitness.branch_and_bound.archive import is_fathomed, insert_member
-from fitness.lemma_checker import LemmaTarget
-from fitness.tree_checker import check_tree_fast
-from fitness.tree_checker.walk import check_part
+from fitness.check import LemmaTarget
+from fitness.check.tree import check_tree
+from fitness.check.walk import check_part
 
 def loaded():
     return [len(kernel.signatures) for kernel in (search_nodes, begin_subtree, is_fathomed,
@@ -130,7 +130,7 @@ whole = find_front(problem, known=Incumbents(part.objectives, part.rows),
                    resume_from=part.root)
 again = find_front(problem, known=Incumbents(whole.objectives, whole.rows))
 claim = LemmaTarget((0, 1), tuple(map(tuple, again.objectives.tolist())), 0, again.rates_mw)
-assert check_tree_fast(problem, again.tree, claim).fault is None
+assert check_tree(problem, again.tree, claim).fault is None
 assert before == loaded() == [1, 1, 1, 1, 1], (before, loaded())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Lemmas by themselves, each by the plain checker."""
+"""Lemmas by themselves, each by the interpreted checker."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from common.arrays import IntArray
-from fitness.lemma_checker.check import LemmaBound, LemmaChecker, is_closed
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import check_tree, leaf_table
-from fitness.tree_checker import check_tree_fast
+from fitness.check.leaves import leaf_table
+from fitness.check.lemmas import Lemma, LemmaBound, Lemmas
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import check_tree, whole_space
 from results.front.certificate import LemmaTable, MaskArray
 from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
 from results.front.proof_tree import ProofTree
@@ -19,22 +19,22 @@ from results.problem.problem import Problem
 NO_CLAIM = LemmaTarget((), ())
 
 
+def lemmas_in(problem: Problem, table: LemmaTable) -> list[Lemma]:
+    """The lemmas of a table, each with its allowed operating points only."""
+    allowed = whole_space(problem)
+    return [
+        Lemma(tuple(units), tuple(mask & may for mask, may in zip(masks, allowed, strict=True)))
+        for units, masks in zip(table.units.tolist(), table.points.tolist(), strict=True)
+    ]
+
+
 def lemma_bounds(
     problem: Problem, lemmas: LemmaTable, claim: LemmaTarget = NO_CLAIM
 ) -> list[LemmaBound]:
     """The lower bounds of all lemmas, in their order; each names an allowed operating point for
     every domain."""
-    checker = LemmaChecker(problem, claim)
-    bounds = []
-    for units, masks in zip(lemmas.units.tolist(), lemmas.points.tolist(), strict=True):
-        points = tuple(
-            tuple(k for k in domain.allowed.nonzero()[0].tolist() if mask >> k & 1)
-            for domain, mask in zip(problem.domains, masks, strict=True)
-        )
-        costs = checker.costs.over(points)
-        state = checker.simulation.resume(checker.simulation.begin(), units, costs)
-        bounds.append(checker.bound(state, units, points, costs))
-    return bounds
+    checker = Lemmas(problem, claim)
+    return [checker.bound(lemma) for lemma in lemmas_in(problem, lemmas)]
 
 
 def lemma_bound(problem: Problem, units: IntArray, masks: MaskArray) -> int:
@@ -48,12 +48,11 @@ def failing_lemmas(problem: Problem, lemmas: LemmaTable, claim: LemmaTarget) -> 
     kinds = (MEMBERS, TRADE_OFF, TIME_LIMIT, POWER_LIMIT)
     may = np.append(problem.allowed, np.ones((problem.group_count, 1), dtype=np.bool_), axis=1)
     sound = may[np.arange(problem.group_count), lemmas.units].all(axis=1)
-    kept = np.flatnonzero(sound)
-    bounds = lemma_bounds(problem, LemmaTable(lemmas.units[kept], lemmas.points[kept]), claim)
+    checker = Lemmas(problem, claim)
     held = {
-        int(index)
-        for index, bound in zip(kept, bounds, strict=True)
-        if any(is_closed(problem, bound, claim, kind) for kind in kinds)
+        index
+        for index, lemma in enumerate(lemmas_in(problem, lemmas))
+        if sound[index] and any(checker.closes(lemma, kind) for kind in kinds)
     }
     return [index for index in range(len(lemmas)) if index not in held]
 
@@ -67,5 +66,6 @@ def leaves_of(
 
 
 def faults(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> tuple[str | None, str | None]:
-    """What the plain and the fast checker say of a tree."""
-    return check_tree(problem, tree, claim), check_tree_fast(problem, tree, claim, jobs=1).fault
+    """What the checker says of a tree, interpreted and compiled."""
+    plain = check_tree(problem, tree, claim, plain=True)
+    return plain.fault, check_tree(problem, tree, claim, jobs=1).fault

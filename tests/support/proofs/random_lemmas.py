@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
 from common.arrays import IntArray
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from results.front.certificate import NOT_NAMED, LemmaTable
 from results.problem.objectives import Objective, ObjectiveKind
 from results.problem.problem import Problem, ProblemUnit

@@ -29,8 +29,8 @@ from dse.space.design_space import DesignSpace
 from dse.space.members import make_members
 from dse.workload.options import Options
 from dse.workload.workload import workload_of
+from fitness.check.tree import TreeFault
 from fitness.constraints import constraints_of
-from fitness.lemma_checker.tree import TreeFault
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from platforms.io.platform_file import load_platform

@@ -14,9 +14,9 @@ from dse.certificate.branch_and_bound import find_front
 from dse.certificate.certify import certify
 from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from dse.certificate.seed_front import seed_front
+from fitness.check.leaves import leaf_table
+from fitness.check.target import LemmaTarget
 from fitness.constraints import ConstraintKind, constraints_of
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.lemma_checker.tree import leaf_table
 from fitness.objectives import make_outcomes
 from fitness.simulate import row_of
 from results.front.certificate import NOT_NAMED, LemmaTable

@@ -142,9 +142,9 @@ def test_hints_are_not_trusted(space: Space, monkeypatch: pytest.MonkeyPatch) ->
         wrong.setattr(Hints, "is_closed", lambda *_: True)
         assert not is_refuted(space.problem, best)
     refutation = Refutation(space.problem, 0, best)
-    walk = refutation._hints.walk
-    children = walk.children
-    monkeypatch.setattr(walk, "children", lambda node: list(children(node))[1:])
+    lemmas = refutation._lemmas
+    children = lemmas.children
+    monkeypatch.setattr(lemmas, "children", lambda lemma: children(lemma)[1:])
     with pytest.raises(NotShown):
         refutation.refute(())
 

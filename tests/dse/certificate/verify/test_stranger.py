@@ -28,7 +28,7 @@ from dse.certificate.boxes.prove import BoundedFront, bound_front
 from dse.certificate.branch_and_bound import find_front
 from dse.certificate.verify.bounds import wrong_bounds
 from fitness.bound_checker.check import CheckedBounds
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.target import LemmaTarget
 from results.errors import ResultError
 from results.export.result_folder import write_results
 from results.front.bounds import BoundProof

@@ -258,7 +258,7 @@ def test_the_line_says_which_checker_it_was(dse: Any, certified: Path, checker: 
     assert f"nothing is left out, by the {checker.value} checker" in checked.out
 
 
-@pytest.mark.parametrize(("name", "what"), [("check_tree_fast", "tree"), ("most_lemmas", "cover")])
+@pytest.mark.parametrize(("name", "what"), [("check_tree", "tree"), ("most_lemmas", "cover")])
 def test_what_needs_too_much_memory_is_not_checked(
     certified: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
 ) -> None:

@@ -1,10 +1,13 @@
-"""Smallest costs over sets of operating points; compiled."""
+"""What groups cost over the operating points that a node leaves: smallest figures.
+
+Costs on a unit are *certain* where its clocks and the memory have one point each: then a group can
+start there in the timeline without a further choice.
+"""
 
 import numpy as np
 
+from fitness.check.work import FAR
 from fitness.simulator.jit import jit
-
-FAR = np.int64((1 << 63) - 1)
 
 
 @jit

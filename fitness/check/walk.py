@@ -1,10 +1,15 @@
-"""One part of a tree, walked in preorder; compiled."""
+"""One part of a tree, walked in preorder.
 
+The root is the whole space. A node that is split has a child for every way to make its next choice
+(:mod:`fitness.check.choices`); a closed one must be a lemma that holds
+(:mod:`fitness.check.bounds`).
+"""
+
+from fitness.check.bounds import is_closed
+from fitness.check.choices import next_child, open_choice, put_on
+from fitness.check.costs import fill_costs
+from fitness.check.timeline import begin_timeline, resume_timeline
 from fitness.simulator.jit import jit
-from fitness.tree_checker.bounds import is_closed
-from fitness.tree_checker.choices import next_child, open_choice, put_on
-from fitness.tree_checker.costs import fill_costs
-from fitness.tree_checker.timeline import begin_timeline, resume_timeline
 from results.front.node_kinds import PART, SPLIT
 
 FAULTS = (
@@ -18,13 +23,9 @@ SOUND, NOT_CLOSED, NOT_SPLIT, TOO_MANY, MISSING = range(len(FAULTS))
 
 
 @jit
-def check_part(facts, work, nodes, units, points, part_units, part_points, where):
-    """Whether everything in a part is closed that says so; one of ``FAULTS``.
-
-    ``nodes`` [nodes] are their kinds, ``units`` [groups] and ``points`` [domains] the choices above
-    the part. Those above further parts are written to ``part_units`` and ``part_points`` [parts,
-    ...], the place of a fault to ``where`` [1].
-    """
+def begin_part(facts, work, units, points):
+    """Make the choices ``units`` [groups] and ``points`` [domains], from the beginning of the
+    timeline on."""
     for u in range(facts.units):
         work.groups_on[u] = 0
     for g in range(facts.groups):
@@ -37,7 +38,19 @@ def check_part(facts, work, nodes, units, points, part_units, part_points, where
     work.costs_at[0] = 0
     fill_costs(facts, work, 0, -1)
     begin_timeline(facts, work)
-    depth, parts = 0, 0
+
+
+@jit
+def check_part(facts, work, nodes, units, points, part_units, part_points, leaves, where):
+    """Return whether everything in a part is closed that says so: one of ``FAULTS``.
+
+    ``nodes`` [nodes] are their kinds, ``units`` and ``points`` the choices above the part. Those
+    above further parts are written to ``part_units`` and ``part_points`` [parts, ...], the place of
+    a fault to ``where`` [1]. If ``leaves`` [leaves, groups + domains] has rows, the choices of all
+    that is closed are written there, and not checked.
+    """
+    begin_part(facts, work, units, points)
+    depth, parts, closed = 0, 0, 0
     for at in range(nodes.shape[0]):
         where[0] = at
         if depth < 0:
@@ -49,6 +62,12 @@ def check_part(facts, work, nodes, units, points, part_units, part_points, where
             for d in range(facts.domains):
                 part_points[parts, d] = work.points[d]
             parts += 1
+        elif kind != SPLIT and leaves.shape[0] > 0:
+            for g in range(facts.groups):
+                leaves[closed, g] = work.units[g]
+            for d in range(facts.domains):
+                leaves[closed, facts.groups + d] = work.points[d]
+            closed += 1
         else:
             resume_timeline(facts, work, depth)
             if kind == SPLIT:

@@ -1,12 +1,15 @@
-"""Whether members leave a node no room between makespan and energy; compiled. The argument is in
-:mod:`fitness.lemma_checker.trade_off`."""
+"""Whether members leave a node no room between makespan and energy.
+
+docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. What later repeats take longer
+is left out here, as it only adds. The least energy F of a makespan is convex, above each of its
+tangents. What is not settled yet lies between a makespan where it falls and one where it rises; the
+point where their tangents meet is tried next.
+"""
 
 import numpy as np
 
+from fitness.check.work import ENDED, RUNNING
 from fitness.simulator.jit import jit
-from fitness.tree_checker.work import ENDED, RUNNING
-
-MOST_FJ = 1 << 61
 
 
 @jit
@@ -49,7 +52,7 @@ def closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic):
             return False
         if longest <= makespan:
             continue
-        if longest > facts.longest_ps or wanted > MOST_FJ:
+        if longest > facts.longest_ps or wanted > facts.most_fj:
             return False
         if not _is_reached(facts, work, fixed, power, wanted, makespan, longest):
             return False

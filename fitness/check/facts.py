@@ -1,16 +1,17 @@
-"""A problem and a claim about it, laid out for the fast check of trees."""
+"""A problem and a claim about it, laid out in tables for the check of trees."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from graphlib import TopologicalSorter
 from itertools import accumulate
 
 import numpy as np
 
 from common.arrays import IntArray
-from fitness.lemma_checker.claim import LemmaTarget
+from fitness.check.interpreted import BEYOND, numbers
+from fitness.check.target import LemmaTarget
 from fitness.simulator.tables import Tables
 from results.errors import ResultError
 from results.problem.interchangeable import interchangeable_before
@@ -33,8 +34,8 @@ KINDS = {
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
-RATE_TIMES_TIME = 1 << 61
-MASK_BITS = 62
+RATE_TIMES_TIME = MOST_FJ = 1 << 61
+COMPILED_MASK_BITS = 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,18 +165,34 @@ class Facts(Tables):
     rate_mw: IntArray
     """Without rates none; else 0 and the rates of exchange."""
     longest_ps: int
-    """Makespans times rates stay in int64 up to here."""
+    """Makespans times rates stay in the tables' integers up to here."""
+    most_fj: int
+    """So do sums of energies."""
+
+    exact: bool
+    """Whether integers are Python's."""
+
+    def __post_init__(self) -> None:
+        if not self.exact:
+            super().__post_init__()
+            return
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, value.astype(object))
 
 
-def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
-    """Lays everything out. That sums and products of the problem's figures fit in int64 is up to
-    the caller.
+def make_facts(problem: Problem, claim: LemmaTarget, *, exact: bool = False) -> Facts:
+    """Lay everything out.
+
+    Args:
+        exact: in Python's integers, for the interpreted check. Else in int64: that sums and
+            products of the problem's figures fit is up to the caller.
 
     Raises:
-        ResultError: where the claim has no bounds, or this is not for the fast check: a figure of
-            the claim, or a product of its rates, that needs more than 64 bits.
+        ResultError: without ``exact``, if a figure of the claim, or a product of its rates, needs
+            more than 64 bits.
     """
-    claim.require_bounds(problem)
     units, networks = problem.units, problem.networks
     instances, inputs = _instances(problem)
     followers: list[list[int]] = [[] for _ in instances]
@@ -195,14 +212,18 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
     kinds = [KINDS[o.kind, o.network is not None] for o in minimised]
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     most_points = max(len(domain.allowed) for domain in problem.domains)
-    if most_points > MASK_BITS:
-        raise ResultError(f"at most {MASK_BITS} operating points can be checked fast")
+    if most_points > COMPILED_MASK_BITS and not exact:
+        raise ResultError(f"at most {COMPILED_MASK_BITS} operating points can be checked fast")
     traded = len(kinds) == 2 and set(kinds) == {MAKESPAN, ENERGY} and claim.rates_mw
-    rates = sorted({0, *claim.rates_mw}) if traded else []
-    if rates and rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) > RATE_TIMES_TIME:
+    rates = sorted({0, *(rate for rate in claim.rates_mw if rate > 0)}) if traded else []
+    largest = rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) if rates else 0
+    if largest > RATE_TIMES_TIME and not exact:
         raise ResultError("rates_mw: products with times need more than 64 bits")
     rows = _falling(claim.closing) if len(kinds) == 2 else claim.closing
-    closing = _int64([list(row) for row in rows]).reshape(-1, len(kinds))
+    closing = _array([list(row) for row in rows], exact).reshape(len(rows), len(kinds))
+    steps: list[tuple[int, int]] = []
+    if traded:
+        steps = _falling(closing[:, [kinds.index(MAKESPAN), kinds.index(ENERGY)]].tolist())
     return Facts(
         groups=problem.group_count,
         units=len(units),
@@ -295,9 +316,11 @@ def make_facts(problem: Problem, claim: LemmaTarget) -> Facts:
         objective_network=_limits(o.network for o in minimised),
         closing=closing,
         makespan_column=kinds.index(MAKESPAN) if MAKESPAN in kinds else NONE,
-        steps=_falling_energies(closing, kinds) if traded else np.zeros((0, 2), dtype=np.int64),
-        rate_mw=_int64(rates),
-        longest_ps=RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
+        steps=_array(steps, exact).reshape(-1, 2),
+        rate_mw=_array(rates, exact),
+        longest_ps=BEYOND if exact else RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
+        most_fj=BEYOND if exact else MOST_FJ,
+        exact=exact,
     )
 
 
@@ -389,11 +412,6 @@ def _falling(pairs: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
     return steps
 
 
-def _falling_energies(closing: IntArray, kinds: Sequence[int]) -> IntArray:
-    columns = [kinds.index(MAKESPAN), kinds.index(ENERGY)]
-    return _int64(_falling(closing[:, columns].tolist())).reshape(-1, 2)
-
-
 def _contention(problem: Problem) -> IntArray:
     points = 1
     if problem.memory_domain is not None:
@@ -430,7 +448,12 @@ def _starts(rows: Sequence[Sequence[object]]) -> IntArray:
 
 
 def _int64(values: Iterable[object]) -> IntArray:
+    return np.array(list(values), dtype=np.int64)
+
+
+def _array(values: Iterable[object], exact: bool) -> IntArray:
+    """Return figures of the claim, which may need more than 64 bits."""
     try:
-        return np.array(list(values), dtype=np.int64)
+        return np.array(list(values), dtype=numbers(exact))
     except OverflowError:
         raise ResultError("a figure of the claim needs more than 64 bits") from None

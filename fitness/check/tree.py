@@ -1,4 +1,4 @@
-"""Does a tree prove what is claimed? The fast check: parts of the tree in threads."""
+"""Does a tree prove what is claimed? Its parts are checked one after the other, or in threads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from common.arrays import IntArray
 from common.deadline import NEVER, Deadline
-from fitness.lemma_checker.claim import LemmaTarget
-from fitness.tree_checker.facts import Facts, make_facts
-from fitness.tree_checker.work import Work, make_work
+from fitness.check.facts import make_facts
+from fitness.check.interpreted import interpreted, numbers
+from fitness.check.target import LemmaTarget
+from fitness.check.work import Work, make_work
 from results.front.node_kinds import MEMBERS, NODE_KINDS, PART
 from results.front.proof_tree import ProofTree
 from results.problem.problem import Problem
@@ -58,35 +59,81 @@ class TreeReport:
         return f"part {min(still)}: is open" if still else None
 
 
-def check_tree_fast(
+class TreeFault(Exception):
+    """A tree that is none of the problem."""
+
+
+def whole_space(problem: Problem) -> list[int]:
+    """Return the masks [domains] of all operating points that are allowed."""
+    return [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
+
+
+def check_tree(
     problem: Problem,
     tree: ProofTree,
     claim: LemmaTarget,
     *,
     jobs: int | None = None,
+    plain: bool = False,
     until: Deadline = NEVER,
 ) -> TreeReport:
-    """Checks a tree as :func:`fitness.lemma_checker.check_tree` does.
+    """Check a tree.
+
+    What is open must be closed by members as well: with the tolerance of the claim it may be.
 
     Args:
-        problem: its figures must fit in int64 with all their products
+        problem: unless ``plain``, its figures must fit in int64 with all their products
             (:mod:`dse.problem.int64_bounds`).
-        jobs: threads; one per core by default.
+        jobs: threads of the compiled check; one per core by default.
+        plain: interpret the check, in Python's integers.
         until: ends the check between two parts.
 
     Raises:
-        ResultError: see :func:`fitness.tree_checker.facts.make_facts`.
+        ResultError: see :meth:`fitness.check.target.LemmaTarget.require_bounds` and
+            :func:`fitness.check.facts.make_facts`.
     """
-    check = _Check(make_facts(problem, claim), tree)
-    is_ended = not check.run(problem, jobs or os.cpu_count() or 1, until)
+    check = _Check(problem, tree, claim, plain=plain)
+    is_ended = not check.run(1 if plain else jobs or os.cpu_count() or 1, until)
     return TreeReport(check.wrong(), check.open, is_ended)
+
+
+def leaves_of(
+    problem: Problem, tree: ProofTree, claim: LemmaTarget
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the choices of all that is closed, in the order of the tree: (units, masks of
+    operating points). That it is closed is not checked.
+
+    Raises:
+        ResultError: see :func:`check_tree`.
+        TreeFault: if the tree is none of the problem.
+    """
+    check = _Check(problem, tree, claim, plain=True, only_leaves=True)
+    check.run(1, NEVER)
+    fault = check.wrong()
+    if fault is not None:
+        raise TreeFault(fault)
+    rows = [row for index in sorted(check.leaves) for row in check.leaves[index].tolist()]
+    groups = problem.group_count
+    return [(tuple(row[:groups]), tuple(row[groups:])) for row in rows]
 
 
 class _Check:
     """A tree whose parts are checked, each after the one that leads to it."""
 
-    def __init__(self, facts: Facts, tree: ProofTree) -> None:
-        self._facts, self._parts = facts, tree.parts
+    def __init__(
+        self,
+        problem: Problem,
+        tree: ProofTree,
+        claim: LemmaTarget,
+        *,
+        plain: bool,
+        only_leaves: bool = False,
+    ) -> None:
+        claim.require_bounds(problem)
+        self._problem, self._plain, self._only_leaves = problem, plain, only_leaves
+        self._facts, self._parts = make_facts(problem, claim, exact=plain), tree.parts
+        self.leaves: dict[int, IntArray] = {}
+        """By part, [leaves, groups + domains]."""
         leading = np.array([int((part == PART).sum()) for part in tree.parts])
         self._first_of = 1 + np.concatenate(([0], np.cumsum(leading)))
         self._own = threading.local()
@@ -99,12 +146,11 @@ class _Check:
         if there < self._first_of[-1]:
             self._faults[there] = f"part {there} is missing"
 
-    def run(self, problem: Problem, jobs: int, until: Deadline) -> bool:
-        """Check all parts, unless the number of parts is wrong or one has a fault; whether that was
-        done before the deadline."""
-        masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
+    def run(self, jobs: int, until: Deadline) -> bool:
+        """Check all parts, unless the number of parts is wrong or one has a fault; return whether
+        that was done before the deadline."""
         nothing = np.full(self._facts.groups, -1, dtype=np.int64)
-        ready = [(0, nothing, np.array(masks, dtype=np.int64))]
+        ready = [(0, nothing, np.array(whole_space(self._problem), dtype=numbers(self._plain)))]
         flying: set[Future[list[tuple[int, IntArray, IntArray]]]] = set()
         with ThreadPoolExecutor(jobs) as pool:
             while (ready or flying) and not self._faults:
@@ -125,17 +171,23 @@ class _Check:
         self, index: int, units: IntArray, points: IntArray
     ) -> list[tuple[int, IntArray, IntArray]]:
         """Checks a part; what it leads to."""
-        from fitness.tree_checker.walk import FAULTS, SOUND, check_part
+        from fitness.check.walk import FAULTS, SOUND, check_part
 
+        run = interpreted(check_part) if self._plain else check_part
         work = self._work()
         nodes = self._parts[index]
         is_open = len(nodes) == 0
         count = int(self._first_of[index + 1] - self._first_of[index])
-        rows = np.zeros((count, len(units)), np.int64), np.zeros((count, len(points)), np.int64)
+        rows = np.zeros((count, len(units)), np.int64), np.zeros((count, len(points)), points.dtype)
         where = np.zeros(1, dtype=np.int64)
         # A copy, for the kernel takes no array that cannot be written.
         kinds = np.array([MEMBERS] if is_open else nodes, dtype=np.uint8)
-        found = check_part(self._facts, work, kinds, units, points, *rows, where)
+        closed = int((nodes > PART).sum()) if self._only_leaves else 0
+        leaves = np.zeros((closed, len(units) + len(points)), points.dtype)
+        if is_open and self._only_leaves:
+            return []
+        found = run(self._facts, work, kinds, units, points, *rows, leaves, where)
+        self.leaves[index] = leaves
         if is_open:
             bound = work.vector.copy()
             self.open[index] = OpenPart(units, points, bound, found == SOUND)

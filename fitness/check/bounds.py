@@ -1,11 +1,23 @@
-"""Whether a node is closed; compiled. docs/concepts/certificate.md (Lemmas) has the bounds."""
+"""Does a lemma hold? A lemma is a node's choices; it is simulated as far as these decide it
+(:mod:`fitness.check.timeline`), and the rest is bounded from below.
+
+docs/concepts/certificate.md (Lemmas) has the bounds, and what closes a lemma. They hold for every
+design point with the lemma's choices: up to the instant at which the timeline stops, whatever
+started had one time, one demand and one slowdown over all of them, and no group was eligible whose
+unit is open. Nothing is compared *between* design points, as the timeline is not monotone. By
+induction along the waiting no instance ends before its least end: it cannot start before what it
+waits for, and its rate is at most 2**16.
+
+Limits of transitions, segments and accuracy play no part here: :mod:`fitness.check.choices` follows
+them. If every choice that matters has one value, the timeline is simulated to its end; then the
+bound is the makespan.
+"""
 
 import numpy as np
 
 from common.units import UHZ_PS
-from fitness.simulator.jit import jit
-from fitness.tree_checker.choices import least_loss, least_memory
-from fitness.tree_checker.facts import (
+from fitness.check.choices import least_loss, least_memory
+from fitness.check.facts import (
     ENERGY,
     LOSS,
     MAKESPAN,
@@ -15,25 +27,30 @@ from fitness.tree_checker.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
-from fitness.tree_checker.trade_off import closed_by_trade_off, last_step
-from fitness.tree_checker.work import ENDED, OVER, RUNNING
+from fitness.check.trade_off import closed_by_trade_off, last_step
+from fitness.check.work import ENDED, FAR, OVER, RUNNING
+from fitness.simulator.jit import jit
 from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
 from results.problem.arithmetic import WORK_PER_PS
-
-FAR = np.int64((1 << 63) - 1)
 
 
 @jit
 def is_closed(facts, work, depth, kind):
-    """Whether the node at this depth, whose timeline has stopped, is closed for a reason."""
+    """Return whether the node at this depth, whose timeline has stopped, is closed for a reason.
+
+    Its bounds are then in ``work.least`` and, except where ``kind`` is ``TIME_LIMIT``, in
+    ``work.vector``.
+    """
     row, costs = depth + 1, work.costs_at[depth]
     makespan = _time_bounds(facts, work, row, costs)
+    work.least[0] = makespan
     if kind == TIME_LIMIT:
         return _breaks_time_limit(facts, work, makespan)
     idle, dynamic = np.int64(0), np.int64(0)
     if facts.needs_power:
         idle = _idle_power(facts, work, costs)
         dynamic = _dynamic_energy(facts, work, row, costs)
+    work.least[1], work.least[2] = idle, dynamic
     _fill_vector(facts, work, row, costs, makespan, idle, dynamic)
     if kind == MEMBERS:
         return _closed_by_a_member(facts, work)

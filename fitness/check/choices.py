@@ -1,11 +1,14 @@
-"""The choices of a tree: what a node chooses next, and its children in their order; compiled. The
-rules are stated in :mod:`fitness.lemma_checker.tree`."""
+"""The choices of a tree: what a node chooses next, and its children in their order.
+
+docs/concepts/certificate.md (The tree is the proof) has the rules. Which choice comes next matters
+for nothing but the meaning of the file: a tree of other choices would prove the same.
+"""
 
 import numpy as np
 
+from fitness.check.costs import fill_costs
+from fitness.check.work import AT_CLOCK, AT_UNIT
 from fitness.simulator.jit import jit
-from fitness.tree_checker.costs import fill_costs
-from fitness.tree_checker.work import AT_CLOCK, AT_UNIT
 
 CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
 
@@ -69,7 +72,7 @@ def next_child(facts, work, depth):
     while work.option[depth] < facts.units:
         u = work.option[depth]
         work.option[depth] += 1
-        if facts.allowed[g, u] and not _mirrors(facts, work, u):
+        if facts.allowed[g, u] and not is_mirror_image(facts, work, u):
             if _place(facts, work, depth, g, u):
                 return True
             _take_back(facts, work, depth, g)
@@ -77,7 +80,7 @@ def next_child(facts, work, depth):
 
 
 @jit
-def _mirrors(facts, work, u):
+def is_mirror_image(facts, work, u):
     """Whether nothing is on the unit, nor on one before it that is interchangeable with it."""
     alike = facts.alike[u]
     return (

@@ -1,24 +1,35 @@
-"""The timeline of a node, from that of the node above it until a choice matters; compiled.
+"""The timeline of a node, from that of the node above it until a choice matters.
 
-The rules are those of :mod:`fitness.reference.timeline`. All arrays of a problem are short: what
-comes next is looked for by going through all instances."""
+The rules are those of :mod:`fitness.reference.timeline`, for one frame alone. All arrays of a
+problem are short: what comes next is looked for by going through all instances.
+
+A timeline *stops* at the first instant at which
+
+* a group instance whose unit is open becomes eligible: all that it waits for has ended; its
+  transitions and its network's arrival need not have passed; or
+* a group is about to start on a unit one of whose clocks, or the memory's, has several operating
+  points left.
+
+What has happened until then, ends at that instant included, happens in *every* design point with
+the node's choices. Nothing is dispatched at the instant of the stop. A node with one choice more
+resumes from there.
+"""
 
 import numpy as np
 
-from fitness.simulator.jit import jit
-from fitness.tree_checker.work import (
+from fitness.check.work import (
     AT_CLOCK,
     AT_UNIT,
     ELIGIBLE,
     ENDED,
+    FAR,
     LOCKED,
     OVER,
     RUNNING,
     WAITING,
 )
+from fitness.simulator.jit import jit
 from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-
-FAR = np.int64((1 << 63) - 1)
 
 
 @jit
@@ -136,6 +147,7 @@ def _start(facts, work, row, costs):
             at = work.choice[costs, work.units[g]]
             work.status[row, i] = RUNNING
             work.instant[row, i] = work.now[row]
+            work.start[i] = work.now[row]
             work.running[row, u] = i
             time = facts.time_ps[at, g] + facts.repeat_of[i] * facts.step_ps[at, g]
             work.left[row, u] = time * WORK_PER_PS

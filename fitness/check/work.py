@@ -1,4 +1,4 @@
-"""Work arrays of the fast check of trees: one path from the root of a part to the present node."""
+"""Work arrays of the check of trees: one path from the root of a part to the present node."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from common.arrays import IntArray
+from fitness.check.interpreted import numbers
 from fitness.simulator.tables import Tables
 
 if TYPE_CHECKING:
-    from fitness.tree_checker.facts import Facts
+    from fitness.check.facts import Facts
 
+FAR = np.int64((1 << 63) - 1)
 # Why a timeline has stopped, Work.stop[0]; what matters there is Work.stop[1].
 AT_UNIT, AT_CLOCK, OVER = range(3)
 # Status of an instance.
@@ -33,7 +35,7 @@ class Work(Tables):
     groups_on: IntArray
     """[units]"""
     kind: IntArray
-    """[depths]: the choice below a node, ``CHOICES`` of :mod:`fitness.tree_checker.choices`."""
+    """[depths]: the choice below a node, ``CHOICES`` of :mod:`fitness.check.choices`."""
     subject: IntArray
     option: IntArray
     saved: IntArray
@@ -70,7 +72,7 @@ class Work(Tables):
     mixed_fj: IntArray
     """[costs, rates, units, groups]: smallest rate x time + energy."""
     gain_fj: IntArray
-    """[costs, rates, groups]: see :mod:`fitness.lemma_checker.trade_off`."""
+    """[costs, rates, groups]: see :mod:`fitness.check.trade_off`."""
     idle_mw: IntArray
     """[costs, units]"""
     static_mw: IntArray
@@ -92,6 +94,14 @@ class Work(Tables):
     """[networks, rates]"""
     vector: IntArray
     """[objectives]"""
+    least: IntArray
+    """[3]: makespan, idle power, dynamic energy."""
+    start: IntArray
+    """[instances]: when each has started last."""
+
+    def __post_init__(self) -> None:
+        if self.units.dtype != object:
+            super().__post_init__()
 
 
 def make_work(facts: Facts) -> Work:
@@ -102,7 +112,7 @@ def make_work(facts: Facts) -> Work:
     depths = groups + costs + 1
 
     def room(*shape: int) -> IntArray:
-        return np.zeros(shape, dtype=np.int64)
+        return np.zeros(shape, dtype=numbers(facts.exact))
 
     return Work(
         units=room(groups),
@@ -142,4 +152,6 @@ def make_work(facts: Facts) -> Work:
         needed=room(domains),
         gained=room(facts.networks, rates),
         vector=room(len(facts.objective)),
+        least=room(3),
+        start=room(instances),
     )

@@ -1,0 +1,43 @@
+"""Kernels as plain Python: the text that is compiled, interpreted in integers without a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+BEYOND = 1 << 200
+"""Above every product of two figures of a problem."""
+_INSTEAD = {"np": SimpleNamespace(int64=int), "FAR": BEYOND}
+"""By their names in the kernels: what bounds them to 64 bits."""
+_MODULES: dict[int, dict[str, Any]] = {}
+
+
+def interpreted(kernel: Any) -> Callable[..., Any]:
+    """Return a compiled function as a Python function; what it calls is interpreted, too.
+
+    Its tables must be of objects (``exact`` in :func:`fitness.check.facts.make_facts`).
+    """
+    python = getattr(kernel, "py_func", kernel)
+    return FunctionType(python.__code__, _names_of(python), python.__name__)
+
+
+def _names_of(python: FunctionType) -> dict[str, Any]:
+    """Return the names of a function's module, for interpretation."""
+    names = python.__globals__
+    made = _MODULES.get(id(names))
+    if made is None:
+        made = _MODULES[id(names)] = dict(names) | {
+            name: value for name, value in _INSTEAD.items() if name in names
+        }
+        for name, value in names.items():
+            if hasattr(value, "py_func"):
+                made[name] = interpreted(value)
+    return made
+
+
+def numbers(exact: bool) -> np.dtype[Any]:
+    """Return the type of the tables' entries: Python's integers where ``exact``, else int64."""
+    return np.dtype(object if exact else np.int64)

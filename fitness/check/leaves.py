@@ -1,0 +1,76 @@
+"""The leaves of a tree as lemmas, with their mirror images."""
+
+from __future__ import annotations
+
+from itertools import chain, permutations, product
+from math import factorial, prod
+
+import numpy as np
+
+from fitness.check.target import LemmaTarget
+from fitness.check.tree import leaves_of
+from results.front.certificate import NOT_NAMED, LemmaTable
+from results.front.proof_tree import ProofTree
+from results.problem.interchangeable import interchangeable_before
+from results.problem.problem import Problem
+
+MAX_LEMMAS = 100_000
+"""With mirror images of leaves; more are not written out for a solver."""
+
+
+def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:
+    """Return the choices of all that is closed, in the order of the tree, with their mirror images:
+    what is true of a lemma is so after interchangeable units have changed places.
+
+    Raises:
+        ResultError: see :func:`fitness.check.tree.check_tree`.
+        TreeFault: if the tree is none of the problem.
+    """
+    swaps = _permutations(problem)
+    rows = dict.fromkeys(
+        (tuple(u if u == NOT_NAMED else to[u] for u in units), masks)
+        for units, masks in leaves_of(problem, tree, claim)
+        for to in swaps
+    )
+    return LemmaTable(
+        np.array([row for row, _ in rows], dtype=np.int64).reshape(len(rows), problem.group_count),
+        np.array([row for _, row in rows], dtype=np.uint64).reshape(
+            len(rows), len(problem.domains)
+        ),
+    )
+
+
+def most_lemmas(problem: Problem, tree: ProofTree) -> int:
+    """Return what :func:`leaf_table` has at most: of every leaf all mirror images."""
+    return tree.leaves * prod(factorial(len(alike)) for alike in _interchangeable(problem))
+
+
+def _interchangeable(problem: Problem) -> list[list[int]]:
+    """Return all units, by their first entries, those that are interchangeable together."""
+    classes: dict[int, list[int]] = {}
+    for unit, alike in enumerate(interchangeable_before(problem)):
+        if problem.unit_of[unit] != unit:
+            continue
+        first = next((c for c, members in classes.items() if alike in members), unit)
+        classes.setdefault(first, []).append(unit)
+    return list(classes.values())
+
+
+def _permutations(problem: Problem) -> list[tuple[int, ...]]:
+    """Return all ways in which interchangeable units change places: where each unit goes; the first
+    is that they do not."""
+    classes = _interchangeable(problem)
+    entries: dict[int, list[int]] = {}
+    for unit, first in enumerate(problem.unit_of):
+        entries.setdefault(first, []).append(unit)
+    ways = []
+    for choice in product(*map(permutations, classes)):
+        to = dict(zip(chain(*classes), chain(*choice), strict=True))
+        # With a unit all its number formats go, in their order.
+        ways.append(
+            tuple(
+                entries[to[first]][entries[first].index(unit)]
+                for unit, first in enumerate(problem.unit_of)
+            )
+        )
+    return ways

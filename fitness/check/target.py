@@ -1,0 +1,77 @@
+"""What lemmas are held against: the members of a front.
+
+A lemma says that no feasible design point with its choices is better than the members: for every
+one there is a member that is at least as good, in the objectives that count. With a tolerance e (in
+millionths) the member may be above by a factor of 1 + e; where values are negative (a rate,
+minimised as its negative), the design point's rate may be larger by that factor. One objective and
+its smallest value: no design point is faster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from results.errors import ResultError
+from results.front.epsilon import least_within
+from results.problem.objectives import ObjectiveKind
+from results.problem.problem import Problem
+
+MASK_BITS = 64
+"""Most operating points of a domain in a lemma."""
+
+
+@dataclass(frozen=True)
+class LemmaTarget:
+    """``objectives``: positions of the problem's objectives that count. ``members``: their values,
+    none where the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
+    :mod:`fitness.check.trade_off` may use; any are sound."""
+
+    objectives: tuple[int, ...]
+    members: tuple[tuple[int, ...], ...]
+    tolerance_ppm: int = 0
+    rates_mw: tuple[int, ...] = ()
+
+    @cached_property
+    def closing(self) -> list[tuple[int, ...]]:
+        """[members]: the smallest bounds that a member closes, by rising values."""
+        rows = [tuple(least_within(v, self.tolerance_ppm) for v in row) for row in self.members]
+        return sorted(set(rows))
+
+    def require_bounds(self, problem: Problem) -> None:
+        """Accept a claim about which lemmas can say something.
+
+        Raises:
+            ResultError: on an objective or a limit without bounds, members of another width, or
+                more operating points than a set has bits.
+        """
+        if problem.searches_priorities or problem.has_rates:
+            raise ResultError(
+                "lemmas: fixed priorities and no rates of single networks are required"
+            )
+        execution = problem.execution
+        known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
+        known |= {ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY}
+        if not execution.frames_overlap:
+            known |= {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
+        if execution.period_ps is not None:
+            known.add(ObjectiveKind.POWER)
+        for column in self.objectives:
+            kind = problem.objectives[column].kind
+            if kind not in known:
+                raise ResultError(f"lemmas: no bound on {kind.value} is known here")
+        if any(len(row) != len(self.objectives) for row in self.members):
+            raise ResultError(f"lemmas: members need {len(self.objectives)} values each")
+        for name in ("power_cap_mw", "energy_budget_fj"):
+            limit = getattr(problem, name)
+            if limit is not None and execution.frames_overlap:
+                raise ResultError(
+                    f"{name}: lemmas need frames that do not overlap (no bound on the power of "
+                    f"others is known) or no limit, got {limit}"
+                )
+        for d, domain in enumerate(problem.domains):
+            if len(domain.allowed) > MASK_BITS:
+                raise ResultError(
+                    f"$.domains[{d}]: lemmas need at most {MASK_BITS} operating points, got "
+                    f"{len(domain.allowed)}"
+                )
