@@ -33,12 +33,12 @@ def deploy(
 
     Args:
         target: name of a format, as ``dse deploy --to`` has it.
-        folder: where to; ``deployment.json`` beside the rest says what was written.
-        member: by position or by name; the fastest that the format can serve if not given.
-        platform: the platform's file, where it has no name.
-        models: network -> file of its model, where it is no longer where it was.
+        folder: destination. A file ``deployment.json`` in it lists everything that was written.
+        member: position or name. Default: the fastest one that the format can serve.
+        platform: the platform's file, if it has no name.
+        models: network -> file of its model, if it is no longer where it was.
         nvpmodel_conf: the board's own nvpmodel file.
-        tensorrt: TensorRT's version; the newest that serves the board if not given.
+        tensorrt: TensorRT's version. Default: the newest one that serves the board.
         check: compare parts of models with the uncut ones by ONNX Runtime.
         overwrite: replace an older deployment.
 
@@ -46,7 +46,7 @@ def deploy(
         Notes for the user, a line each.
 
     Raises:
-        DseError: where the format cannot serve the platform or a unit, a model cannot be found or
+        DseError: if the format cannot serve the platform or a unit, a model cannot be found or
             is not that of the search, or the folder cannot be written.
 
     Example:

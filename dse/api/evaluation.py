@@ -1,4 +1,4 @@
-"""One mapping of the user's own: what it gives, and which constraints it breaks."""
+"""Evaluation of a single mapping: its objectives and the constraints that it breaks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from results.front.schedule import ScheduledMember
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
+    """A simulated design point. Its ``member`` may break constraints, unlike one of a front."""
 
     member: Member
     constraints: tuple[ConstraintState, ...]
@@ -25,12 +25,12 @@ class Evaluated:
 
     @property
     def feasible(self) -> bool:
-        """Whether all constraints are met."""
+        """Return whether all constraints are met."""
         return all(state.met for state in self.constraints)
 
     @property
     def scheduled(self) -> ScheduledMember:
-        """The member with its schedule."""
+        """Return the member with its schedule."""
         return self.member.scheduled
 
     def __repr__(self) -> str:
@@ -49,8 +49,8 @@ def evaluate(
     Args:
         mapping: a file under ``mapping.schema.json``, or network -> a unit, a list of units (one
             per group), or ranges of groups to units.
-        clocks_mhz: domain -> MHz, ``max`` or ``min``; a domain that is not named runs at its
-            fastest permitted clock.
+        clocks_mhz: domain -> MHz, ``max`` or ``min``. Other domains run at their fastest permitted
+            clock.
 
     Raises:
         WorkloadError: on a network, unit, group or clock that the problem does not have or permit.

@@ -89,12 +89,12 @@ class Front(Sequence[Member]):
 
     @property
     def problem(self) -> NumericProblem:
-        """The numeric problem, as ``problem.json`` has it."""
+        """Return the numeric problem, as ``problem.json`` has it."""
         return self.numeric.problem
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
-        """All members, in order."""
+        """Return all members, in order."""
         marks = mark_members(self.numeric)
         return tuple(
             Member(member, index, marks.get(index, ()), self.problem)
@@ -103,18 +103,18 @@ class Front(Sequence[Member]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether no design point is missing, by a proof or by the search's own account."""
+        """Return whether no design point is missing, by a proof or by the search's own account."""
         return self.numeric.is_complete
 
     @property
     def is_certified(self) -> bool:
-        """Whether a proof that anyone can check says that nothing is faster than the fastest."""
+        """Return whether a checkable proof shows that nothing is faster than the fastest member."""
         claim = self.numeric.certificate
         return claim is not None and claim.status is CertificateStatus.CERTIFIED
 
     @property
     def claims(self) -> list[str]:
-        """What is proved, as sentences."""
+        """Return the proved claims as sentences."""
         return describe_claims(self.numeric)
 
     @property
@@ -127,7 +127,7 @@ class Front(Sequence[Member]):
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """[members, objectives]: in the units that ``objectives`` names."""
+        """Return an array [members, objectives], in the units that ``objectives`` names."""
         rows = [list(member.display.values()) for member in self.members]
         return np.array(rows, dtype=np.float64).reshape(len(self), len(self.objectives))
 
@@ -142,11 +142,11 @@ class Front(Sequence[Member]):
     @overload
     def __getitem__(self, which: slice) -> tuple[Member, ...]: ...
     def __getitem__(self, which: int | str | slice) -> Member | tuple[Member, ...]:
-        """A member by position or by name.
+        """Return a member by position or by name.
 
         Raises:
-            IndexError: where there is no such position.
-            ResultError: where there is no such name; the message lists the names.
+            IndexError: if there is no such position.
+            ResultError: if there is no such name. The message lists the names.
         """
         if isinstance(which, str):
             return self.members[choose_member(self.numeric, which)]
@@ -156,7 +156,7 @@ class Front(Sequence[Member]):
         """Write a result folder atomically.
 
         Raises:
-            ResultError: where the folder exists (without ``overwrite``), holds anything but a
+            ResultError: if the folder exists (without ``overwrite``), holds anything but a
                 result (with it), or cannot be written.
         """
         check_arguments(overwrite=overwrite, pictures=pictures)
@@ -176,8 +176,8 @@ class Front(Sequence[Member]):
         """Read a result folder.
 
         Raises:
-            ResultError: where a file is missing, was changed, or does not belong to the others; it
-                names the file and the JSON path.
+            ResultError: if a file is missing, was changed, or does not belong to the others. The
+                message names the file and the JSON path.
         """
         path = Path(folder)
         front = read_results(path)
@@ -201,10 +201,10 @@ class Front(Sequence[Member]):
 
         Args:
             file: .svg, .pdf or .png.
-            members: whose schedules or energies, for ``gantt`` and ``energy``.
+            members: members to draw in ``gantt`` and ``energy``.
 
         Raises:
-            ResultError: on another figure, or a member that there is not.
+            ResultError: on another figure, or a member that does not exist.
             WorkloadError: on another suffix, or where the file cannot be written.
         """
         from results.plots.style import PICTURE_MAKERS, picture_settings
@@ -220,15 +220,15 @@ class Front(Sequence[Member]):
     def figure(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
     ) -> Figure:
-        """A figure of one or several fronts, to be saved within ``picture_settings()``.
+        """Return a figure of one or several fronts, to be saved within ``picture_settings()``.
 
         Args:
             what: ``front``, ``gantt``, ``convergence`` or ``energy``.
             named: fronts with the names that they have in the figure.
-            members: whose schedules or energies; the fastest (and the lowest-energy) by default.
+            members: members to draw. Default: the fastest one (and the one with the lowest energy).
 
         Raises:
-            ResultError: on another figure, or a member that there is not.
+            ResultError: on another figure, or a member that does not exist.
         """
         from results.plots.convergence import draw_convergence
         from results.plots.energy import draw_energy
@@ -269,10 +269,10 @@ class Front(Sequence[Member]):
         return trace_bytes(titles), [title for title, _ in titles]
 
     def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
-        """The HTML report, and a note where it is without deployment.
+        """Return the HTML report, and a note if it lacks the deployment.
 
         Raises:
-            PlatformError, ResultError: where ``platform`` is another one than the front's.
+            PlatformError, ResultError: if ``platform`` is not the front's platform.
         """
         from results.export.report import report_html
 
@@ -290,32 +290,33 @@ class Front(Sequence[Member]):
         return report_html(self.numeric, schedule_of, self.costs, texts).encode(), notes
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of plain data per member, as ``dse show --json`` prints them."""
+        """Return one row of plain data per member, as ``dse show --json`` prints them."""
         return table_rows(self.numeric)
 
     def member_document(self, which: int | str) -> dict[str, Any]:
-        """One member as ``front.json`` has it, with its schedule."""
+        """Return one member as ``front.json`` has it, with its schedule."""
         member = self[which]
         return {"member": member.index, **scheduled_to_document(member.scheduled)}
 
     def views(self, *, width: int, all_rows: bool = False) -> list[RenderableType]:
-        """The table and the claims, for a terminal."""
+        """Return the table and the claims, for a terminal."""
         return front_views(self, width=width, all_rows=all_rows)
 
     def member_views(self, which: int | str, *, all_rows: bool = False) -> list[RenderableType]:
-        """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
+        """Return one member for a terminal: mapping, clocks, schedule and deployment formats."""
         return member_views(self, which, all_rows=all_rows)
 
     def to_pandas(self) -> DataFrame:
-        """A row per member: objectives with their units, names, groups per unit, clocks.
+        """Return a data frame with a row per member: objectives with units, names, groups per unit,
+        clocks.
 
         Raises:
-            ResultError: where pandas is not installed (``paretosoc[notebooks]``).
+            ResultError: if pandas is not installed (``paretosoc[notebooks]``).
         """
         return self.numeric.to_pandas()
 
     def with_proof(self, proof: ProofOutcome) -> Front:
-        """The same with what a proof found: members, claims and their files."""
+        """Return this front with the results of a proof: its members, claims and files."""
         return replace(
             self,
             numeric=proof.front,
@@ -333,11 +334,11 @@ class Front(Sequence[Member]):
 
 
 def front_of(front: Front | str | Path) -> Front:
-    """Return a front, or that of a folder.
+    """Return a front, or read the one of a folder.
 
     Raises:
-        WorkloadError: where it is neither.
-        ResultError: where the folder cannot be read.
+        WorkloadError: if it is neither.
+        ResultError: if the folder cannot be read.
     """
     check_type("front", front, Front | str | Path, "a front, or its folder,")
     return front if isinstance(front, Front) else Front.load(front)

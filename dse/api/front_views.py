@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableType]:
-    """The table and the claims, for a terminal."""
+    """Return the table and the claims, for a terminal."""
     numeric, source = front.numeric, front.numeric.provenance
     names = ", ".join(network.name for network in front.problem.networks)
     return [
@@ -38,7 +38,7 @@ def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableT
 
 
 def _limits(front: Front) -> list[str]:
-    """Every limit, with what the named members leave of it."""
+    """Return every limit and the slack that the named members leave."""
     marks = mark_members(front.numeric)
     designs = [front.numeric.members[index].design for index in marks]
     lines = []
@@ -50,7 +50,7 @@ def _limits(front: Front) -> list[str]:
 
 
 def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[RenderableType]:
-    """One member for a terminal: mapping, clocks, schedule, what it can be deployed to."""
+    """Return one member for a terminal: mapping, clocks, schedule and deployment formats."""
     from rich.text import Text
 
     numeric, problem = front.numeric, front.problem
@@ -79,8 +79,8 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
 
 
 def _deployable(front: Front, index: int) -> list[str]:
-    """What :func:`dse.deploy` can write for a member, and why not the rest; nothing where the
-    board has no name."""
+    """Return the formats that :func:`dse.deploy` can write for a member, with reasons against the
+    others. Return nothing if the board has no name."""
     try:
         chip = searched_platform(front.numeric)
     except (PlatformError, ResultError):

@@ -1,4 +1,4 @@
-"""What the limits of a front cost."""
+"""The price of each limit of a front."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from results.problem.objectives import objective_value
 
 @dataclass(frozen=True)
 class LimitPrice:
-    """What one limit costs in one objective."""
+    """Price of one limit in one objective."""
 
     limit: str
     """Name and unit: ``latency of vgg19 [ms]``."""
@@ -41,7 +41,7 @@ class LimitPrice:
 
 @dataclass(frozen=True)
 class LimitPrices:
-    """Of every limit that was asked for."""
+    """Prices of all limits that were asked for."""
 
     prices: tuple[LimitPrice, ...]
     """Of limits beyond which something better was found, in the order of the limits."""
@@ -58,16 +58,17 @@ class LimitPrices:
 
 
 def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None) -> LimitPrices:
-    """Compute how much better a front would be if one of its limits were relaxed, as ``dse analyze
-    limits``: by a short search per limit, so what it finds is there, the rest is not proved.
+    """Estimate how much better a front would be if one of its limits were relaxed, as ``dse analyze
+    limits``. Runs one short search per limit, so the results are lower bounds on the benefit.
 
     Args:
-        front: found under deadlines, caps, numbers of transitions and the like; or its folder.
-        seed: of the searches.
-        jobs: threads; one per core by default.
+        front: a front found under deadlines, caps, numbers of transitions and the like, or its
+            folder.
+        seed: seed of the searches.
+        jobs: number of threads. Default: one per core.
 
     Returns:
-        A price per limit and objective that is better beyond it, the limits beyond which nothing
+        A price per limit and objective that improves beyond it, the limits beyond which nothing
         better was found, and those not tried. Names have the units: ms, mJ, W, MB, %.
 
     Raises:

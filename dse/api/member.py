@@ -39,20 +39,20 @@ class Member:
 
     @property
     def latency_ms(self) -> float:
-        """Makespan of one frame alone, in ms."""
+        """Return the makespan of one frame alone, in ms."""
         return self.numeric.makespan_ps / PS_PER_MS
 
     @cached_property
     def latencies_ms(self) -> dict[str, float]:
-        """Network -> latency in one frame alone, in ms, from its arrival on; with rates the longest
-        response."""
+        """Return the latency of each network in one frame alone, in ms, counted from its arrival.
+        With rates, return the longest response."""
         pairs = zip(self._problem.networks, self.numeric.latencies_ps, strict=True)
         return {network.name: value / PS_PER_MS for network, value in pairs}
 
     @cached_property
     def responses(self) -> dict[str, dict[str, float]]:
-        """Network -> ``longest_ms``, ``percentile_95_ms``, ``jitter_ms``, ``misses`` of a period,
-        where networks have rates of their own; else empty."""
+        """Return ``longest_ms``, ``percentile_95_ms``, ``jitter_ms`` and ``misses`` of a period for
+        each network. Empty unless networks have rates of their own."""
         entries = self.numeric.responses or ()
         longest = self.latencies_ms.items()
         return {
@@ -67,31 +67,32 @@ class Member:
 
     @property
     def energy_mj(self) -> float:
-        """Energy of a frame (per image when free-running), in mJ."""
+        """Return the energy of a frame (per image when free-running), in mJ."""
         return self.numeric.energy_fj / FJ_PER_MJ
 
     @property
     def energy_per_image_mj(self) -> float:
-        """Energy over the images of all networks, in mJ: of a batch each counts."""
+        """Return the energy per image over all networks, in mJ. Each image of a batch counts."""
         return energy_per_image_mj(self._problem, self.numeric)
 
     @cached_property
     def images_per_second(self) -> dict[str, float]:
-        """Network -> images per second, where frames follow each other at a rate that is known;
-        else empty."""
+        """Return images per second of each network. Empty unless frames follow each other at a
+        known rate."""
         rates = images_per_second(self._problem, self.numeric) or ()
         pairs = zip(self._problem.networks, rates, strict=bool(rates))
         return {network.name: rate for network, rate in pairs}
 
     @cached_property
     def energy_by_unit_mj(self) -> dict[str, float]:
-        """Unit -> its part of the energy, in mJ; the rest is the memory's and the board's."""
+        """Return the energy of each unit, in mJ. Memory and board take the rest."""
         pairs = zip(self._problem.units, self.numeric.energy_by_unit_fj, strict=True)
         return {unit.name: value / FJ_PER_MJ for unit, value in pairs}
 
     @cached_property
     def values(self) -> dict[str, float]:
-        """Objective -> value, in the unit of :func:`results.problem.objectives.objective_unit`."""
+        """Return the value of each objective, in the unit of
+        :func:`results.problem.objectives.objective_unit`."""
         pairs = zip(self._problem.objectives, self.numeric.objectives, strict=True)
         return {
             objective_label(self._problem, objective): objective_value(objective, value)
@@ -100,12 +101,12 @@ class Member:
 
     @cached_property
     def clocks_mhz(self) -> dict[str, float | None]:
-        """Clock domain -> frequency in MHz; None where it is off."""
+        """Return the frequency of each clock domain in MHz, or None for a domain that is off."""
         return clocks_mhz(self._problem, self.numeric)
 
     @cached_property
     def mapping(self) -> dict[str, tuple[str, ...]]:
-        """Network -> the unit of each of its groups."""
+        """Return the unit of each group, by network."""
         units = [self._problem.units[u].name for u in self.numeric.design.units.tolist()]
         return {
             network.name: tuple(units[group] for group in network.groups)
@@ -114,25 +115,26 @@ class Member:
 
     @property
     def transitions(self) -> int:
-        """Edges between groups on different units."""
+        """Return the edges between groups on different units."""
         return transition_count(self._problem, self.numeric)
 
     @cached_property
     def scheduled(self) -> ScheduledMember:
-        """With its schedule, which is simulated: files do not hold it. ``to_pandas()`` has a
-        row per execution, ``schedule.groups`` the integers."""
+        """Return the member with its schedule. The schedule is simulated, since files do not hold
+        it. Its ``to_pandas()`` has a row per execution, ``schedule.groups`` the integers."""
         return scheduled(self._problem, self.numeric)
 
     @cached_property
     def display(self) -> dict[str, float]:
-        """``objective [unit]`` -> value, as the columns of ``to_pandas()`` are named."""
+        """Return the value of each ``objective [unit]``, named like the columns of
+        ``to_pandas()``."""
         units = (f" [{objective_unit(objective)}]" for objective in self._problem.objectives)
         pairs = zip(self.values.items(), units, strict=True)
         return {label + unit: value for (label, value), unit in pairs}
 
     @property
     def values_text(self) -> str:
-        """Objectives with their units, in one line."""
+        """Return the objectives with their units, in one line."""
         pairs = zip(self._problem.objectives, self.values.items(), strict=True)
         return ", ".join(
             f"{label} {value:.4g} {unit_heading(objective, self._problem)}"

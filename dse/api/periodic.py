@@ -29,7 +29,7 @@ class PeriodicFront:
         """Read a result folder.
 
         Raises:
-            ResultError: where the file is missing, was changed, or contradicts itself.
+            ResultError: if the file is missing, was changed, or contradicts itself.
         """
         return cls(read_periodic(Path(folder)))
 
@@ -37,21 +37,22 @@ class PeriodicFront:
         return len(self.numeric.members)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of plain data per schedule."""
+        """Return one row of plain data per schedule."""
         return periodic_rows(self.numeric)
 
     def member_document(self, which: int | str) -> dict[str, Any]:
-        """One schedule with its tasks."""
+        """Return one schedule with its tasks."""
         index = choose_schedule(self.numeric, str(which))
         return {**self.rows()[index], "tasks": task_rows(self.numeric.members[index])}
 
     def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
-        """The table of schedules."""
+        """Return the table of schedules."""
         del width, all_rows
         return [periodic_table(self.numeric)]
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:
-        """One schedule: its figures, and what every processing element runs in a period."""
+        """Return one schedule: its figures, and the executions of every processing element in a
+        period."""
         from rich.text import Text
 
         del all_rows
@@ -66,7 +67,7 @@ class PeriodicFront:
 
     @classmethod
     def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
-        """``front`` of one or several results, or ``gantt`` of one schedule.
+        """Return ``front`` of one or several results, or ``gantt`` of one schedule.
 
         Raises:
             WorkloadError: on another figure, or several schedules.
@@ -85,7 +86,7 @@ class PeriodicFront:
         return schedule_picture(result.members[choose_schedule(result, text)])
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
-        """A trace for Perfetto, and the titles of the schedules in it."""
+        """Return a trace for Perfetto, and the titles of the schedules in it."""
         from results.periodic.trace import periodic_trace_bytes
 
         chosen = dict.fromkeys(choose_schedule(self.numeric, text) for text in members)
@@ -95,7 +96,7 @@ class PeriodicFront:
         return periodic_trace_bytes(schedules), [title for title, _ in schedules]
 
     def page(self, platform: str | None) -> tuple[bytes, list[str]]:
-        """The HTML report.
+        """Return the HTML report.
 
         Raises:
             WorkloadError: with a platform, which is for deployment.

@@ -58,15 +58,15 @@ PICTURE_SECONDS, PICTURE_SHARE = 1.5, 0.125
 class SearchSettings:
     """Budget, seed and checkpoint of a search.
 
-    ``max_evaluations``: design points to evaluate; None: 100,000, free-running 300, or with a time
-    limit as long as five times these bring the front on.
-    ``time_limit_s``: ends search and proof earlier, which share it where a proof follows; the front
-    then depends on the machine.
-    ``stop_when_stalled``: evaluations within which the hypervolume must grow by 0.01 %.
-    ``checkpoint``: a file that keeps the state of the search; ``resume`` continues from it.
-    ``seed``: the same seed gives the same front, whatever ``jobs``. ``jobs``: worker threads; None:
-    one per core. ``start``: rows [n, groups + domains] to begin with. ``max_nodes``: nodes of each
-    search of the proof.
+    ``max_evaluations``: number of design points to evaluate. Default: 100,000 (300 when
+    free-running). With a time limit: stop after five times that many evaluations without
+    improvement. ``time_limit_s``: time limit of search and proof together, after which the front
+    depends on the machine. ``stop_when_stalled``: number of evaluations within which the
+    hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
+    ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
+    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``start``: rows [n,
+    groups + domains] to begin with. ``max_nodes``: maximum number of nodes of each search of the
+    proof.
     """
 
     max_evaluations: int | None = None
@@ -82,7 +82,7 @@ class SearchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """What :func:`explore_to_folder` reached."""
+    """Result of :func:`explore_to_folder`."""
 
     front: Front
     interrupted: bool
@@ -107,30 +107,31 @@ def explore(
     on_progress: Callable[[Progress], None] | None = None,
     **problem_options: object,
 ) -> Front:
-    """Search for the Pareto front of networks that share a chip; :func:`certify` proves it.
+    """Search for the Pareto front of networks that share a chip. :func:`certify` proves the front.
 
-    :func:`dse.exact` proves it at once: the front has its claims, and the time limit is of both.
+    :func:`dse.exact` proves it at once. The front then has its claims, and the time limit covers
+    search and proof.
 
     Args:
-        networks: a :class:`dse.Problem`, or what it takes.
-        platform: a name, a file or a :class:`dse.Platform`; not with a problem, whose optimizer
-            may stand here.
-        optimizer: an object, or a name as ``dse explore --engine`` has it; :class:`dse.NSGA2` by
-            default.
-        max_evaluations: design points to evaluate; 100,000 by default, free-running 300; with a
-            time limit any number, but where so many bring nothing the search ends.
-        time_limit_s: time limit in seconds; the front then depends on the machine.
+        networks: a :class:`dse.Problem`, or any networks that it accepts.
+        platform: a name, a file or a :class:`dse.Platform`. Omit it with a problem, whose optimizer
+            may take its place.
+        optimizer: an object, or a name as in ``dse explore --engine``. Default: :class:`dse.NSGA2`.
+        max_evaluations: number of design points to evaluate. Default: 100,000 (300 when
+            free-running). With a time limit: stop after five times that many evaluations without
+            improvement.
+        time_limit_s: time limit in seconds. The front then depends on the machine.
         stop_when_stalled: evaluations within which the hypervolume must grow by 0.01 %.
         checkpoint: a file that keeps the state of the search.
-        resume: continue from the checkpoint, where there is one.
-        seed: the same seed gives the same front, whatever ``jobs``.
-        jobs: worker threads; one per core by default.
+        resume: continue from the checkpoint if it exists.
+        seed: the same seed gives the same front for any number of ``jobs``.
+        jobs: number of worker threads. Default: one per core.
         on_progress: called after each generation.
         problem_options: further arguments of :class:`dse.Problem`.
 
     Raises:
         DseError: on input that cannot be used.
-        InfeasibleError: where no design point that was found meets all constraints.
+        InfeasibleError: if no design point that was found meets all constraints.
 
     Example:
         >>> import dse
@@ -202,8 +203,8 @@ def search_front(
     """Search, merge the baselines, simulate each member once.
 
     Raises:
-        InfeasibleError: where no design point that was found meets all constraints.
-        WorkloadError: where the optimizer is not made for the problem.
+        InfeasibleError: if no design point that was found meets all constraints.
+        WorkloadError: if the optimizer is not made for the problem.
     """
     settings = settings or SearchSettings()
     front = explore_problem(
@@ -237,15 +238,15 @@ def explore_to_folder(
     proof_bar: Callable[[], ProofBar] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Explored:
-    """Search, write the front, prove it, write the proof: what ``dse explore`` does.
+    """Search for a front, write it, prove it and write the proof, as ``dse explore`` does.
 
-    The front is written before the proof as well, so that nothing that ends the proof loses it. A
-    time limit ends search and proof so that pictures are drawn by then, too; it begins once kernels
-    are loaded or compiled. ``clock``: seconds.
+    The front is also written before the proof, so that an interrupted proof does not lose it. A
+    time limit includes the drawing of pictures and begins when the kernels are loaded or compiled.
+    ``clock``: seconds.
 
     Raises:
         DseError: on input that cannot be used, or a folder that cannot be written.
-        InfeasibleError: where no design point that was found meets all constraints.
+        InfeasibleError: if no design point that was found meets all constraints.
     """
     settings = settings or SearchSettings()
     optimizer = optimizer or optimizer_named("auto")
@@ -316,15 +317,16 @@ def certify(
     jobs: int | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> Front:
-    """Prove that a front, or that of a folder, is complete, or how far from it, and that nothing is
-    faster.
+    """Prove that a front (or the front of a folder) is complete, or bound its distance from
+    completeness, and prove that nothing is faster.
 
-    The result may have more members: what the exact search finds joins the front. Ctrl-C ends the
-    proof and keeps what is proved so far. ``formulation``: certify the fastest member only, and
-    have Z3 show it by HaX-CoNN's equations. ``jobs``: workers; one per core by default.
+    The result may have more members, since the exact search adds its finds to the front. Ctrl-C
+    ends the proof and keeps all claims proved so far. ``formulation``: certify the fastest member
+    only, and have Z3 prove it by HaX-CoNN's equations. ``jobs``: number of workers. Default: one
+    per core.
 
     Raises:
-        ResultError: where nothing can be proved about any objective.
+        ResultError: if nothing can be proved about any objective.
     """
     check_arguments(
         time_limit_s=time_limit_s,
@@ -362,12 +364,12 @@ def prove(
     on_checkpoint: Callable[[ProofOutcome], None] | None = None,
     on_formulation: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome | None:
-    """The proof that :func:`certify` adds; None where nothing is left to prove.
+    """Return the proof that :func:`certify` adds, or None if nothing is left to prove.
 
-    ``on_formulation``: called while Z3 shows it by HaX-CoNN's equations.
+    ``on_formulation``: called while Z3 proves the fastest member by HaX-CoNN's equations.
 
     Raises:
-        ResultError: where nothing can be proved about any objective.
+        ResultError: if nothing can be proved about any objective.
     """
     goal = Goal.FASTEST if fastest_only or formulation else Goal.WHOLE_FRONT
     if time_limit_s is not None:
@@ -402,9 +404,9 @@ def prove(
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
-    """Write how far an exact search is into the folder of its front, for :func:`prove` to resume
-    from. No claim is lost: beside a certified member the gap of a whole front is that of
-    ``epsilon.json``; beside a claim of the whole front there is no checkpoint."""
+    """Write the state of an exact search into the folder of its front, for :func:`prove` to resume
+    from. No claim is lost. Beside a certified member, the gap of a whole front is that of
+    ``epsilon.json``. Beside a claim about the whole front, no checkpoint is written."""
     numeric, found = front.numeric, gap.front
     if _is_claim(front.epsilon):
         return
@@ -426,7 +428,7 @@ def _is_claim(proof: ProofArtifacts | None) -> bool:
 
 
 def _is_reached(front: NumericFront, goal: Goal) -> bool:
-    """Whether nothing is left to prove."""
+    """Return whether nothing is left to prove."""
     claim = front.certificate
     if claim is None or claim.status is CertificateStatus.GAP:
         return False

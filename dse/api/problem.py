@@ -59,7 +59,7 @@ Number = int | float | str | Fraction
 
 @dataclass(frozen=True, eq=False, init=False)
 class Problem:
-    """Networks on a chip with objectives and constraints: what :func:`dse.explore` searches.
+    """Networks on a chip with objectives and constraints: the input of :func:`dse.explore`.
 
     Example:
         >>> import dse
@@ -118,32 +118,30 @@ class Problem:
             platform: a name, a file, or a :class:`dse.Platform`.
             objectives: one or more of ``latency``, ``latency:NETWORK``, ``inverse-latency``,
                 ``throughput``, ``energy``, ``power``, ``efficiency``, ``stretch``, ``fairness``,
-                ``accuracy-loss``, ``memory``;
-                with rates of networks ``relative-response``, ``response``, ``response-95``,
-                ``jitter``, ``misses``. By default latency and energy; with rates relative-response
-                and power.
+                ``accuracy-loss``, ``memory``. With rates of networks also ``relative-response``,
+                ``response``, ``response-95``,
+                ``jitter``, ``misses``. Default: latency and energy, or relative-response and power
+                with rates.
             groups: approximate number of groups per network.
             branches: make parallel branches groups of their own.
             each_layer: cut at every legal place.
             max_transitions: changes of unit per network, at most.
-            units: the units to use; all by default.
+            units: the units to use. Default: all.
             fixed: domain -> ``max``, ``min`` or a frequency in MHz.
-            precision: number format, or several that groups choose among; the platform's default
-                if None.
+            precision: number format, or several that groups choose among. Default: the platform's.
             power_cap_w: mean power, at most.
-            memory_cap_mb: memory that weights and activations take, at most; or memory pool -> the
-                same.
+            memory_cap_mb: memory for weights and activations, at most, in all or by memory pool.
             energy_budget_mj: energy per frame, at most.
             deadline_ms: latency, at most: for all networks, or network -> milliseconds.
-            deadline_95_ms: 95th percentile of responses, at most, likewise; as the next two, of
-                networks with rates.
+            deadline_95_ms: 95th percentile of responses, at most, likewise. This limit and the next
+                two apply to networks with rates.
             max_jitter_ms: longest response less the shortest, at most, likewise.
             max_misses: late responses in a period, at most: for all networks, or network -> number.
             min_rate_hz: images per second, at least, of free-running networks: for all, or
                 network -> rate.
             max_accuracy_loss_percent: loss of accuracy, at most: for all networks, or network ->
                 percent of the metric.
-            frames_per_second: a periodic workload; energy counts over the period.
+            frames_per_second: rate of a periodic workload. Energy counts over the period.
             pins: network -> {(first group, last group): unit}.
             free_running: every network starts its next frame when one of its own ends.
             frames_in_flight: frames (per network when free-running) under way at a time.
@@ -159,8 +157,8 @@ class Problem:
                 ``sum-of-loads``.
 
         Raises:
-            GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used; all
-                are :class:`dse.DseError`.
+            GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used. All
+                derive from :class:`dse.DseError`.
         """
         check_keywords("Problem", unknown, problem_keywords())
         check_arguments(
@@ -240,7 +238,7 @@ class Problem:
         scenario: Scenario | None = None,
         match_repeats: bool = False,
     ) -> Problem:
-        """The same from options that are parsed already, as the commands have them.
+        """Build a problem from options that are parsed already, as the commands have them.
 
         Raises:
             DseError: on input that cannot be used.
@@ -299,27 +297,27 @@ class Problem:
 
     @property
     def numeric(self) -> NumericProblem:
-        """Costs, domains and constraints in integers: all that a search and its check need."""
+        """Return costs, domains and constraints in integers, for the search and its check."""
         return self.built.problem
 
     @cached_property
     def costs(self) -> CostOrigins:
-        """Where the cost of every group on every unit came from."""
+        """Return the origin of the cost of every group on every unit."""
         return cost_origins(self.built)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the import of the networks and the profile warned of."""
+        """Return the warnings of the import of the networks and the profile."""
         return self.built.warnings
 
     def as_pymoo(self) -> PymooProblem:
-        """The same problem for pymoo: integer variables, vectorised, all objectives minimised.
+        """Return this problem for pymoo: integer variables, vectorised, all objectives minimised.
 
-        Variables are a unit for every group, then an operating point for every domain. ``F``
-        holds the objectives in their integer units (:mod:`results.problem.objectives`), ``G`` one
-        column per constraint, positive where it is broken, and a last one for units that cannot
-        run a group. ``problem.operators()`` of the result returns sampling, crossover, mutation
-        and duplicate elimination that keep rows inside the space.
+        Variables are a unit for every group, then an operating point for every domain. ``F`` holds
+        the objectives in their integer units (:mod:`results.problem.objectives`), ``G`` one column
+        per constraint, positive if it is broken, and a last one for units that cannot run a group.
+        ``problem.operators()`` of the result returns sampling, crossover, mutation and duplicate
+        elimination that keep rows inside the space.
 
         Example:
             >>> from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -334,7 +332,7 @@ class Problem:
 
 
 def _names(value: str | Sequence[str], what: str) -> tuple[str, ...]:
-    """One name, or several."""
+    """Return one name, or several."""
     names = (value,) if isinstance(value, str) else value
     names = tuple(names) if isinstance(names, Iterable) else ()
     if not names or not all(isinstance(name, str) for name in names):
@@ -349,7 +347,7 @@ def problem_keywords() -> list[str]:
 
 
 def unknown_keywords(given: Mapping[str, object]) -> dict[str, object]:
-    """Those that are no keyword arguments of :class:`Problem`."""
+    """Return the names that are no keyword arguments of :class:`Problem`."""
     known = set(problem_keywords())
     return {name: value for name, value in given.items() if name not in known}
 
@@ -383,12 +381,12 @@ def _fixed(value: Mapping[str, str | int | float] | None) -> tuple[tuple[str, st
 
 
 def _exact(value: Number | None, what: str) -> Fraction | None:
-    """The number exactly as it is written in decimal."""
+    """Return the number exactly as it is written in decimal."""
     return None if value is None else parse_positive(str(value), what)
 
 
 def _texts(value: Number | Mapping[str, Any] | None) -> list[str]:
-    """A number for all, or numbers by network or memory pool, as on the command line."""
+    """Return a number for all, or numbers by network or memory pool, as on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={number}" for name, number in value.items()]
     return [] if value is None else [str(value)]

@@ -20,7 +20,7 @@ class Result(Protocol):
     """A front of design points (:class:`dse.Front`) or of periodic schedules."""
 
     def __len__(self) -> int:
-        """Number of members."""
+        """Return the number of members."""
         ...
 
     @classmethod
@@ -29,40 +29,41 @@ class Result(Protocol):
         ...
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row of plain data per member."""
+        """Return one row of plain data per member."""
         ...
 
     def member_document(self, which: int | str) -> dict[str, Any]:
-        """One member as plain data."""
+        """Return one member as plain data."""
         ...
 
     def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
-        """The table and its captions, for a terminal."""
+        """Return the table and its captions, for a terminal."""
         ...
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:
-        """One member, for a terminal."""
+        """Return one member, for a terminal."""
         ...
 
     @classmethod
     def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
-        """A figure of one or several results: ``front``, ``gantt``, ``convergence``, ``energy``."""
+        """Return a figure of one or several results: ``front``, ``gantt``, ``convergence``,
+        ``energy``."""
         ...
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
-        """A trace for Perfetto, and the titles of the members in it."""
+        """Return a trace for Perfetto, and the titles of the members in it."""
         ...
 
     def page(self, platform: str | None) -> tuple[bytes, list[str]]:
-        """The HTML report, and notes about what it lacks."""
+        """Return the HTML report, and notes about missing parts."""
         ...
 
 
 def open_result(folder: str | Path) -> Result:
-    """Read a result folder of either kind.
+    """Read a result folder, whether of a front or of periodic schedules.
 
     Raises:
-        ResultError: where a file is missing, was changed, or does not belong to the others.
+        ResultError: if a file is missing, was changed, or does not belong to the others.
     """
     path = Path(folder)
     if holds_periodic(path):

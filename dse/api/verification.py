@@ -18,7 +18,7 @@ from results.export.result_folder import holds_periodic
 
 @dataclass(frozen=True)
 class Verification:
-    """What the checks of a result folder found; true where everything holds.
+    """Result of verifying a result folder. True if everything holds.
 
     Example:
         >>> assert dse.verify("runs/demo").holds
@@ -32,17 +32,18 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was checked, and holds."""
+        """Return whether everything was checked, and holds."""
         return all(check.holds for check in self.checks)
 
     @property
     def exit_status(self) -> int:
-        """Of ``dse verify``: 0 if all holds, 1 if a check fails, else 4: not all was checked."""
+        """Return the exit status of ``dse verify``: 0 if all holds, 1 if a check fails, else 4 (not
+        all was checked)."""
         return exit_status(self.checks)
 
     @property
     def summary(self) -> str:
-        """What the checks say together, as a sentence."""
+        """Return a summary of the checks, as a sentence."""
         return summary(self.checks)
 
     def __bool__(self) -> bool:
@@ -69,17 +70,18 @@ def verify(
     raise_on_failure: bool = False,
     on_check: Callable[[Check], None] | None = None,
 ) -> Verification:
-    """Check a result folder without trusting what wrote it; ends with the first failed check.
+    """Verify a result folder independently of the program that wrote it. Stops at the first failed
+    check.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
-        checker: of proofs: ``fast`` (compiled, all cores) or ``plain`` (Python integers).
-        solver_seconds: time limit of a solver, for each claim that it is asked about again.
-        raise_on_failure: raise where a check fails.
+        checker: checker of proofs: ``fast`` (compiled, all cores) or ``plain`` (Python integers).
+        solver_seconds: time limit of a solver for each claim that it checks again.
+        raise_on_failure: raise if a check fails.
         on_check: called after each check.
 
     Raises:
-        ResultError: where there is no result folder; with ``raise_on_failure`` where a check fails.
+        ResultError: if there is no result folder, or with ``raise_on_failure`` if a check fails.
         WorkloadError: on arguments that cannot be used.
 
     Example:

@@ -16,7 +16,7 @@ _HELP_ALL = "--help-all"
 
 
 class LazyCommand(TyperCommand):
-    """A command's name and help; its module is imported when its context is made."""
+    """Name and help of a command. Its module is imported when its context is made."""
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(
@@ -28,7 +28,7 @@ class LazyCommand(TyperCommand):
         self._entry = entry
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        """The context of the real command."""
+        """Return the context of the real command."""
         command, common = self.load(), self._entry.common
         _without_types(
             command.get_params(typer.Context(command, info_name=info_name, parent=parent))
@@ -43,7 +43,7 @@ class LazyCommand(TyperCommand):
         return command.make_context(info_name, args, parent, **extra)
 
     def load(self) -> Any:
-        """The real command."""
+        """Return the real command."""
         app = typer.Typer(add_completion=False)
         import_module(f"dse.cli.{self._entry.module}").register(app)
         found: Any = get_command(app)
@@ -58,7 +58,7 @@ class LazyGroup(TyperGroup):
     entries: tuple[Entry, ...] = ()
 
     def get_params(self, ctx: Any) -> Any:
-        """Its options, the help among them."""
+        """Return its options, the help among them."""
         return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -66,7 +66,7 @@ class LazyGroup(TyperGroup):
         return [entry.name for entry in self.entries]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, not imported yet; None where there is none."""
+        """Return the command without importing it, or None if it does not exist."""
         entry = next((entry for entry in self.entries if entry.name == cmd_name), None)
         if entry is None:
             return None
@@ -76,7 +76,8 @@ class LazyGroup(TyperGroup):
 
 
 def _without_types(parameters: Any) -> Any:
-    """The parameters; Typer would print <bool> beside each flag."""
+    """Return the parameters without their types, beside which Typer would print <bool> for each
+    flag."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
@@ -84,7 +85,7 @@ def _without_types(parameters: Any) -> Any:
 
 
 def group_of(entry: Entry) -> LazyGroup:
-    """A group of commands inside another one."""
+    """Return a group of commands inside another one."""
     group = LazyGroup(
         name=entry.name,
         help=entry.help,
@@ -97,7 +98,7 @@ def group_of(entry: Entry) -> LazyGroup:
 
 
 def names_of(entries: Iterable[Entry], prefix: str = "") -> list[str]:
-    """All commands with their groups: ``explore``, ``measure fidelity``, ..."""
+    """Return all commands with their groups: ``explore``, ``measure fidelity``, ..."""
     names = []
     for entry in entries:
         name = f"{prefix}{entry.name}"

@@ -80,8 +80,8 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Runs a command; leaves with 0, 2 (input that cannot be used), 3 (no feasible design point),
-    70 (internal error) or 130 (Ctrl-C)."""
+    """Run a command. Exit with 0, 2 (input that cannot be used), 3 (no feasible design point), 70
+    (internal error) or 130 (Ctrl-C)."""
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
@@ -95,8 +95,8 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    """Send to the null device what is written to streams that are closed; print ``?`` for
-    characters that standard output cannot show."""
+    """Replace closed streams by the null device, and print ``?`` for characters that standard
+    output cannot show."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
@@ -107,7 +107,7 @@ def _prepare_streams() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command and returns its exit status; errors are one line on stderr."""
+    """Run a command and return its exit status. Errors are one line on stderr."""
     for argument in arguments:
         if has_control_characters(argument):
             return _report(
@@ -156,7 +156,8 @@ def _help_of(error: Any) -> str:
 
 
 def _with_nearest(message: str, error: Any) -> str:
-    """The message with the nearest command, option or choice, where another one was typed."""
+    """Return the message with the nearest command, option or choice if the one typed does not
+    exist."""
     message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     got, _, choices = message.partition(" is not one of ")
     names = {name: name for name in re.findall(r"'([^']+)'", choices)}
@@ -170,7 +171,7 @@ def _with_nearest(message: str, error: Any) -> str:
 
 
 def _discard_output() -> None:
-    """Python would complain again when it flushes what could not be written."""
+    """Discard buffered output, since Python would complain again when it flushes it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -180,7 +181,7 @@ def _file_error(error: OSError) -> str:
 
 
 def _report_bug(error: Exception) -> int:
-    """One line about a fault of the program; the traceback goes to a file."""
+    """Return one line about an internal error, whose traceback goes to a file."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="dse-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
     ) as file:

@@ -11,7 +11,7 @@ from results.text.compare_fronts import FrontComparison, FrontSide
 
 @dataclass(frozen=True)
 class MemberRow:
-    """A member of a front: ``objectives`` by label, in ms, mJ, W or rates; clocks None if off."""
+    """A member of a front: ``objectives`` by label, in ms, mJ, W or rates. Clocks: None if off."""
 
     member: int
     marks: list[str]
@@ -22,7 +22,7 @@ class MemberRow:
 
 @dataclass(frozen=True)
 class FrontAnswer:
-    """A front: ``rows`` are the marked members and the first others, ``claims`` what is proved."""
+    """A front: ``rows`` are the marked members and the first others, ``claims`` the proofs."""
 
     folder: str
     networks: list[str]
@@ -54,7 +54,7 @@ class CheckAnswer:
 
 @dataclass(frozen=True)
 class VerificationAnswer:
-    """All checks; ``holds`` only where each of them does."""
+    """All checks. ``holds`` is true only if each of them holds."""
 
     holds: bool
     checks: list[CheckAnswer]
@@ -72,7 +72,7 @@ class SideAnswer:
 
 @dataclass(frozen=True)
 class ComparisonAnswer:
-    """Two fronts; ``differences`` of their problems, empty where these are the same."""
+    """Two fronts. ``differences`` of their problems are empty if these are the same."""
 
     first: SideAnswer
     second: SideAnswer
@@ -82,7 +82,7 @@ class ComparisonAnswer:
 def front_answer(
     front: dse.Front, folder: str, *, rows: int, warnings: tuple[str, ...] = ()
 ) -> FrontAnswer:
-    """A front as an answer with at most ``rows`` rows, or all marked members."""
+    """Return a front as an answer with at most ``rows`` rows, or all marked members."""
     marked = [row for row in front.rows() if row["marks"]]
     others = [row for row in front.rows() if not row["marks"]]
     kept = sorted([*marked, *others[: max(rows - len(marked), 0)]], key=lambda row: row["member"])
@@ -107,7 +107,7 @@ def front_answer(
 
 
 def evaluation_answer(evaluated: Evaluated) -> EvaluationAnswer:
-    """A simulated mapping as an answer."""
+    """Return a simulated mapping as an answer."""
     member = evaluated.member
     return EvaluationAnswer(
         objectives=member.display,
@@ -120,7 +120,7 @@ def evaluation_answer(evaluated: Evaluated) -> EvaluationAnswer:
 
 
 def comparison_answer(comparison: FrontComparison) -> ComparisonAnswer:
-    """A comparison as an answer."""
+    """Return a comparison as an answer."""
 
     def side(one: FrontSide) -> SideAnswer:
         return SideAnswer(one.members, one.hypervolume, one.coverage, one.additive_epsilon)

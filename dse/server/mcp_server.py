@@ -1,4 +1,4 @@
-"""The MCP server: five tools over one folder, with limits on work and on what is answered."""
+"""MCP server: five tools over one folder, with limits on work and on the size of answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Answer = TypeVar("Answer")
 
 
 class Tools:
-    """What the tools do, without the protocol."""
+    """The tools, independent of the protocol."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -69,10 +69,10 @@ class Tools:
     ) -> FrontAnswer:
         """Search for the Pareto front of networks that share a chip, and write a result folder.
 
-        ``output`` is a new folder; ``precision`` a number format, or several with commas between,
-        among which groups choose; ``losses`` a table (CSV) of the accuracy that they cost;
-        ``memory_cap_mb`` of all memory, or by pool;
-        ``batch`` images computed at once; ``prove_s`` seconds for a proof, at most 60.
+        ``output``: a new folder. ``precision``: a number format, or several separated by commas,
+        among which groups choose. ``losses``: a table (CSV) of the accuracy that they cost.
+        ``memory_cap_mb``: a limit for all memory, or by pool. ``batch``: images computed at once.
+        ``prove_s``: seconds for a proof, at most 60.
         """
         problem = self._problem(
             networks,
@@ -102,7 +102,7 @@ class Tools:
         return front_answer(front, output, rows=MAX_ROWS, warnings=problem.warnings)
 
     def show(self, folder: str, rows: int = 20) -> FrontAnswer:
-        """Read a result folder: its marked members, the first others, and what is proved."""
+        """Read a result folder: its marked members, the first others, and the proved claims."""
         _at_most("rows", rows, MAX_ROWS)
         return front_answer(dse.load(self._workspace.result(folder)), folder, rows=rows)
 
@@ -117,13 +117,13 @@ class Tools:
     ) -> EvaluationAnswer:
         """Simulate a mapping: network to a unit, or to a list of units, one per group.
 
-        Clocks are MHz, ``max`` or ``min`` by domain; others run at their fastest.
+        Clocks are MHz, ``max`` or ``min`` by domain. Other domains run at their fastest.
         """
         problem = self._problem(networks, platform, groups=groups, deadline_ms=deadline_ms)
         return evaluation_answer(dse.evaluate(problem, mapping, clocks_mhz))
 
     def verify(self, folder: str) -> VerificationAnswer:
-        """Check a result folder independently of what wrote it."""
+        """Verify a result folder independently of the program that wrote it."""
         with self._busy:
             report = dse.verify(self._workspace.result(folder))
         return VerificationAnswer(
@@ -143,10 +143,11 @@ class Tools:
 
 
 def make_server(workspace: Workspace) -> Any:
-    """The server as an object of the package ``mcp``; ``run()`` serves stdin and stdout.
+    """Return the server as an object of the package ``mcp``, whose ``run()`` serves stdin and
+    stdout.
 
     Raises:
-        ResultError: where ``mcp`` is not installed.
+        ResultError: if ``mcp`` is not installed.
     """
     package = optional_import("mcp.server.mcpserver", extra=EXTRA, purpose="dse mcp")
     refused = optional_import(
@@ -162,7 +163,7 @@ def make_server(workspace: Workspace) -> Any:
 def _refusing(
     tool: Callable[Arguments, Answer], refused: type[Exception]
 ) -> Callable[Arguments, Answer]:
-    """Errors of the input as the protocol has them."""
+    """Convert errors of the input to those of the protocol."""
 
     @wraps(tool)
     def called(*arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:

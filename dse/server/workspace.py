@@ -1,4 +1,4 @@
-"""What a client of the server may touch: names of the catalogue, and files in one folder."""
+"""Access of a client of the server: names of the catalogue, and files in one folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ROWS = 50
 
 
 class Workspace:
-    """A folder; every path of a client is relative to it and stays inside, links included."""
+    """A folder. Every path of a client is relative to it and stays inside, links included."""
 
     def __init__(self, root: Path) -> None:
         if not root.is_dir():
@@ -29,10 +29,10 @@ class Workspace:
         self.root = root.resolve()
 
     def path(self, text: str) -> Path:
-        """A path inside the folder.
+        """Return a path inside the folder.
 
         Raises:
-            WorkloadError: where it leads outside.
+            WorkloadError: if it leads outside.
         """
         if not has_control_characters(text) and len(os.fsencode(text)) <= MAX_PATH_BYTES:
             path = (self.root / text).resolve()
@@ -41,10 +41,10 @@ class Workspace:
         raise WorkloadError(f"{text!r}: a path inside the server's folder is required")
 
     def result(self, text: str) -> Path:
-        """A folder inside the folder, with files that are inside, too.
+        """Return a folder inside the workspace whose files are inside, too.
 
         Raises:
-            WorkloadError: where it or a link in it leads outside.
+            WorkloadError: if it or a link in it leads outside.
         """
         folder = self.path(text)
         for entry in folder.iterdir() if folder.is_dir() else ():
@@ -52,7 +52,8 @@ class Workspace:
         return folder
 
     def network(self, text: str) -> str:
-        """A name of the catalogue, or an ``.onnx`` file of the folder, each also ``*COPIES``.
+        """Return a name of the catalogue, or an ``.onnx`` file of the folder, each also
+        ``*COPIES``.
 
         Raises:
             WorkloadError: on a file outside, and on workload files, which name further files.
@@ -64,7 +65,7 @@ class Workspace:
         return f"{source}*{copies}"
 
     def platform(self, text: str) -> str:
-        """A name, or a JSON file of the folder that extends nothing but a name.
+        """Return a name, or a JSON file of the folder that extends nothing but a name.
 
         Raises:
             WorkloadError: on a file outside, or one that extends a file.

@@ -61,7 +61,7 @@ def check(
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Skip the time estimate.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say how many runs a campaign file means, and how long they are likely to take."""
+    """Count the runs that a campaign file describes, and estimate how long they take."""
 
     size = PlanSize(load_plan(file), {}) if names else load_size(file)
     plan = size.plan
@@ -143,7 +143,7 @@ def run(
     live: Live = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> int:
-    """Do all runs of a campaign that are not done; exit status 1 if one has failed."""
+    """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
@@ -242,7 +242,7 @@ def _describe_progress(standing: CampaignProgress) -> dict[str, object]:
 
 
 def _duration(seconds: float) -> str:
-    """``40 s``, ``12 min``, ``3.5 h``."""
+    """Format a duration: ``40 s``, ``12 min``, ``3.5 h``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -60,7 +60,7 @@ def register(group: typer.Typer) -> None:
 
 
 def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
-    """Say how far a campaign is, and what has failed."""
+    """Show the progress of a campaign, and the runs that have failed."""
 
     with Store(folder) as store:
         counts, at_work, title = store.counts(), store.at_work(), store.title
@@ -192,7 +192,7 @@ def compare(
     ] = 0.0,
     as_json: AsJson = False,
 ) -> int:
-    """Compare two campaigns run by run; exit status 1 if a run of the second one is worse."""
+    """Compare two campaigns run by run. Exit status 1 if a run of the second one is worse."""
     from collections import Counter
 
     with Store(before) as first, Store(after) as second:
@@ -261,7 +261,7 @@ def _print(pivot: Pivot) -> None:
 
 
 def _texts(pivot: Pivot) -> list[list[str]]:
-    """Numbers as people read them; a status where there is none."""
+    """Format numbers for people, or return the status if there is none."""
 
     return [
         [

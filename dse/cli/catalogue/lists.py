@@ -95,10 +95,10 @@ def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 
 def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]]:
-    """The rows as a table that fits ``width``, and the names of the columns left out.
+    """Return the rows as a table that fits ``width``, and the names of the columns left out.
 
-    Columns follow each other as long as they fit; the next one takes what is left, its texts
-    wrapped, if that is not too little.
+    Columns are added as long as they fit. The next one gets the remaining width, with its texts
+    wrapped, if that is not too narrow.
     """
 
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))

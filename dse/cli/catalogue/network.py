@@ -1,4 +1,4 @@
-"""``dse network``: what a network consists of, and where it can be cut."""
+"""``dse network``: the layers of a network, and the places at which it can be cut."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def network(
 
 
 def network_data(summary: NetworkSummary) -> dict[str, Any]:
-    """The summary as JSON types."""
+    """Return the summary as JSON types."""
     from dataclasses import asdict
 
     return {
@@ -98,7 +98,7 @@ def _print(summary: NetworkSummary) -> None:
 
 
 def _groups(summary: NetworkSummary) -> str:
-    """How the network is cut by default, and what no cut can help."""
+    """Return the default cut of the network, and the layers that no cut can help."""
     text = (
         f"groups: {summary.groups}, {_plural(summary.group_edges, 'hand-over')}; the largest, "
         f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work"
@@ -133,7 +133,7 @@ def _plural(count: int, noun: str) -> str:
 
 
 def with_prefix(count: int, digits: int = 4) -> str:
-    """A count with a decimal prefix: ``1.428 G``."""
+    """Return a count with a decimal prefix: ``1.428 G``."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if count >= 10**power:
             return f"{count / 10**power:.{digits}g} {prefix}"

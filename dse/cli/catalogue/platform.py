@@ -1,4 +1,4 @@
-"""``dse platform``: what a chip can do, and how well each figure is known."""
+"""``dse platform``: the figures of a chip, and how well each is known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def platform(
         bool, typer.Option("--new", help="Print a file to start from instead; no NAME.")
     ] = False,
 ) -> None:
-    """Show a platform's clocks, units, power and measurements; sources with --json."""
+    """Show a platform's clocks, units, power and measurements, with sources in --json."""
 
     if new != (name is None) or as_json + source + new > 1:
         raise WorkloadError("NAME with at most one of --json and --source, or --new, is required")

@@ -134,7 +134,7 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 
 
 def _check(text: str, output: Path) -> None:
-    """The file made must load, before it takes its place."""
+    """Check that the file made loads, before it takes its place."""
     with temporary_folder() as folder:
         trial = folder / output.name
         trial.write_text(text, "utf-8")

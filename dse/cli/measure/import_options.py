@@ -45,7 +45,7 @@ class MeasuringOptions:
 
 @dataclass(frozen=True)
 class ProfileOptions:
-    """Where the profile goes."""
+    """Options for the output profile."""
 
     source: Source = None
     output: Output = None
@@ -54,6 +54,6 @@ class ProfileOptions:
 
 
 def source_text(given: str | None, tool: str, files: Sequence[Path]) -> str:
-    """What a profile says of its origin."""
+    """Return the origin of a profile as text."""
     names = ", ".join(file.name for file in files[:5]) + (", ..." if len(files) > 5 else "")
     return f"{given}: {tool}, {names}" if given else f"{tool}, {names}"

@@ -62,7 +62,7 @@ def tegrastats(
     profile: ProfileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Show loads, clocks and power in a log; with --network, take a group's demand and power."""
+    """Show loads, clocks and power in a log. With --network, take a group's demand and power."""
 
     log = parse_tegrastats(read_log(file), str(file))
     rest = None if idle is None else parse_tegrastats(read_log(idle), str(idle))

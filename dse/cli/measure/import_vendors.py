@@ -128,7 +128,7 @@ def _import(
     options: ProfileOptions,
     source: str,
 ) -> None:
-    """One profile of all rows whose network is known."""
+    """Build one profile of all rows whose network is known."""
     units = unit_names(unit)
     given = _given(networks or ())
     known = {plain_name(entry.name): entry.name for entry in catalogue()} | CATALOGUE_NAMES
@@ -164,7 +164,7 @@ def _import(
 
 
 def _given(texts: Sequence[str]) -> dict[str, str]:
-    """Row to network."""
+    """Return the network of each row."""
     result: dict[str, str] = {}
     for text in texts:
         row, _, name = text.partition("=")

@@ -1,4 +1,4 @@
-"""What the import commands share: the network and clocks measured, the profile file written."""
+"""Common parts of the import commands: network and clocks measured, profile file written."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def measured_network(
     units: Sequence[str] | None,
     options: MeasuringOptions,
 ) -> Measured:
-    """Reads what the options of an import name; ``units`` None: only the memory's clock is needed.
+    """Read the options of an import. With ``units`` None only the memory's clock is needed.
 
     Raises:
-        GraphError, PlatformError, WorkloadError: on what does not exist or is missing.
+        GraphError, PlatformError, WorkloadError: if something does not exist or is missing.
     """
 
     chip = load_platform(platform)
@@ -74,10 +74,10 @@ def measured_network(
 
 
 def unit_names(text: str) -> tuple[str, ...]:
-    """Names of units, separated by commas, of which at least one is required.
+    """Parse names of units, separated by commas. At least one is required.
 
     Raises:
-        WorkloadError: where there is none.
+        WorkloadError: if there is none.
     """
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
@@ -86,10 +86,10 @@ def unit_names(text: str) -> tuple[str, ...]:
 
 
 def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Units by execution provider: ``PROVIDER=UNIT`` each, or ``UNIT`` for all others.
+    """Return units by execution provider: ``PROVIDER=UNIT`` each, or ``UNIT`` for all others.
 
     Raises:
-        WorkloadError: where a provider is given twice.
+        WorkloadError: if a provider is given twice.
     """
     result: dict[str, tuple[str, ...]] = {}
     for text in texts:
@@ -135,13 +135,13 @@ def finish(
     options: ProfileOptions,
     report: ImportReport,
 ) -> None:
-    """Checks the profile by using it, writes it, and prints what it gives.
+    """Check the profile by using it, write it, and print its coverage.
 
     ``measured``: its networks, all on one platform.
 
     Raises:
-        PlatformError: where the profile contradicts the file that it is to be merged with.
-        WorkloadError: where the output exists and neither --merge nor --force says what then.
+        PlatformError: if the profile contradicts the file that it is to be merged with.
+        WorkloadError: if the output exists and neither --merge nor --force is given.
     """
 
     platform = measured[0].platform
@@ -172,8 +172,8 @@ def finish(
 
 
 def _coverage(measured: Measured, profile: Profile) -> list[str]:
-    """Per unit how many groups of the network's own grouping the profile gives a time, and their
-    sum at the clocks of the measurement."""
+    """Return, per unit, the number of groups of the network's own grouping that the profile gives a
+    time, and their sum at the clocks of the measurement."""
 
     subject = measured.subject
     # What the platform itself holds must not pass for the user's own.

@@ -79,7 +79,7 @@ def profile(
 
 
 def _print_example(networks: list[str], output: Path, options: Options) -> None:
-    """What to do with the result."""
+    """Print an example of how to use the result."""
     grouping = "".join(
         (
             f" --groups {options.groups}" if options.groups else "",
@@ -96,7 +96,8 @@ def _print_example(networks: list[str], output: Path, options: Options) -> None:
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """A folder that holds nothing but a profile may be replaced; an empty one takes no option."""
+    """Check that the output folder is empty or, with the option, holds nothing but a profile to
+    replace."""
 
     empty = folder.is_dir() and not any(folder.iterdir())
     check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)

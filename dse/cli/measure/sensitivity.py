@@ -1,4 +1,4 @@
-"""``dse sensitivity``: what a network loses where a layer runs in another number format."""
+"""``dse sensitivity``: accuracy that a network loses if a layer runs in another number format."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where the data come from."""
+    """Options for the source of the data."""
 
     workloads: Annotated[
         int | None,
@@ -92,7 +92,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How long and from where the estimator is trained."""
+    """Options for the training of the estimator."""
 
     epochs: Annotated[
         int | None,
@@ -157,7 +157,7 @@ def _check_source(source: DataOptions) -> None:
 
 
 def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
-    """The data, with tokens."""
+    """Return the data, with tokens."""
     jobs, short_play = source.jobs or os.cpu_count() or 1, not source.no_short_play
     if source.measurements is None and source.data is None:
         networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()
@@ -183,7 +183,7 @@ def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
 
 
 def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
-    """How many workloads are done, of how many."""
+    """Return how many workloads are done, of how many."""
     return ProgressLine(
         TextColumn("workloads"),
         *_COLUMNS,
@@ -194,7 +194,7 @@ def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
 
 
 def _training_line() -> ProgressLine[TrainingProgress]:
-    """The share that is done, and how good the last epoch is."""
+    """Return the share that is done, and how good the last epoch is."""
     return ProgressLine(
         TextColumn("training"),
         *_COLUMNS,
@@ -232,7 +232,8 @@ def _command(source: DataOptions, training: TrainingOptions, *, quick: bool) -> 
 
 
 def recorded_command(options: Mapping[str, object]) -> str:
-    """The command as it is kept with the weights: options that are not None, of files the names."""
+    """Return the command as it is kept with the weights: options that are not None, of files the
+    names."""
     words = ["dse papers learn"]
     for option, value in options.items():
         if value is not None:

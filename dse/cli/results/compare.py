@@ -39,7 +39,7 @@ def compare(
         bool, typer.Option("--markdown", help="Print the table in Markdown.")
     ] = False,
 ) -> None:
-    """Compare two fronts: hypervolume, coverage, and what each has that the other lacks."""
+    """Compare two fronts: hypervolume, coverage, and the members that only one of them has."""
 
     fronts = read_results(first), read_results(second)
     comparison = compare_fronts(*fronts)
@@ -110,7 +110,7 @@ def _print(
 
 
 def _range_of_shares(side: FrontSide) -> str:
-    """``0.02 to 41.3 %``, over the members."""
+    """Format the range over the members, such as ``0.02 to 41.3 %``."""
     if side.fairness_ppm is None:
         return "in a common frame"
     least, most = (format_number(ppm / 10**4) for ppm in side.fairness_ppm)
@@ -118,7 +118,7 @@ def _range_of_shares(side: FrontSide) -> str:
 
 
 def _ranges(members: tuple[int, ...]) -> str:
-    """``0-4, 7``."""
+    """Format positions as ranges, such as ``0-4, 7``."""
     parts: list[list[int]] = []
     for member in members:
         if parts and parts[-1][1] == member - 1:

@@ -1,4 +1,4 @@
-"""``dse analyze costs``: what every group costs on every unit, and where each figure came from."""
+"""``dse analyze costs``: the cost of every group on every unit, and its origin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from results.text.costs import cost_rows, cost_tables
 
 
 class Figure(Enum):
-    """What the table shows; JSON has all."""
+    """Figure that the table shows. JSON has all."""
 
     TIME = "time"
     DEMAND = "demand"
@@ -40,7 +40,7 @@ def costs(
     show: Annotated[Figure, typer.Option(help="Column to show.")] = Figure.TIME,
     as_json: AsJson = False,
 ) -> None:
-    """Show what every group costs on every unit, and where the figures came from."""
+    """Show the cost of every group on every unit, and its origin."""
 
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)

@@ -112,7 +112,7 @@ def deploy(
 
 
 def _compare(deployment: Deployment, root: Path) -> int:
-    """Prints every setting beside what the member wants; exit status."""
+    """Print every setting beside the member's value, and return the exit status."""
     check_platform(deployment)
     settings = sysfs_state(deployment, root)
     print(f"{deployment.title}")

@@ -18,7 +18,7 @@ from results.plots.style import PICTURE_MAKERS, picture_settings
 
 
 class Plot(StrEnum):
-    """What is drawn."""
+    """Kind of picture."""
 
     FRONT = "front"
     GANTT = "gantt"
@@ -73,6 +73,6 @@ def plot(
 
 
 def _names(folders: list[Path]) -> list[str]:
-    """The folders' own names, or their paths where these are not different."""
+    """Return the folders' own names, or their paths if these are not different."""
     names = [folder.resolve().name for folder in folders]
     return names if len(set(names)) == len(names) else [str(folder) for folder in folders]

@@ -63,7 +63,7 @@ def show(
 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:
-    """A line per member; what is nested has a column per entry, such as ``clocks_mhz.gpu``."""
+    """Print a line per member. Nested values have a column per entry, like ``clocks_mhz.gpu``."""
     flat = [_flat(row) for row in rows]
     columns = list(dict.fromkeys(column for row in flat for column in row))
     writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""``dse verify``: check a result folder without trusting what wrote it."""
+"""``dse verify``: independent verification of a result folder."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def verify(
     ] = SOLVER_SECONDS,
     as_json: AsJson = False,
 ) -> int:
-    """Check what a result folder claims, without trusting it.
+    """Verify the claims of a result folder independently of the program that wrote it.
 
-    Exit status 0: all of it holds; 1: something does not; 4: something was not checked.
+    Exit status 0 if all claims hold, 1 if one does not, 4 if one was not checked.
     """
     report = check_folder(
         folder,

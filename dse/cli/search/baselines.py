@@ -76,10 +76,10 @@ def baselines(
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the search.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the schedules of other methods against the optimum.
+    """Compare the schedules of other methods with the optimum.
 
-    On the GPU and one other accelerator unless --units names others; clocks that --fix does not
-    name are at their fastest; about 10 groups per network unless --groups asks for others.
+    Uses the GPU and one other accelerator unless --units names others. Clocks that --fix does not
+    name are at their fastest. Each network has about 10 groups unless --groups asks for others.
     """
 
     goals = GoalOptions(
@@ -100,7 +100,7 @@ def baselines(
 
 
 def _compared(objective: str | None, scenario: Scenario | None) -> str:
-    """The objective that is compared."""
+    """Return the objective that is compared."""
     known = [kind.value for kind in COMPARED]
     if objective is not None and objective not in known:
         raise WorkloadError(
@@ -111,7 +111,7 @@ def _compared(objective: str | None, scenario: Scenario | None) -> str:
 
 
 def _narrowed(space: SpaceOptions, chip: Platform, *, coarse: bool) -> SpaceOptions:
-    """Two accelerators, the fastest clocks and few groups, where no option says otherwise."""
+    """Return options with two accelerators, the fastest clocks and few groups as defaults."""
     pair = two_accelerators(chip)
     named = {text.partition("=")[0] for text in space.fix or ()}
     fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
@@ -124,7 +124,7 @@ def _narrowed(space: SpaceOptions, chip: Platform, *, coarse: bool) -> SpaceOpti
 
 
 def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:
-    """Every row of the table, and whether it is the best baseline."""
+    """Return every row of the table, and whether it is the best baseline."""
     rows = [(entry, entry.name == result.best) for entry in result.methods]
     return [*rows, (result.optimum, False)]
 

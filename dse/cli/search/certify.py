@@ -108,7 +108,7 @@ def certify(
 def proof_line(
     *, quiet: bool, also: Callable[[SearchProgress], None] | None = None
 ) -> ProgressLine[SearchProgress]:
-    """Members, nodes and epsilon of a proof; ``also`` receives its events, too."""
+    """Show members, nodes and epsilon of a proof as it runs. ``also`` receives its events."""
     return ProgressLine(
         TextColumn("proving"),
         SpinnerColumn(),

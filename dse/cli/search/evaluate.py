@@ -1,4 +1,4 @@
-"""``dse evaluate``: what a mapping of one's own gives."""
+"""``dse evaluate``: evaluation of a single mapping."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def evaluate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show what a mapping gives; exit status 3 where it breaks a constraint."""
+    """Show the objectives of a mapping. Exit status 3 if it breaks a constraint."""
 
     options = make_options(**vars(space), **vars(goals))
     has_options = bool(options != Options() or inputs != InputOptions() or platform)

@@ -92,7 +92,7 @@ Seed = Annotated[
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """Where the result goes, and what is shown meanwhile."""
+    """Options for the output folder and the display of progress."""
 
     output: Output
     live: Live = False
@@ -116,7 +116,7 @@ class EffortOptions:
 
     @property
     def settings(self) -> SearchSettings:
-        """As the library takes them."""
+        """Return the settings in the library's form."""
         return SearchSettings(
             max_evaluations=self.max_evaluations,
             time_limit_s=self.time_limit,
@@ -169,7 +169,10 @@ def run_exploration(
     result: OutputOptions,
     together: ScenarioOptions | None = None,
 ) -> int:
-    """Explore and print the front; return the exit status.
+    """Explore, print the front and return the exit status.
+
+    Args:
+        engine: name under which the optimizer was requested.
 
     Args:
         engine: the name that the optimizer was asked for by.
@@ -229,7 +232,7 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, f
 def _search_line(
     evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None
 ) -> ProgressLine[Progress]:
-    """Evaluations, hypervolume and time left."""
+    """Format evaluations, hypervolume and remaining time."""
     return ProgressLine(
         TextColumn("exploring"),
         BarColumn(),
@@ -251,7 +254,7 @@ def _search_line(
 
 
 def _tell(explored: Explored, output: Path, *, quiet: bool) -> int:
-    """Prints what was reached; the exit status."""
+    """Print the result and return the exit status."""
     if explored.not_certified is not None:
         print(f"dse: {explored.not_certified}", file=sys.stderr)
     if explored.not_proved is not None and not quiet:

@@ -1,4 +1,4 @@
-"""``dse analyze limits``: what the limits of a front cost."""
+"""``dse analyze limits``: the price of each limit of a front."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def limits(
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Show how much better the front would be if one of its limits were relaxed.
+    """Estimate how much better the front would be if one of its limits were relaxed.
 
-    A short search per limit: what it finds is there, the rest is not proved.
+    Runs one short search per limit, so the results are lower bounds on the benefit.
     """
     front = dse.load(folder)
     result = dse.limits(front, seed=seed).numeric

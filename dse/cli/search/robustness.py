@@ -52,7 +52,7 @@ def robustness(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a member gives, and which one is fastest, when the costs are off."""
+    """Show how a member, and the choice of the fastest one, respond to errors in the costs."""
 
     front = read_results(folder)
     index = choose_member(front, member)
@@ -87,7 +87,7 @@ def _document(problem: Problem, result: Robustness) -> dict[str, object]:
 
 
 def _group(problem: Problem, group: int) -> tuple[str, str]:
-    """Network and name of a group."""
+    """Return network and name of a group."""
     network = next(entry for entry in problem.networks if group in entry.groups)
     return network.name, network.group_names[group - network.first_group]
 

@@ -23,7 +23,7 @@ def problem_from_texts(
     inputs: InputOptions,
     together: ScenarioOptions | None = None,
 ) -> Problem:
-    """Read the inputs and build the problem; warnings of the import go to stderr.
+    """Read the inputs and build the problem. Warnings of the import go to stderr.
 
     Raises:
         DseError: on input that cannot be used.

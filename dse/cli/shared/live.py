@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def check_live() -> None:
-    """Refuses before anything is done.
+    """Check that a live view is possible, before any work is done.
 
     Raises:
-        ResultError: where the extra ``live`` is not installed.
+        ResultError: if the extra ``live`` is not installed.
     """
     for module in ("starlette", "uvicorn"):
         optional_import(module, extra="live", purpose="--live")
@@ -26,7 +26,7 @@ def check_live() -> None:
 
 @contextmanager
 def live_view(view: View | None, output: Path) -> Iterator[None]:
-    """Serves a view, where there is one, while the block runs; says where on stderr."""
+    """Serve the view, if any, while the block runs. Prints its address on stderr."""
     if view is None:
         yield
         return

@@ -9,8 +9,8 @@ from typing import Any, get_type_hints
 
 
 def with_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command as Typer has to see it: in place of every parameter whose type is a dataclass,
-    the dataclass's fields as separate options. The command is called with the dataclass.
+    """Return the command as Typer has to see it: in place of every parameter whose type is a
+    dataclass, the dataclass's fields as separate options. The command is called with the dataclass.
     """
     written = signature(command, eval_str=True)
     groups: dict[str, type[Any]] = {

@@ -19,7 +19,7 @@ MAX_SIZE = 1_000_000
 
 
 def check_number(value: float | None) -> float | None:
-    """Refuses what compares with no limit of a range: NaN."""
+    """Reject NaN, which compares with no limit of a range."""
     if value is not None and isnan(value):
         raise typer.BadParameter("a number is required, got nan")
     return value
@@ -113,7 +113,7 @@ Balance = Annotated[
 
 @dataclass(frozen=True)
 class ScenarioOptions:
-    """How the networks run together, beside what a workload file says."""
+    """Options for running the networks together, in addition to a workload file."""
 
     scenario: ScenarioName = None
     balance: Balance = False
@@ -121,7 +121,7 @@ class ScenarioOptions:
 
 @dataclass(frozen=True)
 class InputOptions:
-    """What is known of the networks beside their models."""
+    """Options for data on the networks beside their models."""
 
     profile: ProfileFile = None
     losses: LossFile = None

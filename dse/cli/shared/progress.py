@@ -16,12 +16,12 @@ class ProgressLine(Generic[Event]):
     """Columns that follow events: a context, and inside it a function of an event.
 
     Args:
-        columns: of :mod:`rich.progress`.
-        show: from an event to the fields of the columns; ``completed``, ``total`` and ``visible``
+        columns: columns of :mod:`rich.progress`.
+        show: maps an event to the fields of the columns. ``completed``, ``total`` and ``visible``
             are fields of rich's own.
         quiet: show nothing.
         also: receives every event, too.
-        fields: what the columns show before the first event.
+        fields: initial fields of the columns.
     """
 
     def __init__(

@@ -12,8 +12,8 @@ _BEGINNING = re.compile(r" *\S+  +| *")
 
 
 def print_wrapped(lines: Iterable[str]) -> None:
-    """Prints lines at the terminal's width; a line's continuation is indented as far as its text,
-    past a first word that two spaces or more set apart."""
+    """Print lines at the terminal's width. The continuation of a line is indented to its text, past
+    a first word that two or more spaces set apart."""
 
     width = Console().width
     for line in lines:
@@ -21,7 +21,8 @@ def print_wrapped(lines: Iterable[str]) -> None:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """One line as the lines of at most ``width`` characters that it takes, if its words allow."""
+    """Return one line as the lines of at most ``width`` characters that it takes, if its words
+    allow."""
     beginning = _BEGINNING.match(line)
     indent = min(len(beginning.group()) if beginning else 0, width // 2)
     return textwrap.wrap(

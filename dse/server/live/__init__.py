@@ -1,3 +1,2 @@
-"""A local page that shows a run while it runs (``--live``): ``explore`` and ``campaign`` say what
-there is to see, ``serve`` lets one browser of this machine see it.
-"""
+"""A local page that shows a run while it runs (``--live``). ``explore`` and ``campaign`` provide
+the content, ``serve`` shows it to one browser of this machine."""

@@ -1,4 +1,4 @@
-"""Where a run is served: a port, and a token that only this user knows."""
+"""Address of a run's page: a port, and a token that only this user knows."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What to open in a browser."""
+        """Return the address to open in a browser."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
 
 def listen(output: Path) -> tuple[socket.socket, Address]:
-    """A socket on this machine alone, at the address of earlier runs into ``output``; at another
-    port where that one is taken. The address is kept in the user's cache, readable by nobody else.
-    """
+    """Return a socket on this machine alone, at the address of earlier runs into ``output``, or at
+    another port if that one is taken. The address is kept in the user's cache, readable by nobody
+    else."""
     digest = hashlib.sha256(str(output.resolve()).encode()).hexdigest()
     path = user_cache() / "live" / f"{digest}.json"
     kept = _kept(path)
@@ -63,7 +63,7 @@ def _kept(path: Path) -> Address | None:
 
 
 def _keep(path: Path, address: Address) -> None:
-    """Without it the next run has another address, no more."""
+    """Keep the address. If this fails, the next run merely has another one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ MAX_RUNS = 200
 
 
 class LiveCampaign:
-    """Reads the store as any other process may; each request by a connection of its own."""
+    """View of a campaign. Reads the store like any other process, one connection per request."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,15 +28,15 @@ class LiveCampaign:
         self._ended = False
 
     def running(self, progress: CampaignProgress) -> None:
-        """Some runs are done."""
+        """Record that some runs are done."""
         self._progress = progress
 
     def ended(self) -> None:
-        """None is left, or Ctrl-C has ended it."""
+        """Record that no run is left, or that Ctrl-C has ended the campaign."""
         self._ended = True
 
     def page(self) -> str:
-        """See :class:`dse.server.live.serve.View`."""
+        """Return the page (see :class:`dse.server.live.serve.View`)."""
         with Store(self._folder) as store:
             return live_page(store.title, "campaign")
 
@@ -68,7 +68,7 @@ class LiveCampaign:
         }
 
     def report(self, name: str) -> str | None:
-        """The report of a run, by its hash."""
+        """Return the report of a run, by its hash."""
         try:
             with Store(self._folder) as store:
                 front, costs = stored_front(store, store.find(name))

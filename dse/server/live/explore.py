@@ -48,12 +48,12 @@ T = TypeVar("T")
 
 
 class LiveExploration:
-    """Told by the run what happens, asked by the server what there is to see."""
+    """View of an exploration. The run reports events, the server asks for content."""
 
     def __init__(
         self, problem: Problem, output: Path, *, engine: str, seed: int, evaluations: int
     ) -> None:
-        """``output``: the folder of the run, which the page names at the end."""
+        """Create the view. ``output``: folder of the run, which the page names at the end."""
         self._problem, self._output = problem, output.resolve()
         self._engine, self._seed, self._evaluations = engine, seed, evaluations
         self._lock = threading.Lock()
@@ -72,7 +72,7 @@ class LiveExploration:
         self._redraw_at = float("-inf")
 
     def searching(self, progress: Progress) -> None:
-        """The search has evaluated a batch."""
+        """Record that the search has evaluated a batch."""
         with self._lock:
             self._phase, self._search = "searching", progress
             self._count += 1
@@ -81,7 +81,8 @@ class LiveExploration:
                 self._convergence = _thinned(self._convergence)
 
     def proving(self, progress: SearchProgress) -> None:
-        """The proof has closed some nodes; its bounds never fall, of several searches neither."""
+        """Record that the proof has closed some nodes. Its bounds never fall, nor do those of
+        several searches."""
         with self._lock:
             self._phase = "proving"
             self._count += 1
@@ -96,18 +97,19 @@ class LiveExploration:
                 self._bounds = _thinned(self._bounds)
 
     def ended(self, front: Front) -> None:
-        """All is done, or Ctrl-C has ended it."""
+        """Record that all is done, or that Ctrl-C has ended the run."""
         with self._lock:
             self._phase, self._ended = "ended", front
             self._count += 1
 
     def page(self) -> str:
-        """See :class:`dse.server.live.serve.View`."""
+        """Return the page (see :class:`dse.server.live.serve.View`)."""
         names = " + ".join(network.name for network in self._problem.numeric.networks)
         return live_page(f"{names} on {self._problem.platform.name}", "explore")
 
     def state(self, query: Mapping[str, str]) -> Json:
-        """The front is only in it where the page has not seen the one drawn last (``version``)."""
+        """Return the state. It includes the front only if that is newer than the ``version`` that
+        the page has drawn."""
         with self._lock:
             search, proof, phase, ended = self._search, self._proof, self._phase, self._ended
             version = f"{self._run}-{self._count}"
@@ -131,12 +133,12 @@ class LiveExploration:
         return document
 
     def report(self, name: str) -> str | None:
-        """An exploration has one page."""
+        """Return None, since an exploration has one page."""
         return None
 
     def _front_data(self, version: str, *, is_last: bool) -> tuple[str, Json]:
-        """What the page draws, and of which version it is: that of the last drawing until
-        ``REDRAW_S`` have passed."""
+        """Return the data that the page draws, and their version. Within ``REDRAW_S`` both stay
+        those of the last drawing."""
         with self._drawing:
             if self._drawn[0] != version and (is_last or time.monotonic() >= self._redraw_at):
                 front = self._front()
@@ -198,7 +200,7 @@ class LiveExploration:
 
 
 def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, nodes: int) -> Front:
-    """The front with a claim that has a gap: what is proved so far."""
+    """Return the front with the current claim, which still has a gap."""
     names = objective_names(front.problem)
     claim = CertificateSummary(
         status=CertificateStatus.GAP,
@@ -221,8 +223,8 @@ def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, n
 
 
 def _few(objectives: IntArray) -> IntArray:
-    """Positions of at most ``MAX_MEMBERS`` rows [members, objectives], rising: those with a name,
-    and others at even distances along the first objective."""
+    """Return rising positions of at most ``MAX_MEMBERS`` rows [members, objectives]: those with a
+    name, and others at even distances along the first objective."""
     order = np.lexsort(objectives.T[::-1])
     if len(order) <= MAX_MEMBERS:
         return np.arange(len(order))
@@ -232,8 +234,9 @@ def _few(objectives: IntArray) -> IntArray:
 
 
 def _few_members(front: Front) -> Front:
-    """The same with few members. What is proved of the best at an objective stays, it is among
-    them; a proof of all members would say too much of few."""
+    """Return the front with few members. A claim about the best member at an objective stays, since
+    that one is kept. A claim of completeness is dropped, since it would not hold for few members.
+    """
     few = _few(objective_array(front)).tolist()
     if len(few) == len(front.members):
         return front
@@ -245,5 +248,5 @@ def _few_members(front: Front) -> Front:
 
 
 def _thinned(curve: list[T]) -> list[T]:
-    """Its ends stay."""
+    """Return a long curve with every second point, the last one included."""
     return curve if len(curve) <= MAX_POINTS else curve[(len(curve) - 1) % 2 :: 2]

@@ -12,7 +12,7 @@ ASSETS = "dse.server.live.assets"
 
 
 def live_page(title: str, kind: Literal["explore", "campaign"]) -> str:
-    """The page; it has no content yet and asks for it. Names come as content or escaped."""
+    """Return the empty page, which requests its content. Names come as content or escaped."""
     scripts = [read_asset(name) for name in PARTS]
     scripts += [read_asset(name, ASSETS) for name in ("live.js", f"{kind}.js")]
     joined = "\n".join(scripts)

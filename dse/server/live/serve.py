@@ -28,18 +28,19 @@ least."""
 
 
 class View(Protocol):
-    """What a run shows. All is called from the server's threads."""
+    """Content of a live page. All methods are called from the server's threads."""
 
     def page(self) -> str:
-        """The page, complete HTML."""
+        """Return the page, complete HTML."""
         ...
 
     def state(self, query: Mapping[str, str]) -> Json:
-        """What the page asks for again and again."""
+        """Return the state that the page polls."""
         ...
 
     def report(self, name: str) -> str | None:
-        """A further page, complete HTML, by the name that the state gives; None: there is none."""
+        """Return a further page as complete HTML, by the name in the state, or None if it does not
+        exist."""
         ...
 
 
@@ -83,8 +84,8 @@ class _Looks:
             self._changed.notify_all()
 
     def wait_for_one(self) -> None:
-        """Until a look that begins from now on is answered, if there was one lately; not for
-        long."""
+        """Wait briefly until a request that begins from now on is answered, if there was one
+        lately."""
         now = time.monotonic()
         with self._changed:
             if now - self._last < 2 * LAST_LOOK_S:
@@ -92,7 +93,7 @@ class _Looks:
 
 
 class _Pace:
-    """Lets one caller through every ``ANSWER_S``; the others wait their turn."""
+    """Rate limit that admits one caller every ``ANSWER_S``, while the others wait their turn."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -107,9 +108,8 @@ class _Pace:
 
 
 def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
-    """The application: ``/TOKEN/``, ``/TOKEN/state``, ``/TOKEN/report/NAME``; anything else, and
-    any other host in the request, is refused. ``looked`` receives when a look at the state, which
-    is answered now, began."""
+    """Return the application: ``/TOKEN/``, ``/TOKEN/state``, ``/TOKEN/report/NAME``. Any other path
+    or host is refused. ``looked`` receives the begin of each answered request for the state."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
