@@ -1,4 +1,4 @@
-"""What the search refuses, and what it cannot find."""
+"""Errors of the search: refused inputs and problems without a solution."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from common.errors import DseError as DseError
 
 
 class WorkloadError(DseError, ValueError):
-    """A workload or option that cannot be used; names the field, the requirement, the value."""
+    """A workload or option that cannot be used. Names the field, the requirement and the value."""
 
 
 class InfeasibleError(DseError):
-    """A sound problem without a design point that meets all constraints; says what is nearest."""
+    """A sound problem without a design point that meets all constraints. Says what is nearest."""
 
 
 class InternalError(Exception):
-    """A fault of the program itself; nothing is returned or claimed."""
+    """A fault of the program itself. Nothing is returned or claimed."""

@@ -1,4 +1,4 @@
-"""Checks of the arguments of public functions: one table of what each takes."""
+"""Checks of the arguments of public functions, in one table of requirements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ E = TypeVar("E", bound=Enum)
 
 @dataclass(frozen=True)
 class Requirement:
-    """What an argument takes; ``words`` stand before "is required" in the message."""
+    """Requirement of an argument. ``words`` stand before "is required" in the message."""
 
     words: str
     is_met: Callable[[Any], bool]
@@ -98,7 +98,7 @@ def check_arguments(**arguments: object) -> None:
     """Check each argument against :data:`REQUIREMENTS`.
 
     Raises:
-        WorkloadError: on the first that does not meet its requirement; names all three.
+        WorkloadError: on the first that does not meet its requirement. The message names all three.
     """
     for name, value in arguments.items():
         if value is None and name in OPTIONAL:
@@ -112,7 +112,7 @@ def check_type(name: str, value: object, types: Any, words: str) -> None:
     """Check that ``value`` is of one of ``types``.
 
     Raises:
-        WorkloadError: where it is not; ``words`` say what is required.
+        WorkloadError: if it is not. ``words`` describe the requirement.
     """
     if not isinstance(value, types):
         raise wrong_argument(name, words, value)
@@ -122,7 +122,7 @@ def choice(name: str, enum: type[E], value: object) -> E:
     """Return the member of ``enum`` that ``value`` is, or names.
 
     Raises:
-        WorkloadError: where it is none; lists the names.
+        WorkloadError: if it is none. The message lists the names.
     """
     if isinstance(value, enum):
         return value
@@ -137,7 +137,7 @@ def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str
     """Refuse keywords that ``what`` does not have.
 
     Raises:
-        WorkloadError: with the nearest names that there are.
+        WorkloadError: on an unknown keyword, with the nearest names.
     """
     for name in unknown:
         near = difflib.get_close_matches(name, sorted(known), n=1)

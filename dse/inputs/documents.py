@@ -13,20 +13,20 @@ MAX_BYTES = 1_000_000
 
 
 def read_input(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
-        WorkloadError: where it cannot be read or is longer.
+        WorkloadError: if it cannot be read or is longer.
     """
     return read_file(path, WorkloadError, max_bytes)
 
 
 def parse_input(data: bytes, file: str, schema: str) -> Any:
-    """The document in a file, JSON or YAML by its name; numbers are exact.
+    """Return the document in a file, JSON or YAML by its name. Numbers are exact.
 
     Raises:
-        WorkloadError: where it cannot be parsed or does not follow ``dse/inputs/data``'s schema
-            of that name; names the file and the place.
+        WorkloadError: if it cannot be parsed or does not follow ``dse/inputs/data``'s schema
+            of that name. The message names the file and the place.
     """
     from dse.inputs.yaml_loader import parse_yaml
     from platforms.errors import PlatformError
@@ -43,7 +43,7 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
 
 
 def check_content(content: Any, label: str, schema: str) -> None:
-    """The second half of :func:`parse_input`, for content in hand; ``label`` begins messages.
+    """Check content against the schema, like :func:`parse_input`. ``label`` begins messages.
 
     Raises:
         WorkloadError: as there.

@@ -17,9 +17,9 @@ class Interrupt:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interrupt]:
-    """Within the block the first Ctrl-C is noted, the second one raises KeyboardInterrupt.
+    """Defer the first Ctrl-C within the block. The second one raises KeyboardInterrupt.
 
-    Python delivers signals to the main thread only; elsewhere nothing is changed.
+    Python delivers signals to the main thread only. In other threads nothing changes.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():

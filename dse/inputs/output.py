@@ -1,4 +1,4 @@
-"""One file as the result of a command: refused before the work where it cannot be written."""
+"""One file as the result of a command. An unusable path is refused before the work."""
 
 from __future__ import annotations
 

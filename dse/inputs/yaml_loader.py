@@ -1,7 +1,7 @@
 """YAML read as plainly as JSON: no aliases, no tags, no key twice, numbers as they were written.
 
-What a plain word means follows the core schema of YAML 1.2: ``no`` and ``12:30`` are texts, and so
-is ``010``, which is eight to some readers and ten to others.
+Plain words follow the core schema of YAML 1.2: ``no`` and ``12:30`` are texts, and so is ``010``,
+which is eight to some readers and ten to others.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ _PLAIN, _QUOTED = "plain", "quoted"
 
 
 def parse_yaml(data: bytes, label: str) -> Any:
-    """The one document in ``data``, numbers as ``int`` or ``Decimal``; None where it is empty.
+    """Return the one document in ``data`` with numbers as ``int`` or ``Decimal``, or None if it is
+    empty.
 
     Raises:
-        WorkloadError: where it is not UTF-8 YAML of the kind above; begins with ``label``.
+        WorkloadError: if it is not UTF-8 YAML of the kind above. The message begins with ``label``.
     """
     import yaml
 
@@ -68,8 +69,8 @@ def parse_yaml(data: bytes, label: str) -> Any:
 
 @cache
 def _loader() -> Any:
-    """PyYAML's parser, which composes nodes without distinguishing numbers from texts or following
-    aliases: a few hundred bytes of these unfold to gigabytes."""
+    """Return PyYAML's parser, changed to compose nodes without distinguishing numbers from texts or
+    following aliases. A few hundred bytes of aliases unfold to gigabytes."""
     import yaml
 
     refusal: Any = yaml.composer.ComposerError

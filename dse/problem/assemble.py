@@ -49,16 +49,18 @@ def assemble(
     board_mw: int,
     losses: Sequence[IntArray] | None = None,
 ) -> Problem:
-    """The tables of all networks one after the other, with limits and objectives from the options.
+    """Return the tables of all networks one after the other, with limits and objectives from the
+    options.
 
     Args:
-        units: with their number formats; ``costs`` have tables for each of them.
+        units: units with their number formats. ``costs`` have tables for each of them.
         networks: one per network of the workload, as ``costs``.
         board_mw: power that nothing changes.
-        losses: [groups of all networks] of each of ``units``: accuracy in ppm; None: not known.
+        losses: [groups of all networks] of each of ``units``: accuracy in ppm, or None if it is not
+            known.
 
     Raises:
-        WorkloadError: on an objective, limit or pin of a network that is not there.
+        WorkloadError: on an objective, limit or pin of a network that does not exist.
     """
     options = with_default_objectives(options, workload)
     names = tuple(network.name for network in workload.networks)
@@ -152,19 +154,20 @@ def assemble(
 
 
 def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
-    """[edges]: tokens are tensor elements; None where there is no edge."""
+    """Return [edges]: tokens as tensor elements, or None if there is no edge."""
     tokens = [edge.elements for network in networks for edge in network.edges]
     return np.array(tokens, dtype=np.int64) if tokens else None
 
 
 def _scaled(value: Fraction | None, factor: int) -> int | None:
-    """A limit in integer units, rounded down, at least 1; int64's largest where nothing could pass
-    it."""
+    """Return a limit in integer units, rounded down and at least 1, or int64's largest if nothing
+    could exceed it."""
     return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
 
 
 def _with_limits(workload: Workload, options: Options) -> Workload:
-    """Limits of the options join those of the networks; of two for one network the stricter holds.
+    """Add limits of the options to those of the networks. Of two for one network the stricter
+    holds.
 
     Raises:
         WorkloadError: on a network that is not there, or one that may have more late responses than
@@ -200,7 +203,8 @@ def _of_networks(
     names: Sequence[str],
     stricter: Callable[[_Limit, _Limit], _Limit],
 ) -> dict[str, _Limit]:
-    """The strictest value for each network that has one; None is all networks."""
+    """Return the strictest value for each network that has one. The key None applies to all
+    networks."""
     limits: dict[str, _Limit] = {}
     for network, value in given:
         if network is not None and network not in names:
@@ -252,7 +256,8 @@ def _network(
 def _check_losses(
     options: Options, objectives: Sequence[Objective], losses: Sequence[IntArray] | None
 ) -> None:
-    """Accuracy counts only where somebody says what number formats cost."""
+    """Check that the accuracy loss of number formats is known if accuracy is an objective or
+    limited."""
     asked = "--max-accuracy-loss" if options.max_losses_percent else None
     if any(objective.kind is ObjectiveKind.ACCURACY_LOSS for objective in objectives):
         asked = f"the objective {ObjectiveKind.ACCURACY_LOSS.value}"
@@ -309,7 +314,7 @@ def _unit(
 
 
 def _steps(costs: Sequence[UnitCosts]) -> IntArray | None:
-    """[groups of all networks, ...]; None where nothing grows."""
+    """Return [groups of all networks, ...], or None if nothing grows."""
     if all(table.step_ps is None or not table.step_ps.any() for table in costs):
         return None
     return np.concatenate(

@@ -34,7 +34,7 @@ from sdf.grouping.groups import GroupedNetwork
 
 @dataclass(frozen=True, eq=False)
 class BuiltProblem:
-    """A problem, and what it was built from."""
+    """A problem with its inputs."""
 
     problem: Problem
     networks: tuple[GroupedNetwork, ...]
@@ -51,7 +51,8 @@ _Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int,
 
 
 def _key(network: WorkloadNetwork) -> _Key:
-    """What a network's tables depend on: model, sizes, where these grow how often, and batch."""
+    """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
+    batch."""
     return (
         *(network.source, network.dimensions, network.grows),
         *(network.repeats if network.grows else 1, network.batch),
@@ -67,15 +68,15 @@ def build_problem(
     losses: LossTable | None = None,
     known: MutableMapping[Hashable, NetworkTables] | None = None,
 ) -> BuiltProblem:
-    """The numeric problem of a workload on a platform.
+    """Return the numeric problem of a workload on a platform.
 
     Args:
-        losses: what number formats cost in accuracy.
+        losses: accuracy that number formats cost.
         known: networks that earlier calls have read, cut and costed, each under all that this
-            depends on (a file under its path alone); new ones are added.
+            depends on (a file under its path alone). New ones are added.
 
     Raises:
-        GraphError: where a network cannot be read or cut.
+        GraphError: if a network cannot be read or cut.
         PlatformError: on a unit or precision that the platform does not have.
         WorkloadError: on a workload that contradicts itself, options that do not fit, or a layer
             that no requested unit can run.
@@ -150,7 +151,7 @@ def _losses_of(
     losses: LossTable,
     choice: UnitFormat,
 ) -> IntArray:
-    """[groups of all networks]: accuracy that each costs in the format, ppm."""
+    """Return [groups of all networks]: accuracy that each loses in the format, ppm."""
     rows = [
         losses.of_groups(
             (entry.name, grouped.name),

@@ -39,12 +39,12 @@ class ConstraintState:
 
     @property
     def met(self) -> bool:
-        """Whether the figure is within the limit."""
+        """Return whether the figure is within the limit."""
         return self.value <= self.constraint.limit
 
     def to_document(self) -> dict[str, object]:
-        """As plain data; ``bound``: whether ``limit`` is the ``most`` or the ``least`` that is
-        asked for; ``excess`` is the amount beyond the limit, 0 where it is met."""
+        """Return the state as plain data. ``bound``: whether ``limit`` is the ``most`` or the
+        ``least`` that is permitted. ``excess``: the amount beyond the limit, 0 if it is met."""
         constraint = self.constraint
         return {
             "name": constraint.name,
@@ -58,12 +58,12 @@ class ConstraintState:
 
     @property
     def limit(self) -> str:
-        """``power at most 15 W asked for``."""
+        """Return the limit as text: ``power at most 15 W asked for``."""
         return f"{self.constraint.name} {limit_and_value(self.constraint, self.value)[0]}"
 
     @property
     def margin(self) -> str:
-        """``13.1 W (1.9 W to spare)``."""
+        """Return the value with its margin: ``13.1 W (1.9 W to spare)``."""
         value = limit_and_value(self.constraint, self.value)[1]
         return f"{value} ({self._difference()})"
 
@@ -74,15 +74,16 @@ class ConstraintState:
         return f"{amount} {'too little' if self.constraint.is_least else 'too much'}"
 
     def describe(self) -> str:
-        """``power: 18.2 W, at most 15 W asked for: 3.2 W too much``, or ``3.2 W to spare``."""
+        """Return the state as text: ``power: 18.2 W, at most 15 W asked for: 3.2 W too much``, or
+        ``3.2 W to spare``."""
         constraint = self.constraint
         limit, value = limit_and_value(constraint, self.value)
         return f"{constraint.name}: {value}, {limit}: {self._difference()}"
 
 
 def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[ConstraintState]]:
-    """Per design the state of every limit that was asked for; none, and no simulation, where
-    nothing was."""
+    """Return the state of every limit, per design. Without limits nothing is returned or
+    simulated."""
     asked = [limit for limit in constraints_of(problem) if limit.kind not in _NOT_ASKED]
     if not asked or not designs:
         return [[] for _ in designs]
@@ -98,7 +99,8 @@ def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[
 
 
 def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
-    """``at most 15 W asked for`` and the value, with enough digits to differ from the limit."""
+    """Return ``at most 15 W asked for`` and the value, with enough digits to differ from the
+    limit."""
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
     bound = "at least" if constraint.is_least else "at most"
@@ -107,7 +109,7 @@ def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
 
 
 def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[ConstraintState]:
-    """The state of every constraint of ``problem`` for one row of ``outcomes``."""
+    """Return the state of every constraint of ``problem`` for one row of ``outcomes``."""
     return [
         ConstraintState(constraint, int(value))
         for constraint, value in zip(
@@ -117,14 +119,14 @@ def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[Co
 
 
 def limit_in_units(constraint: Constraint, figure: int) -> tuple[float, str]:
-    """A figure of a constraint and its unit for people: ms, W, mJ, images/s, ...; ``figure`` as the
-    constraint has it, negative for what must be at least so much."""
+    """Return a figure of a constraint and its unit for people: ms, W, mJ, images/s, ... ``figure``
+    is negative for a lower limit, as in the constraint."""
     factor, symbol = _SCALES.get(constraint.unit, (1, ""))
     return (-figure if constraint.is_least else figure) / factor, symbol.strip()
 
 
 def shown(value: int, unit: str, digits: int = 4) -> str:
-    """The figure in the unit for people: ms, W, mJ, images/s."""
+    """Return the figure in the unit for people: ms, W, mJ, images/s."""
     factor, symbol = _SCALES.get(unit, (1, ""))
     if factor == 1:
         return str(value)
@@ -132,7 +134,7 @@ def shown(value: int, unit: str, digits: int = 4) -> str:
 
 
 def shown_apart(first: int, second: int, unit: str) -> tuple[str, str]:
-    """Both by :func:`shown`, with enough digits to differ."""
+    """Return both by :func:`shown`, with enough digits to differ."""
     for digits in range(4, 20):
         texts = shown(first, unit, digits), shown(second, unit, digits)
         if texts[0] != texts[1] or first == second:

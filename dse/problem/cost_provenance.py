@@ -7,7 +7,7 @@ from results.costs.cost_origins import CostOrigins, GroupOrigins, NetworkOrigins
 
 
 def cost_origins(built: BuiltProblem) -> CostOrigins:
-    """What every group holds, and where its costs on every unit came from."""
+    """Return the content of every group, and the origin of its costs on every unit."""
     return CostOrigins(
         precision=built.precision,
         networks=tuple(

@@ -17,18 +17,18 @@ from results.problem.problem import Problem, ProblemDomain
 def problem_domains(
     platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str]]
 ) -> tuple[ProblemDomain, ...]:
-    """Domains that matter: those of the requested units, and those that are never off.
+    """Return the relevant domains: those of the requested units, and those that are never off.
 
     A domain that none of these units uses, and that cannot be off, is held at its parked point. The
-    idle power of excluded units stays: it belongs to their domain. With an accelerator among the
-    units, no domain is offered below its lowest clock as a host.
+    idle power of excluded units stays, since it belongs to their domain. With an accelerator among
+    the units, no domain is offered below its lowest clock as a host.
 
     Args:
-        fixed: (domain, ``max``, ``min`` or a frequency in MHz); ``min`` is the slowest clock that
+        fixed: (domain, ``max``, ``min`` or a frequency in MHz). ``min`` is the slowest clock that
             is offered, a frequency any of the ladder.
 
     Raises:
-        WorkloadError: on a domain that is none, or a frequency that is not on its ladder.
+        WorkloadError: on an unknown domain, or a frequency that is not on its ladder.
     """
     used = {clock for unit in units for clock in unit.clocks} | {platform.memory.domain}
     asked = {unit.name for unit in units}
@@ -73,16 +73,16 @@ def problem_domains(
 
 
 def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int = 0) -> int:
-    """The operating point that ``max``, ``min`` or a frequency in MHz denotes.
+    """Return the operating point that ``max``, ``min`` or a frequency in MHz denotes.
 
     Args:
         ladder_khz: slowest first.
         value: as written.
         label: starts messages.
-        slowest: what ``min`` denotes.
+        slowest: operating point that ``min`` denotes.
 
     Raises:
-        WorkloadError: on any other text, or a frequency that is not on the ladder; the nearest are
+        WorkloadError: on any other text, or a frequency that is not on the ladder. The nearest are
             named.
     """
     if value in ("max", "min"):
@@ -101,8 +101,8 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int
 
 
 def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
-    """[domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz; ``min`` is
-    the slowest allowed one), and the fastest allowed one of every other domain.
+    """Return [domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz, with
+    ``min`` for the slowest permitted one), and the fastest permitted one of every other domain.
 
     Raises:
         WorkloadError: on a domain that the problem does not have, or a frequency that is not on

@@ -1,5 +1,5 @@
-"""From the options of a user to the execution model; options that mean nothing under it are
-refused by name."""
+"""Choice of the execution model from the user's options. Options without meaning in it are refused
+by name."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _CHANNELS = {
 def choose_execution(
     workload: Workload, options: Options, objectives: Sequence[Objective]
 ) -> ExecutionModel:
-    """Free-running networks where asked for; a pipeline for throughput; a period with a frame rate;
-    else one frame.
+    """Return the execution model: free-running networks if requested, a pipeline for throughput, a
+    period with a frame rate, else one frame.
 
     Args:
         objectives: ``options.objectives``, parsed.
@@ -89,11 +89,11 @@ def check_objectives(
     free_running: bool,
     option: str = "--free-running",
 ) -> None:
-    """Accepts objectives that mean something with or without a common frame.
+    """Check that objectives have a meaning with, or without, a common frame.
 
     Args:
         texts: the objectives as they were given.
-        option: what asks for free-running networks.
+        option: the option for free-running networks.
 
     Raises:
         WorkloadError: on the first that does not.
@@ -113,7 +113,7 @@ def check_objectives(
 def check_objectives_of_rates(
     texts: Sequence[str], objectives: Sequence[Objective], *, has_rates: bool
 ) -> None:
-    """Accepts objectives that mean something with or without rates of networks.
+    """Check that objectives have a meaning with, or without, a common frame.
 
     Raises:
         WorkloadError: on the first that does not.
@@ -135,7 +135,7 @@ def check_objectives_of_rates(
 
 
 def _check_limits_of_rates(options: Options, *, has_rates: bool) -> None:
-    """Accepts limits of responses where networks have some."""
+    """Check that limits of responses are set only if networks have rates."""
     for option, given in (
         ("--deadline-95", options.deadlines_95_ms),
         ("--max-jitter", options.max_jitters_ms),
@@ -146,7 +146,7 @@ def _check_limits_of_rates(options: Options, *, has_rates: bool) -> None:
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:
-    """A closed form is of throughput, and its kind of period of a closed form."""
+    """Check that a closed form is used for throughput only, and its kind of period with it only."""
     model = options.throughput_model
     if model is ThroughputModel.TIMELINE:
         if options.pipeline_time is not IdleTime.PERIOD:
@@ -162,7 +162,7 @@ def _check_closed_form(options: Options, *, throughput: bool) -> None:
 
 
 def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
-    """A number of frames in flight is of frames that overlap on the timeline."""
+    """Check that a number of frames in flight is set only if frames overlap on the timeline."""
     frames = options.frames_in_flight
     if frames is None:
         return
@@ -178,7 +178,7 @@ def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
 
 
 def _check_common_frame(workload: Workload, options: Options) -> None:
-    """Networks of a common frame have no rates of their own."""
+    """Check that networks of a common frame have no rates of their own."""
     for network in workload.networks:
         if network.min_rate_hz is not None:
             raise _needs_free_running(f"min_rate_hz (of {network.name!r})")
@@ -194,7 +194,7 @@ def _needs_free_running(what: str, option: str = "--free-running") -> WorkloadEr
 
 
 def _check_free_running(workload: Workload, options: Options) -> None:
-    """Nothing is asked of a common frame."""
+    """Check that no option of a common frame is set."""
     for network in workload.networks:
         if network.waits_for:
             raise _excluded(

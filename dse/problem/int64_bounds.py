@@ -95,8 +95,8 @@ def check_magnitudes(problem: Problem) -> None:
 
 
 def _check_memory(problem: Problem) -> None:
-    """Accepts what all pools hold if each has the activations of all networks, and every unit that
-    loads whole networks all weights."""
+    """Check the memory of all pools if each holds the activations of all networks, and every unit
+    that loads whole networks holds all weights."""
     activations = sum(network.activation_bytes for network in problem.networks)
     total = activations * max(1, len(problem.memory_pools)) + sum(
         int(unit.weight_bytes.sum()) for unit in problem.units if unit.weight_bytes is not None
@@ -145,13 +145,13 @@ def _check_contention(problem: Problem) -> None:
 
 
 def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
-    """Accepts streams whose window and energy fit.
+    """Check that the window and energy of streams fit.
 
-    No execution waits for more than all that may be queued before it: of every frame in flight its
-    longest group if the network is a chain, which has one at a time, else each of its groups once;
-    with priorities each of its executions, since several may overtake it. So a frame takes at most
-    that for each of its executions, and the transitions. Until 8192 executions have ended something
-    always runs, is in transition or has yet to arrive.
+    No execution waits for more than can be queued before it. In every frame in flight, that is the
+    longest group of a chain, which runs one at a time, else each group once. With priorities it is
+    each execution, since several may overtake it. So a frame takes at most that for each of its
+    executions, and the transitions. Until 8192 executions have ended something always runs, is in
+    transition or has yet to arrive.
     """
     counts = [network.repeats * len(network.groups) for network in problem.networks]
     executions = sum(counts) if problem.execution.has_frame else max(counts)
@@ -176,7 +176,7 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
 
 
 def _check_longest_group(slowest: FloatArray, power: int) -> None:
-    """Accepts groups whose energy fits beside what has been counted."""
+    """Check that the energy of the longest group fits beside the sums so far."""
     longest = float(slowest.max(initial=0.0))
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:
         raise ResultError(
@@ -186,20 +186,20 @@ def _check_longest_group(slowest: FloatArray, power: int) -> None:
 
 
 def _most_ahead(problem: Problem, network: ProblemNetwork, times: FloatArray) -> float:
-    """What of one frame of a network something may wait for at most; ``times`` of its groups."""
+    """Return the longest wait for one frame of a network. ``times``: times of its groups."""
     if problem.has_priorities:
         return network.repeats * float(times.sum())
     return float(times.max() if _is_chain(problem, network) else times.sum())
 
 
 def _is_chain(problem: Problem, network: ProblemNetwork) -> bool:
-    """Whether each of its groups but the first waits for the one before."""
+    """Return whether each of its groups but the first waits for the one before."""
     inside = {edge for edge in problem.edges if edge[0] in network.groups}
     return all((g - 1, g) in inside for g in network.groups[1:])
 
 
 def _longest_copy(problem: Problem, e: int) -> float:
-    """The longest time of writing an edge's tokens to a channel and reading them."""
+    """Return the longest time of writing an edge's tokens to a channel and reading them."""
     if problem.edge_tokens is None:
         return 0.0
     channels = [unit.channels for unit in problem.units if unit.channels is not None]
@@ -209,7 +209,8 @@ def _longest_copy(problem: Problem, e: int) -> float:
 
 
 def _slowed(problem: Problem, u: int) -> FloatArray:
-    """[groups]: the longest time on unit ``u`` over its operating points, slowdown included."""
+    """Return [groups]: the longest time on unit ``u`` over its operating points, slowdown
+    included."""
     unit = problem.units[u]
     shape = unit.time_ps.shape
     longest = np.zeros(shape[0], dtype=np.float64)
@@ -235,7 +236,8 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
 
 
 def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntArray]]:
-    """(memory's operating point, demands, times of last repeats), tables [groups, other points]."""
+    """Return (memory's operating point, demands, times of last repeats), tables [groups, other
+    points]."""
     unit, longest = problem.units[u], problem.last_ps(u)
     groups = longest.shape[0]
     memory = problem.memory_domain
@@ -254,7 +256,7 @@ def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntA
 
 
 def _max_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
-    """What groups of these demands lose at most of their rate, in 1/65536, ceilings included.
+    """Return the largest loss of rate of groups with these demands, in 1/65536, ceilings included.
 
     The loss grows with the others' demand, so their largest gives the bound.
     """

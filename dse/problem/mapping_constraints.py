@@ -1,4 +1,4 @@
-"""Which unit each group may have: what can run where, less what pins forbid."""
+"""Permitted units of each group: the supported ones, less those that pins exclude."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def allowed_units(
     units: Sequence[ProblemUnit],
     costs: Sequence[NetworkCosts],
 ) -> BoolArray:
-    """[groups, units].
+    """Return [groups, units]: whether each group may run on each unit.
 
     Args:
         pins: (network, first group, last group, unit), beside those of the workload.
-        costs: of each network; their notes are the reasons in messages.
+        costs: costs of each network, whose notes are the reasons in messages.
 
     Raises:
         WorkloadError: on a group that no unit can run, or a pin that does not fit.

@@ -1,4 +1,4 @@
-"""Memory that weights and activations take, where it is an objective, limited, or could exceed the
+"""Memory that weights and activations take, if it is an objective, limited, or could exceed the
 board's."""
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ def memory_tables(
     frames: int,
     has_phases: bool,
 ) -> MemoryTables | None:
-    """The bytes of networks on units; None where nothing asks for them and all fits anyway.
+    """Return the bytes of networks on units, or None if memory is not asked for and always fits.
 
-    Constants take what they have in the format of the group's unit (those of a byte or less what
-    they are stored in), nothing on a unit whose own memory is no pool. Activations are counted in
-    the widest format that may be chosen.
+    Constants count with their size in the format of the group's unit (those of a byte or less as
+    stored), and not at all on a unit whose own memory is no pool. Activations are counted in the
+    widest format that may be chosen.
 
     Args:
         choices: units with formats.
-        groups: one per network of the workload.
-        platform: its capacities are limits where a mapping could need more.
-        frames: in flight.
-        has_phases: networks have weights in common, which these sums have twice; capacities limit
+        groups: groups of each network of the workload.
+        platform: its capacities are limits if a mapping could need more.
+        frames: number of frames in flight.
+        has_phases: networks share weights, which these sums count twice. Capacities then limit
             nothing.
 
     Raises:
@@ -101,7 +101,7 @@ def memory_tables(
 
 
 def _caps(options: Options, names: Sequence[str]) -> dict[str | None, int]:
-    """Bytes by pool, None for all together; the strictest of several."""
+    """Return bytes by pool, with None for all together. The strictest of several holds."""
     caps: dict[str | None, int] = {}
     for name, megabytes in options.memory_caps_mb:
         if name is not None and (name not in names or len(names) == 1):
@@ -115,7 +115,7 @@ def _caps(options: Options, names: Sequence[str]) -> dict[str | None, int]:
 
 
 def _held_elements(network: GroupedNetwork) -> list[int]:
-    """Of each group: the most activations that are held while one of its layers runs."""
+    """Return, for each group, the most activations that are held while one of its layers runs."""
     held = dict(
         zip(
             (layer.name for layer in layers_of(network.graph)),
@@ -132,7 +132,7 @@ def _most_bytes(
     activations: Sequence[Sequence[int]],
     here: Sequence[int],
 ) -> int:
-    """No mapping holds more in a pool with these choices."""
+    """Return a bound on the bytes that any mapping holds in a pool with these choices."""
     if not here:
         return 0
     whole = [c for c in here if choices[c].unit.loads_whole_networks]

@@ -52,11 +52,11 @@ def network_tables(
     options: Options,
     profile: Profile | None,
 ) -> NetworkTables:
-    """Reads, cuts and costs one network of a workload.
+    """Read, cut and cost one network of a workload.
 
     Raises:
-        GraphError: where it cannot be read or cut.
-        WorkloadError: where it has too many groups, or a layer that no unit can run.
+        GraphError: if it cannot be read or cut.
+        WorkloadError: if it has too many groups, or a layer that no unit can run.
     """
     imported = load_network(network.source, dimensions=dict(network.dimensions))
     _check_batch(network, imported)

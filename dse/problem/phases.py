@@ -36,17 +36,17 @@ class PhaseModel:
 
 
 def grown_dimensions(entry: WorkloadNetwork) -> dict[str, int]:
-    """Sizes at the last repeat, at the second if there is one only."""
+    """Return the sizes at the last repeat, or at the second if there is only one."""
     steps = max(1, entry.repeats - 1)
     grows = dict(entry.grows)
     return {name: size + steps * grows.get(name, 0) for name, size in entry.dimensions}
 
 
 def grouped_alike(grouped: GroupedNetwork, grown: ImportedNetwork) -> GroupedNetwork:
-    """The grown model cut into the same groups.
+    """Return the grown model cut into the same groups.
 
     Raises:
-        WorkloadError: where it has other layers.
+        WorkloadError: if it has other layers.
     """
     place = {actor.name: index for index, actor in enumerate(grown.graph.actors)}
     parts = [[layer.name for layer in group.layers] for group in grouped.groups]
@@ -63,12 +63,12 @@ def grouped_alike(grouped: GroupedNetwork, grown: ImportedNetwork) -> GroupedNet
 
 
 def growing_costs(first: NetworkCosts, last: NetworkCosts, repeats: int) -> NetworkCosts:
-    """Costs of the first repeat, with a step to each further one.
+    """Return costs of the first repeat, with a step to each further one.
 
-    Times lie on the line from the first repeat to the last one, steps rounded up: by the law of
-    costs a time is convex in what is read and computed, so no repeat is faster than its own costs.
-    That holds between costs of one origin; where the ends have two, a note says so. Demand, power
-    and transitions are the larger ones of both ends.
+    Times lie on the line from the first repeat to the last one, with steps rounded up. By the law
+    of costs a time is convex in the bytes read and operations computed, so no repeat is faster than
+    its own costs. That holds between costs of one origin. If the ends have two origins, a note says
+    so. Demand, power and transitions are the larger ones of both ends.
     """
     return replace(
         first,
@@ -82,7 +82,7 @@ def growing_costs(first: NetworkCosts, last: NetworkCosts, repeats: int) -> Netw
 
 
 def _of_two_origins(first: NetworkCosts, last: NetworkCosts) -> list[str]:
-    """Text about units on which groups have costs of another origin at the last repeat."""
+    """Return a text about units on which groups have costs of another origin at the last repeat."""
     notes = []
     for one, other in zip(first.units, last.units, strict=True):
         pairs = Counter(zip(one.origin, other.origin, strict=True))
@@ -113,13 +113,13 @@ def with_handovers(
     platform: Platform,
     entries: Sequence[UnitFormat],
 ) -> Problem:
-    """The problem with the caches that later phases take over from earlier ones.
+    """Return the problem with the caches that later phases take over from earlier ones.
 
     A cache is an input of the later model that grows, and that a result of the earlier one fills.
-    It is made where the earlier model has the layer that reads it in the later.
+    It is made in that group of the earlier model whose layer reads it in the later one.
 
     Raises:
-        WorkloadError: where an earlier phase leaves nothing of the size that the later reads.
+        WorkloadError: if an earlier phase leaves nothing of the size that the later reads.
     """
     place = {model.entry.name: n for n, model in enumerate(models)}
     elements: dict[tuple[int, int], int] = {}
@@ -136,7 +136,7 @@ def with_handovers(
 
 
 def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, int], int]:
-    """Elements by the group that makes them and the group that reads them."""
+    """Return the elements by the group that makes them and the group that reads them."""
     elements: dict[tuple[int, int], int] = {}
     made_in, read_in = (_group_of(model.grouped) for model in (earlier, later))
     for name, size in _caches(earlier, later).items():
@@ -152,7 +152,7 @@ def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, in
 
 
 def _caches(earlier: PhaseModel, later: PhaseModel) -> dict[str, int]:
-    """Elements of the later model's inputs that grow and that the earlier one fills."""
+    """Return the elements of the later model's inputs that grow and that the earlier one fills."""
     assert later.grown is not None, "check_workload: what continues another grows"
     before, grown = dict(later.imported.inputs), dict(later.grown.inputs)
     growing = {name: prod(shape) for name, shape in before.items() if grown[name] != shape}
@@ -180,10 +180,11 @@ def _group_of(network: GroupedNetwork) -> Mapping[str, int]:
 
 
 def of_continued(objective: Objective, text: str, workload: Workload) -> Objective:
-    """The objective; of the only network that continues another where it needs one and has none.
+    """Return the objective, for the only network that continues another if it needs one and has
+    none.
 
     Raises:
-        WorkloadError: where there is none, or several.
+        WorkloadError: if there is none, or several.
     """
     if objective.network is not None or not objective.kind.spec.needs_network:
         return objective

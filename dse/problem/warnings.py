@@ -1,4 +1,4 @@
-"""What the user is told about networks and measurements that do not fit a problem."""
+"""Warnings about networks and measurements that do not fit a problem."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def problem_warnings(
     formats: Sequence[str],
     profile: Profile | None,
 ) -> tuple[str, ...]:
-    """Texts about what was not understood, not used, or not supported.
+    """Return texts about unknown, unused or unsupported parts.
 
     Args:
-        tables: of each network of the workload; networks that are alike share theirs.
+        tables: tables of each network of the workload. Networks that are alike share theirs.
     """
     distinct = list(dict.fromkeys(tables))
     imported = [entry.imported for entry in distinct]
@@ -50,7 +50,7 @@ def problem_warnings(
 
 @dataclass(frozen=True)
 class Measurable:
-    """What measurements tell a network by: its name, its work for one image, its batch."""
+    """Identity of a network for measurements: its name, its work for one image, its batch."""
 
     name: str
     macs: int
@@ -60,7 +60,7 @@ class Measurable:
 def mixed_metrics(
     problem: Problem, networks: Sequence[GroupedNetwork], losses: LossTable
 ) -> tuple[str, ...]:
-    """Text about losses of different metrics that the objective adds up.
+    """Return a text about losses of different metrics that the objective adds up.
 
     Args:
         networks: one for each of the problem.
@@ -84,7 +84,7 @@ def mixed_metrics(
 def _unused_dimensions(
     workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]
 ) -> list[str]:
-    """Text about sizes of dimensions that no network has."""
+    """Return a text about sizes of dimensions that no network has."""
     given = {name for network in workload for name, _ in network.dimensions}
     used = {
         name
@@ -98,7 +98,7 @@ def _unused_dimensions(
 def _quantised(
     networks: Sequence[ImportedNetwork], platform: Platform, formats: Sequence[str]
 ) -> list[str]:
-    """Text about networks that are costed in a wider format than they compute in."""
+    """Return a text about networks that are costed in a wider format than they compute in."""
     known = {peak.precision for unit in platform.units for peak in unit.peaks}
     if "int8" in formats or "int8" not in known:
         return []
@@ -113,7 +113,7 @@ def _quantised(
 def _unused_measurements(
     networks: Sequence[Measurable], formats: Sequence[str], profile: Profile | None
 ) -> list[str]:
-    """Text about records of a profile that match no network of the workload."""
+    """Return a text about records of a profile that match no network of the workload."""
     if profile is None or (profile.models and not profile.networks):
         return []
     unused = []

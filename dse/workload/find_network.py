@@ -1,4 +1,4 @@
-"""Networks with copies: what a text names, wherever it comes from."""
+"""Resolution of a network's name or file, with its number of copies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def find_network(text: str, locate: Callable[[str], str] = str) -> tuple[str, in
 
     Args:
         text: ``NAME`` of the catalogue or ``FILE``, each also with ``*COPIES``.
-        locate: turns a file that is named into the one that is read; raises if it may not be.
+        locate: maps a named file to the one that is read. Raises if that is not permitted.
 
     Raises:
         WorkloadError: on a text that names neither, or a number of copies that is none.

@@ -1,4 +1,4 @@
-"""What a user asks of a search beside networks and platform, before it is given numbers."""
+"""Options of a search beside networks and platform, as the user gave them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
 
 class ThroughputModel(Enum):
-    """What the throughput of a pipeline is; values are the names on the command line."""
+    """Definition of a pipeline's throughput. Values are the names on the command line."""
 
     TIMELINE = "timeline"
     """Simulated: contention, transitions and a limited number of frames in flight."""
@@ -35,15 +35,14 @@ class ThroughputModel(Enum):
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of a run; None means: not asked for.
+    """Choices of a run. None stands for an option that was not given.
 
     ``objectives``: none for the usual ones of the workload. ``fixed``: domain -> ``max``, ``min``
-    or a frequency in MHz, as written. ``precision``: a number format, or several with commas
-    between, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds;
+    or a frequency in MHz, as written. ``precision``: a number format, or several separated by
+    commas, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds.
     ``deadlines_95_ms``, ``max_jitters_ms``, ``max_misses``: likewise, of responses of networks with
-    rates.
-    ``memory_caps_mb``: memory pool, or None for all together -> megabytes.
-    ``max_losses_percent``: network, or None for all -> most loss of accuracy. ``min_rates_hz``:
+    rates. ``memory_caps_mb``: memory pool, or None for all together -> megabytes.
+    ``max_losses_percent``: network, or None for all -> largest loss of accuracy. ``min_rates_hz``:
     network, or None for all -> least images per second, of networks that run freely. ``pins``:
     network -> (first, last, unit).
     """
@@ -75,13 +74,14 @@ class Options:
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
-    """``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``, ``energy``, ...
+    """Parse an objective: ``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``,
+    ``energy``, ...
 
-    What is always of one network may be left without it: then it is that of the only network that
-    continues another (:func:`dse.problem.build.build_problem`).
+    An objective that always belongs to one network may be given without it. It is then that of the
+    only network that continues another (:func:`dse.problem.build.build_problem`).
 
     Raises:
-        WorkloadError: on a name that is none; the nearest are suggested.
+        WorkloadError: on an unknown name. The nearest names are suggested.
     """
     kind, colon, network = text.partition(":")
     if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
@@ -102,10 +102,10 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
 
 
 def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
-    """``emc=max`` -> (``emc``, ``max``).
+    """Parse ``emc=max`` into (``emc``, ``max``).
 
     Raises:
-        WorkloadError: where it is not of the form DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.
+        WorkloadError: if it is not of the form DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.
     """
     domain, equals, value = text.partition("=")
     if not equals or not domain or not value:
@@ -116,10 +116,10 @@ def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
 
 
 def parse_number(text: str) -> Fraction | None:
-    """A decimal number, or a quotient of integers such as 1/30, exactly; None for any other
-    text, and for a number of no sensible size.
+    """Return a decimal number, or a quotient of integers such as 1/30, exactly. Return None for any
+    other text, and for a number out of range.
 
-    Sensible: below 10^12, and not so near 0 that it takes more than a hundred places to write.
+    The range is below 10^12, and at most a hundred places.
     """
     if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
         return Fraction(text)
@@ -134,10 +134,10 @@ def parse_number(text: str) -> Fraction | None:
 
 
 def parse_positive(text: str, what: str) -> Fraction:
-    """A positive decimal number, exactly.
+    """Return a positive decimal number, exactly.
 
     Raises:
-        WorkloadError: where it is none, below 10^-9 or above 10^9.
+        WorkloadError: if it is none, below 10^-9 or above 10^9.
     """
     value = parse_number(text)
     if value is None or not MIN_NUMBER <= value <= MAX_NUMBER:
@@ -146,7 +146,8 @@ def parse_positive(text: str, what: str) -> Fraction:
 
 
 def parse_pin(text: str) -> tuple[str, int, int, str]:
-    """``NETWORK:3-7=UNIT`` or ``NETWORK:3=UNIT`` -> (network, 3, 7, unit); groups from 0.
+    """Parse ``NETWORK:3-7=UNIT`` or ``NETWORK:3=UNIT`` into (network, 3, 7, unit). Groups count
+    from 0.
 
     Raises:
         WorkloadError: on any other form.

@@ -56,7 +56,7 @@ def make_options(
     frames_in_flight: int | None = None,
     search_priorities: bool = False,
 ) -> Options:
-    """Options from texts; None where an option was not given.
+    """Return options from texts, None for an option that was not given.
 
     Raises:
         WorkloadError: on the first text that does not have the form required.
@@ -98,7 +98,7 @@ def make_options(
 
 
 def parse_dimensions(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]:
-    """Sizes of dynamic dimensions, ``NAME=N`` each.
+    """Parse sizes of dynamic dimensions, ``NAME=N`` each.
 
     Raises:
         WorkloadError: on any other form, or a size below 1.
@@ -113,8 +113,8 @@ def parse_dimensions(texts: Sequence[str] | None) -> tuple[tuple[str, int], ...]
 
 
 def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload:
-    """The workload with such sizes for all its networks, or for the one whose name and a colon come
-    first; they win over those it has, and those of one network over those of all.
+    """Return the workload with such sizes for all its networks, or for the one whose name and a
+    colon come first. They override its own sizes, and those of one network override those of all.
 
     Raises:
         WorkloadError: as :func:`parse_dimensions`.
@@ -140,8 +140,8 @@ def with_dimensions(workload: Workload, texts: Sequence[str] | None) -> Workload
 
 
 def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
-    """The workload with such batches: ``N`` for all its networks, ``NETWORK=N`` for one of them,
-    which wins.
+    """Return the workload with such batches: ``N`` for all its networks, ``NETWORK=N`` for one of
+    them, which wins.
 
     Raises:
         WorkloadError: on any other form, or a network that is not there.
@@ -164,7 +164,7 @@ def with_batches(workload: Workload, texts: Sequence[str] | None) -> Workload:
 
 
 def _fixed_once(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Domains and their clocks, each domain at most once."""
+    """Return domains and their clocks, each domain at most once."""
     fixed = tuple(parse_fixed(text) for text in texts)
     for index, (domain, value) in enumerate(fixed):
         for earlier, other in fixed[:index]:

@@ -15,7 +15,7 @@ ByNetwork = tuple[str | None, Fraction]
 
 @dataclass(frozen=True)
 class PerNetwork:
-    """What one of these options takes."""
+    """Range and meaning of an option that is given per network."""
 
     option: str
     number: str
@@ -29,14 +29,14 @@ class PerNetwork:
     """Whose number it is."""
 
     def parse(self, text: str, what: str | None = None) -> ByNetwork:
-        """``33.3`` or ``NETWORK=33.3``.
+        """Parse ``33.3`` or ``NETWORK=33.3``.
 
         Args:
             text: as it was given.
-            what: what was given, if not the option.
+            what: name of the value in messages, if not the option.
 
         Raises:
-            WorkloadError: where it is no such number, or out of bounds.
+            WorkloadError: if it is no such number, or out of bounds.
         """
         network, equals, number = text.rpartition("=")
         value = parse_number(number)
@@ -52,7 +52,7 @@ class PerNetwork:
     def parse_all(
         self, texts: Sequence[str] | None, what: str | None = None
     ) -> tuple[ByNetwork, ...]:
-        """Each of the texts; none where there are None."""
+        """Parse each of the texts, or return an empty result for None."""
         return tuple(self.parse(text, what) for text in texts or ())
 
 
@@ -78,5 +78,5 @@ BATCH = PerNetwork("--batch", "N", Fraction(1), Fraction(10**9), "from 1 to 10^9
 
 
 def in_whole(numbers: Sequence[ByNetwork]) -> tuple[tuple[str | None, int], ...]:
-    """Numbers without a fraction."""
+    """Convert the numbers to integers."""
     return tuple((network, int(number)) for network, number in numbers)

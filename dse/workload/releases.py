@@ -16,7 +16,7 @@ OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 
 
 def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
-    """The shortest period in which every rate has whole releases; None without rates."""
+    """Return the shortest period in which every rate has whole releases, or None without rates."""
     rates = [network.release_rate_hz for network in networks]
     periods = [1 / rate for rate in rates if rate is not None]
     if not periods:
@@ -25,7 +25,7 @@ def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
 
 
 def with_default_objectives(options: Options, workload: Workload) -> Options:
-    """Options with the objectives of the workload where none were asked for."""
+    """Return options with the objectives of the workload if none were asked for."""
     if options.objectives:
         return options
     has_rates = period_of_rates_s(workload.networks) is not None
@@ -33,11 +33,11 @@ def with_default_objectives(options: Options, workload: Workload) -> Options:
 
 
 def with_releases(workload: Workload) -> Workload:
-    """The workload with as many repeats of a network that has a rate as it has releases in the
-    period.
+    """Return the workload with as many repeats of a network that has a rate as it has releases in
+    the period.
 
     Raises:
-        WorkloadError: where these are more than ``MAX_RELEASES``, or more of them may be late than
+        WorkloadError: if these are more than ``MAX_RELEASES``, or more of them may be late than
             there are.
     """
     period = period_of_rates_s(workload.networks)
@@ -62,15 +62,15 @@ def with_releases(workload: Workload) -> Workload:
 
 
 def check_max_misses(network: WorkloadNetwork, most: int | None, field: str) -> None:
-    """Accepts a limit that can be broken, or that says that all may be late.
+    """Check that a limit of late responses can be broken, or permits all to be late.
 
     Args:
-        network: with releases as repeats.
+        network: network with releases as repeats.
         most: the limit.
-        field: what gives it.
+        field: source of the limit, for messages.
 
     Raises:
-        WorkloadError: where it is more than the network has releases.
+        WorkloadError: if it is more than the network has releases.
     """
     releases = 1 if network.rate_hz is None else network.repeats
     if most is not None and most > releases:

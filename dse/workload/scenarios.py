@@ -31,17 +31,18 @@ DEFAULT_OBJECTIVES = {Scenario.STREAM: ("throughput", "latency")}
 
 
 def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
-    """The workload as the scenario has it.
+    """Return the workload as the scenario changes it.
 
-    * ``INSTANCES``: one network; a single one becomes two. All start with the frame, each has a
+    * ``INSTANCES``: one network, which becomes two if it is single. All start with the frame, each
+    has a
       mapping of its own.
-    * ``SAME_INPUT``: nothing changes; that is what networks on a command line mean.
+    * ``SAME_INPUT``: no change, since networks on a command line share the input.
     * ``STREAM``: every network waits for the one before it in the same frame, and as many frames
       are in flight as there are networks.
 
     Raises:
-        WorkloadError: where the workload has too few or different networks for that, or already
-            says which waits for which.
+        WorkloadError: if the workload has too few or different networks for that, or already
+            defines which network waits for which.
     """
     networks = workload.networks
     waiting = [network.name for network in networks if network.waits_for]
@@ -81,10 +82,10 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
 def scenario_objectives(
     scenario: Scenario | None, asked: Sequence[str] | None
 ) -> Sequence[str] | None:
-    """What to optimise: ``asked``, else what suits the scenario (None: the command's default).
+    """Return the objectives: ``asked``, else those of the scenario (None: the command's default).
 
     Raises:
-        WorkloadError: where a stream is asked for, but not its throughput.
+        WorkloadError: if a stream is asked for, but not its throughput.
     """
     if scenario is Scenario.STREAM and asked is not None and "throughput" not in asked:
         raise WorkloadError(

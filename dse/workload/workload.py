@@ -1,4 +1,4 @@
-"""Networks that run together: which, how often, when, and what they wait for."""
+"""Networks that run together, with their rates, arrivals and dependencies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pin:
 class WorkloadNetwork:
     """One network of a workload.
 
-    ``name`` is unique in the workload; ``source`` is a name of the catalogue or a path. Copies of
+    ``name`` is unique in the workload. ``source`` is a name of the catalogue or a path. Copies of
     one network are entries of their own, each with its own mapping.
     """
 
@@ -60,18 +60,18 @@ class WorkloadNetwork:
 
     @property
     def release_rate_hz(self) -> Fraction | None:
-        """How often a batch is complete."""
+        """Return how often a batch is complete."""
         return None if self.rate_hz is None else self.rate_hz / self.batch
 
     @property
     def batch_wait_ms(self) -> Fraction:
-        """From the first image of a batch to the last."""
+        """Return the time from the first image of a batch to the last."""
         return Fraction(0) if self.rate_hz is None else 1000 * (self.batch - 1) / self.rate_hz
 
 
 @dataclass(frozen=True)
 class Workload:
-    """All that runs in one frame; ``frames_in_flight`` matters where throughput is asked for."""
+    """All networks of one frame. ``frames_in_flight`` matters if throughput is asked for."""
 
     networks: tuple[WorkloadNetwork, ...]
     frames_in_flight: int = 2
@@ -96,12 +96,12 @@ class Workload:
 def workload_of(
     arguments: Sequence[str], find: Callable[[str], tuple[str, int]] | None = None
 ) -> Workload:
-    """A workload from the command line: ``NAME``, ``FILE.onnx`` or ``NAME*COPIES`` each.
+    """Return a workload from the command line: ``NAME``, ``FILE.onnx`` or ``NAME*COPIES`` each.
 
     A network that is there more than once gets names ``vgg19``, ``vgg19#2``, ...
 
     Args:
-        find: from an argument to a source and its copies; by default any text is taken as a source.
+        find: maps an argument to a source and its copies. Default: any text is a source.
 
     Raises:
         WorkloadError: on no network, or a number of copies that is none.
@@ -116,10 +116,10 @@ def workload_of(
 
 
 def split_copies(argument: str) -> tuple[str, int]:
-    """``NAME*3`` -> (``NAME``, 3); without a star one copy.
+    """Split ``NAME*3`` into (``NAME``, 3). Without a star, return one copy.
 
     Raises:
-        WorkloadError: where what follows the star is not an integer from 1 to 64.
+        WorkloadError: if the text after the star is not an integer from 1 to 64.
     """
     source, star, count = argument.rpartition("*")
     if not star:
@@ -133,15 +133,15 @@ def split_copies(argument: str) -> tuple[str, int]:
 
 
 def short_name(source: str) -> str:
-    """The name of a network in results: the file's stem, or the catalogue's name."""
+    """Return the name of a network in results: the file's stem, or the catalogue's name."""
     stem = re.split(r"[/\\]", source)[-1]
     return stem.removesuffix(".onnx") or source
 
 
 def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetwork, ...]:
-    """The same networks; the second of a name becomes ``NAME#2``, and so on.
+    """Return the networks with unique names: the second of a name becomes ``NAME#2``, and so on.
 
-    A file may be named ``NAME#2`` itself; then the next number that is free is taken.
+    A file may be named ``NAME#2`` itself. The next free number is then taken.
     """
     counts: dict[str, int] = {}
     taken: set[str] = set()

@@ -1,4 +1,4 @@
-"""Is a workload sound? What holds whether it came from a file, the command line or a program."""
+"""Checks of a workload, whether it came from a file, the command line or a program."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
 
 
 def _check_rates(workload: Workload) -> None:
-    """What is asked of responses needs rates; phases of one model have none."""
+    """Check that limits of responses have rates, and that phases of one model have none."""
     has_rates = any(network.rate_hz is not None for network in workload.networks)
     for network in workload.networks:
         if has_rates and network.continues is not None:
@@ -125,7 +125,7 @@ def _check_waiting(workload: Workload) -> None:
 
 
 def _check_phase(network: WorkloadNetwork, entries: dict[str, WorkloadNetwork]) -> None:
-    """What grows has a size; phases are of one model, one after the other."""
+    """Check that phases belong to one model, follow each other, and have sizes if they grow."""
     sizes = dict(network.dimensions)
     for name, step in network.grows:
         if step < 1:

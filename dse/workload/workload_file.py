@@ -26,7 +26,8 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:
-    """The workload that arguments name: one workload file, or networks (:func:`workload_of`).
+    """Return the workload that arguments name: one workload file, or networks
+    (:func:`workload_of`).
 
     Raises:
         WorkloadError: on a workload file beside anything else or with copies, one that cannot be
@@ -44,22 +45,23 @@ def workload_from(arguments: Sequence[str]) -> Workload:
 
 
 def is_workload_file(argument: str) -> bool:
-    """Whether a text names a workload file, by its ending."""
+    """Return whether a text names a workload file, by its ending."""
     return argument.lower().endswith(SUFFIXES)
 
 
 def load_workload(path: str | Path) -> Workload:
-    """The workload in a file; paths in it are relative to its folder.
+    """Return the workload in a file. Its paths are relative to the file's folder.
 
     Raises:
-        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the place.
+        WorkloadError: if it cannot be read, does not fit the schema or contradicts itself. The
+            message names the file and the place.
     """
     return read_workload(read_input(path), os.fspath(path))
 
 
 def read_workload(data: bytes, path: str) -> Workload:
-    """The same from bytes; ``path`` gives the format, the folder and what messages begin with.
+    """Return the workload in bytes. ``path`` gives the format, the folder and the beginning of
+    messages.
 
     Raises:
         WorkloadError: as :func:`load_workload`.
@@ -80,10 +82,10 @@ def read_workload(data: bytes, path: str) -> Workload:
 
 
 def workload_of_document(document: dict[str, Any], folder: str) -> Workload:
-    """The workload that content under the schema means; paths in it are relative to ``folder``.
+    """Return the workload of a document under the schema. Its paths are relative to ``folder``.
 
     Raises:
-        WorkloadError: where it contradicts itself.
+        WorkloadError: if it contradicts itself.
     """
     workload = _workload(document, folder)
     check_workload(workload)
@@ -127,7 +129,7 @@ def _networks(
     copies: dict[str, tuple[str, ...]],
     folder: str,
 ) -> list[WorkloadNetwork]:
-    """One network for each copy of an entry."""
+    """Return one network for each copy of an entry."""
     source = _source(entry["network"], folder, f"{path}.network")
     waits_for: list[str] = []
     for index, other in enumerate(entry.get("waits_for", ())):
@@ -173,7 +175,7 @@ def _networks(
 def _continued(
     entry: dict[str, Any], path: str, names: tuple[str, ...], copies: dict[str, tuple[str, ...]]
 ) -> tuple[str | None, ...]:
-    """For each copy of an entry the copy of another that it continues."""
+    """Return, for each copy of an entry, the copy of another that it continues."""
     other = entry.get("continues")
     if other is None:
         return (None,) * len(names)
@@ -186,7 +188,7 @@ def _continued(
 
 
 def _source(text: str, folder: str, path: str) -> str:
-    """The catalogue's name, or the path of a file as seen from here."""
+    """Return the catalogue's name, or the path of a file as seen from here."""
     try:
         # os.path.join keeps "./"; without it, "./vgg19" in this folder would mean the catalogue's.
         source, copies = find_network(text, lambda file: os.path.join(folder, file))
