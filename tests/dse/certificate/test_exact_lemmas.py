@@ -1,4 +1,4 @@
-"""Trees of the exact search against the two checkers, which share no code with it."""
+"""Trees of the exact search against the checker, compiled and interpreted; they share no code."""
 
 from __future__ import annotations
 
