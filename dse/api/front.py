@@ -18,11 +18,10 @@ from dse.api.result import check_plot
 from dse.certificate.summary import describe_claims
 from dse.inputs.arguments import check_arguments, check_type
 from dse.inputs.output import check_output_file
-from dse.tools.deploy.find_platform import searched_platform
+from dse.tools.deploy.find_platform import platform_or_searched
 from dse.tools.deploy.texts import deployment_texts
 from fitness.execution import schedule_of, scheduled
 from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
 from results.costs.cost_origins import CostOrigins
 from results.deploy.deployment import Deployment
 from results.errors import ResultError
@@ -279,7 +278,7 @@ class Front(Sequence[Member]):
         notes: list[str] = []
         texts: list[dict[str, str]] = []
         try:
-            chip = load_platform(platform) if platform else searched_platform(self.numeric)
+            chip = platform_or_searched(platform, self.numeric)
             texts = deployment_texts(
                 [Deployment(self.numeric, index, chip, self.costs) for index in range(len(self))]
             )

@@ -32,8 +32,8 @@ def optimizer_named(name: str) -> Optimizer:
     registered = _registered()
     if name not in registered:
         names = optimizer_names()
-        near = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
+        near = difflib.get_close_matches(name, names, n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
         raise WorkloadError(f"--engine: the name of an optimizer is required, got {name!r}; {hint}")
     try:
         found = registered[name].load()

@@ -12,14 +12,12 @@ from fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
 from fitness.bound_checker.inequality import Inequality, Structure
 from fitness.bound_checker.limits import contradicts, limits_of
 from results.errors import ResultError
-from results.front.bounds import BoundProof, Corner, owners_of_classes
+from results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
 from results.problem.additive import additive_figures
 from results.problem.execution import ClosedForm, IdleTime
 from results.problem.objectives import ObjectiveKind, objective_names
 from results.problem.problem import Problem
 
-MAX_CONFIGURATIONS = 50_000
-"""With those in which groups of a network that is apart run side by side."""
 BOUNDED = OF_A_FRAME | {
     ObjectiveKind.THROUGHPUT,
     ObjectiveKind.ENERGY,

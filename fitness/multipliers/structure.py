@@ -11,12 +11,14 @@ import numpy as np
 
 from common.arrays import FloatArray, IntArray
 from fitness.simulator.tables import Tables
+from results.front.bounds import MAX_CONFIGURATIONS
 from results.problem.additive import additive_figures
 from results.problem.objectives import ObjectiveKind
 from results.problem.problem import Problem
 
 MAX_CLASSES_EACH = 8
-MAX_CONFIGURATIONS = 10_000
+MAX_SEARCHED = 10_000
+"""Configurations that a search for weights goes through."""
 MAX_APART = 2
 MAX_DEMANDS = 200
 """Classes begin at one of so many quantiles."""
@@ -151,7 +153,9 @@ def classes_of(
     parts = [sorted(set(range(problem.group_count)) - inside), *groups_apart]
     units = len(set(problem.unit_of))
     for count in range(MAX_CLASSES_EACH, 0, -1):
-        if _configurations(units, count, len(groups_apart)) <= MAX_CONFIGURATIONS:
+        searched = _configurations(units, count, len(groups_apart))
+        checked = (count * len(parts) + 1) ** units
+        if searched <= MAX_SEARCHED and checked <= MAX_CONFIGURATIONS:
             return tuple(
                 tuple(begin for part in parts for begin in _class_begins(problem, u, count, part))
                 for u in range(len(problem.units))

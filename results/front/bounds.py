@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+MAX_CONFIGURATIONS = 50_000
+"""Limits the product over units of (classes + 1), which includes configurations in which groups of
+one network that is apart run side by side."""
+
 Corner = tuple[int | None, ...]
 """A value per objective. None: any."""
 

@@ -134,7 +134,9 @@ def _check_writable(folder: Path) -> None:
     real = Path(os.path.realpath(folder))
     if os.path.ismount(real):
         raise ResultError(f"{folder}: cannot be replaced, a file system is mounted there")
-    parent = next(path for path in real.parents if path.is_dir())
+    parent = next(path for path in real.parents if path.exists())
+    if not parent.is_dir():
+        raise ResultError(f"{folder}: cannot be written: {parent} is not a folder")
     for path in (real, parent) if real.exists() else (parent,):
         if not os.access(path, os.W_OK | os.X_OK):
             raise ResultError(f"{folder}: cannot be written: {path} is read-only for this user")

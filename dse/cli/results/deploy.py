@@ -114,6 +114,8 @@ def deploy(
 def _compare(deployment: Deployment, root: Path) -> int:
     """Print every setting beside the member's value, and return the exit status."""
     check_platform(deployment)
+    if not root.is_dir():
+        raise WorkloadError(f"--check: a folder is required, got {str(root)!r}")
     settings = sysfs_state(deployment, root)
     print(f"{deployment.title}")
     for setting in settings:

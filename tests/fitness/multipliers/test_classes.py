@@ -5,14 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 from itertools import combinations
+from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.problems.enumerated.frames import SHAPE
 from benchmarks.problems.random_problem import random_problem
 from fitness.multipliers.structure import MAX_CLASSES_EACH, classes_of
+from results.front.bounds import MAX_CONFIGURATIONS
 from results.problem.problem import Problem
 
 
@@ -64,3 +67,17 @@ def test_classes_round_away_as_little_as_any_others(seed: int, kinds: int) -> No
         for inner in combinations(levels[1:], count - 1)
     )
     assert rounded_away(begins, repeats * time, demand) == least
+
+
+@pytest.mark.parametrize("units", [2, 4, 6, 8])
+def test_the_check_takes_as_many_configurations_as_the_search_makes(units: int) -> None:
+    rng = np.random.default_rng(units)
+    shape = replace(SHAPE, networks=(3, 3), groups=(6, 6), units=(units, units), unsupported=0.0)
+    problem = random_problem(rng, shape)
+    while all(unit.contention is None for unit in problem.units):
+        problem = random_problem(rng, shape)
+    for apart in range(3):
+        groups = [list(problem.networks[n].groups) for n in range(apart)]
+        classes = classes_of(problem, groups)
+        assert prod(len(row) + 1 for row in classes) <= MAX_CONFIGURATIONS
+        assert bool(classes) == (units < 8 or apart < 2)

@@ -247,3 +247,9 @@ def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path):
     gone = dse("deploy", folder, "--to", "sysfs", "-o", tmp_path / "three")
     assert gone.status == 2
     assert "--platform: the file of the search is required" in gone.err
+
+
+def test_a_root_to_check_must_be_a_folder(dse, pair_folder, tmp_path):
+    refused = dse("deploy", pair_folder, "--to", "sysfs", "--check", tmp_path / "missing")
+    assert refused.status == 2
+    assert "--check: a folder is required, got" in refused.err
