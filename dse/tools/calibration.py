@@ -123,8 +123,8 @@ def _notes(
 
 @dataclass(frozen=True)
 class FormError:
-    """How far a form is from rows that it was not fitted to; shares, None where ``reason`` says
-    why there are none."""
+    """Error of a form on rows that it was not fitted to, as shares. None if ``reason`` explains why
+    there are none."""
 
     of: str
     """``time`` or ``power``."""
@@ -135,7 +135,7 @@ class FormError:
 
 
 def cross_validate(calibration: Calibration) -> list[FormError]:
-    """The errors of each form over the rows, each predicted from the others of its subject."""
+    """Return each form's errors over the rows, each predicted from the others of its subject."""
     platform = calibration.platform
 
     def of_time(form: TimeForm) -> list[FloatArray]:

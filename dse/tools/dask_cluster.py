@@ -15,10 +15,10 @@ ASK_SECONDS = 2.0
 
 
 def connect(address: str) -> Any:
-    """A client of the scheduler.
+    """Return a client of the scheduler.
 
     Raises:
-        ResultError: where ``distributed`` is not installed, or no scheduler answers.
+        ResultError: if ``distributed`` is not installed, or no scheduler answers.
     """
     distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
     try:
@@ -30,7 +30,8 @@ def connect(address: str) -> Any:
 class SearchCluster:
     """Searches subtrees of an exact search on a cluster.
 
-    A task has all that it depends on: the scheduler gives what a worker had that dies to another.
+    A task contains all its inputs, so that the scheduler can give the work of a worker that died to
+    another.
 
     Raises:
         ResultError: as :func:`connect`.
@@ -42,10 +43,10 @@ class SearchCluster:
         self._sent: tuple[bytes, Any] = (b"", None)
 
     def __call__(self, task: bytes, states: Sequence[bytes], nodes: int) -> list[SearchedSlice]:
-        """What :func:`dse.certificate.subtree_search.search_slice` makes of each state.
+        """Apply :func:`dse.certificate.subtree_search.search_slice` to each state.
 
         Raises:
-            ResultError: where the scheduler has gone.
+            ResultError: if the scheduler has gone.
         """
         if task != self._sent[0]:
             # A result that every worker fetches once, and that can be made again where one dies.

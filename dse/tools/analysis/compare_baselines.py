@@ -1,4 +1,4 @@
-"""All methods side by side on one problem, with the optimum, proved where it can be."""
+"""All methods side by side on one problem, with the optimum, proved if it can be."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.
 
 @dataclass(frozen=True, eq=False)
 class BaselineRow:
-    """One method, or the optimum; gains are those of what is compared, as shares: 0.1 is 10 %."""
+    """One method, or the optimum. Gains are shares of the compared value: 0.1 is 10 %."""
 
     name: str
     label: str
@@ -47,8 +47,8 @@ class BaselineRow:
 class Comparison:
     """The methods in the order of HaX-CoNN's tables, and the optimum.
 
-    ``best``: name of the best baseline that keeps all constraints; None where none does.
-    ``claim`` says what is proved of the optimum; None: it is the best that was found.
+    ``best``: name of the best baseline that keeps all constraints, or None if none does. ``claim``:
+    the proved claim about the optimum, or None if it is merely the best one found.
     """
 
     problem: Problem
@@ -70,12 +70,12 @@ def compare(
     seed: int = 0,
     jobs: int | None = 1,
 ) -> Comparison:
-    """Runs all methods and the search, and proves the optimum of the first objective where that is
+    """Runs all methods and the search, and proves the optimum of the first objective if that is
     the makespan or Eq. 10.
 
     Raises:
-        InfeasibleError: where no design point found keeps all constraints.
-        ResultError: where a constraint has no lemmas.
+        InfeasibleError: if no design point found keeps all constraints.
+        ResultError: if a constraint has no lemmas.
     """
     problem = built.problem
     column = compared_objective(problem)
@@ -117,7 +117,7 @@ def compare(
 
 
 def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
-    """The baselines that keep all constraints as a front; None where none does."""
+    """Return the baselines that keep all constraints as a front, or None if none does."""
     points = baseline_points(DesignSpace(problem))
     rows = [row_of(point.member.design) for point in points if not point.breaks]
     if not rows:
@@ -128,7 +128,8 @@ def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
 
 
 def improvement(objective: Objective, value: int, reference: int) -> float:
-    """By which share a value is better than a reference, as HaX-CoNN counts it: ratio - 1.
+    """Return the share by which a value is better than a reference, as HaX-CoNN counts it: ratio -
+    1.
 
     Times are compared as their inverses, so 10 ms is 50 % better than 15 ms.
     """
@@ -139,13 +140,13 @@ def improvement(objective: Objective, value: int, reference: int) -> float:
 
 
 def rate_sum(member: Member) -> float:
-    """Eq. 10 of HaX-CoNN: the sum of the networks' inverse latencies, inferences/s."""
+    """Return Eq. 10 of HaX-CoNN: the sum of the networks' inverse latencies, inferences/s."""
     return sum(rate_uhz(max(latency, 1)) for latency in member.latencies_ps) / 1e6
 
 
 def two_accelerators(platform: Platform) -> tuple[str, ...] | None:
-    """The GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments; None
-    where the chip has no such pair."""
+    """Return the GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments,
+    or None if the chip has no such pair."""
     gpus = [unit.name for unit in platform.units if unit.kind == "gpu"]
     others = [unit.name for unit in platform.units if unit.kind not in ("gpu", "cpu")]
     return (gpus[0], others[0]) if gpus and others else None

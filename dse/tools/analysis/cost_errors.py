@@ -14,13 +14,13 @@ from results.problem.problem import ContentionTable, Problem, ProblemDomain, Pro
 
 
 def with_cost_errors(problem: Problem, factors_ppm: IntArray) -> Problem:
-    """The problem with all times multiplied, and demands divided, by factors.
+    """Return the problem with all times multiplied, and demands divided, by factors.
 
     Args:
         problem: without errors.
         factors_ppm: [groups, units], above 0, millionths.
 
-    Exact: times t * f / 10^6 and demands d * 10^6 / f are rounded half up; a time is at least 1.
+    Exact: times t * f / 10^6 and demands d * 10^6 / f are rounded half up. A time is at least 1.
     """
     return replace(
         problem,
@@ -51,7 +51,7 @@ def check_errors(problem: Problem, percent: int) -> None:
     """Accepts errors with which all sums and products stay within int64.
 
     Raises:
-        ResultError: where they would not.
+        ResultError: if they would not.
     """
     shape = (problem.group_count, len(problem.units))
     for sign in (1, -1):
@@ -64,9 +64,9 @@ def check_errors(problem: Problem, percent: int) -> None:
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
-    """The problem with only those operating points that ``rows`` use, and the rows in it.
+    """Return the problem with only those operating points that ``rows`` use, and the rows in it.
 
-    It gives each of these rows what the whole problem gives, from tables a hundred times smaller.
+    It gives the same results for these rows, from tables a hundred times smaller.
     """
     groups = problem.group_count
     kept = [np.unique(rows[:, groups + d]) for d in range(len(problem.domains))]

@@ -15,7 +15,7 @@ from sdf.rates import per_phase
 
 @dataclass(frozen=True)
 class MappedDataflow:
-    """A mapping as a dataflow graph, and how fast it runs; times in ps.
+    """A mapping as a dataflow graph, and its speed. Times are in ps.
 
     ``pipelined``: every channel between units holds an iteration at the start, or more, so that the
     phases of a unit work on different frames. ``in_order``: the same graph without initial tokens.
@@ -34,19 +34,19 @@ class MappedDataflow:
 
 
 def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedDataflow:
-    """The graph of a design point.
+    """Return the graph of a design point.
 
-    A unit's phases are its groups in the order (network, repeat, group), each with what it reads
-    before and writes after it where the throughput model is analytic. An edge becomes a channel, a
-    loop where both ends are on one unit. Software pipelining delays a group by a frame against
-    whatever feeds it from another unit; so all units of an iteration are independent, and the
-    slowest sets the period. A channel's buffer holds its initial tokens and one frame more.
+    A unit's phases are its groups in the order (network, repeat, group), with the reads before and
+    the writes after each if the throughput model is analytic. An edge becomes a channel, a loop if
+    both ends are on one unit. Software pipelining delays a group by a frame against its inputs from
+    other units. All units of an iteration are then independent, and the slowest sets the period. A
+    channel's buffer holds its initial tokens and one frame more.
 
     Waiting and hand-overs between networks and arrivals are no part of this graph.
 
     Raises:
-        GraphError: where the graph is deadlocked.
-        ValueError: where the design puts a group on a unit that cannot run it.
+        GraphError: if the graph is deadlocked.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
     stages = _stages(problem, design)
     phases = _phases(problem, design)
@@ -67,7 +67,7 @@ def _period(graph: SdfGraph) -> Fraction:
 
 
 def _stages(problem: Problem, design: DesignPoint) -> list[int]:
-    """Per group: by how many frames it is behind, the least that lets every unit start at once."""
+    """Return, per group, its delay in frames: the least that lets every unit start at once."""
     stages = [0] * problem.group_count
     # An edge always leads to a group with a larger number.
     for source, target in sorted(problem.edges):
@@ -86,7 +86,7 @@ class _Placed:
 
 
 def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
-    """Unit -> its phases in order."""
+    """Return the phases of each unit in order."""
     spent = [0] * problem.group_count
     if isinstance(problem.execution, ClosedForm):
         for e, (source, target) in enumerate(problem.edges):
@@ -114,7 +114,7 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
 
 
 def _unit_of(problem: Problem, design: DesignPoint, group: int) -> int:
-    """The unit of a group, in whichever number format."""
+    """Return the unit of a group, in whichever number format."""
     return problem.unit_of[int(design.units[group])]
 
 

@@ -1,9 +1,9 @@
-"""What the limits of a front cost: how much better its best values would be without one of them.
+"""Price of each limit of a front: the gain of its best values without that limit.
 
-Each limit that was asked for is lifted alone, the others stay. A short search that begins with the
-members looks for design points beyond it that are better in an objective than all members; its
-figure is one more objective, so that small relaxations are found too. What is found is simulated;
-that there is nothing else is not proved.
+Each limit is lifted alone, the others stay. A short search that begins with the members looks for
+design points beyond it that are better in an objective than all members. The limited figure is one
+more objective, so that small relaxations are found too. Every result is simulated. Completeness is
+not proved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class LimitPrice:
-    """What one limit costs in one objective; figures as in files, smaller is better."""
+    """Price of one limit in one objective. Figures are as in files, smaller is better."""
 
     constraint: Constraint
     column: int
@@ -58,7 +58,7 @@ class LimitPrices:
 
 
 def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int = 1) -> LimitPrices:
-    """What the limits cost a front; the same for the same seed.
+    """Compute the price of each limit of a front. The same seed gives the same result.
 
     Args:
         problem: with its limits.
@@ -91,7 +91,7 @@ def _beyond(
     seed: int,
     jobs: int,
 ) -> list[LimitPrice]:
-    """Prices of one limit, whose figure is in ``column`` of the constraints."""
+    """Return the prices of one limit, whose figure is in ``column`` of the constraints."""
     kind, evaluate = constraint.kind, make_outcomes(problem, jobs=jobs)
     limits: list[int | None] = [None]
     if kind not in PROBES and not constraint.is_least:

@@ -1,4 +1,4 @@
-"""What the power modes that a board comes with cost for the mappings of members."""
+"""Cost of the board's power modes for the mappings of members."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _Caps = tuple[int | None, ...]
 
 
 def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tuple[ModeCost, ...]]:
-    """For each member every mode by its number, all clocks at their caps on the ladder, simulated
-    by the timeline.
+    """Evaluate every power mode by its number for each member: all clocks at their caps on the
+    ladder, simulated by the timeline.
 
     Args:
-        deployments: members of one front, at least one; they are simulated together, which costs
+        deployments: members of one front, at least one. They are simulated together, which costs
             little more than one.
     """
     problem = deployments[0].problem
@@ -79,7 +79,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
 
 
 def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
-    """For each domain the highest operating point that the mode allows; None: no such."""
+    """Return the highest operating point that the mode allows for each domain, or None."""
     caps = dict(mode.caps_khz)
     points: list[int | None] = []
     for domain in problem.domains:
@@ -92,8 +92,8 @@ def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
 def _mapped(
     problem: Problem, own: IntArray, on: BoolArray, caps: _Caps
 ) -> tuple[IntArray, FloatArray]:
-    """The operating points [members, domains] with every clock that is on at a mode's cap, and how
-    far they are from the members' ``own`` [members]."""
+    """Return the operating points [members, domains] with every clock that is on at a mode's cap,
+    and how far they are from the members' ``own`` [members]."""
     points, distance = own.copy(), np.zeros(len(own))
     for d, (domain, point) in enumerate(zip(problem.domains, caps, strict=True)):
         if point is not None:
@@ -107,8 +107,8 @@ def _mapped(
 def _clocks(
     problem: Problem, caps: _Caps, on: tuple[bool, ...]
 ) -> tuple[tuple[tuple[str, int | None], ...], tuple[str, ...]]:
-    """The clock of each domain at a mode's caps (None: off), and which the mode turns off although
-    they are used."""
+    """Return the clock of each domain at a mode's caps (None: off), and which the mode turns off
+    although they are used."""
     clocks = tuple(
         (domain.name, domain.frequencies_khz[point] if used and point is not None else None)
         for domain, point, used in zip(problem.domains, caps, on, strict=True)
@@ -122,13 +122,14 @@ def _clocks(
 
 
 def _kinds(deployment: Deployment) -> set[str]:
-    """Kinds of the units that the member uses."""
+    """Return the kinds of the units that the member uses."""
     names = {deployment.problem.units[u].unit_name for u in deployment.member.design.units.tolist()}
     return {deployment.platform.unit_by_name[name].kind for name in names}
 
 
 def _takes_longer(kinds: set[str], modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
-    """Why the figures are at best: units that the mode takes something away from."""
+    """Return the units that the mode takes something away from, for which the figures are at
+    best."""
     most = modes.modes[0].cores
     remarks = []
     if mode.cores < most and "cpu" in kinds:

@@ -1,12 +1,12 @@
-"""How fragile members of a front are when costs are off.
+"""Sensitivity of a front's members to errors in the costs.
 
 An error of e % multiplies the stand-alone time of a group on a unit, at all operating points alike,
-by a factor between 1 - e/100 and 1 + e/100. Its traffic in bytes stays, so the bandwidth it asks
-for is divided by the same factor; its power stays, so its energy grows with its time. Every
-perturbed problem is simulated afresh by the timeline, in integers.
+by a factor between 1 - e/100 and 1 + e/100. Its traffic in bytes stays, so its bandwidth demand is
+divided by the same factor. Its power stays, so its energy grows with its time. Every perturbed
+problem is simulated afresh by the timeline, in integers.
 
-Members are compared by their makespan; where networks have rates by their relative response, in the
-window that recurs.
+Members are compared by their makespan. If networks have rates, they are compared by their relative
+response, in the window that recurs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OVERLOADED = INT64_MAX
 
 @dataclass(frozen=True)
 class Spread:
-    """A distribution of integers; quantiles by the nearest rank."""
+    """Distribution of integers, with quantiles by the nearest rank."""
 
     least: int
     median: int
@@ -57,7 +57,7 @@ class GroupError:
 
 @dataclass(frozen=True)
 class ErrorLevel:
-    """What errors of up to ``percent`` % do."""
+    """Effect of errors of up to ``percent`` %."""
 
     percent: int
     time: Spread
@@ -80,9 +80,9 @@ class ErrorLevel:
 
 @dataclass(frozen=True)
 class Robustness:
-    """How a member, and the choice of the fastest one, stand up to errors in the costs.
+    """Response of a member, and of the choice of the fastest one, to errors in the costs.
 
-    A *time* is what the ``objective`` says, an integer in its unit: a makespan or, with rates of
+    A *time* is the value of the ``objective``, an integer in its unit: a makespan or, with rates of
     networks, a relative response.
     """
 
@@ -106,23 +106,23 @@ def robustness(
     seed: int = 0,
     errors_percent: Sequence[int] = ERRORS_PERCENT,
 ) -> Robustness:
-    """Simulates the members of a front with costs that are off.
+    """Simulate the members of a front with errors in the costs.
 
-    In a sample every group has a factor of its own on every unit, drawn evenly between the bounds;
-    the same for all members, so that they are compared under the same errors.
+    In a sample every group has a factor of its own on every unit, drawn evenly between the bounds.
+    All members are compared under the same errors.
 
     Args:
-        problem: without errors.
+        problem: the problem without errors.
         rows: [members, groups + domains], canonical.
-        member: the one to look at.
-        samples: per error size.
+        member: the member to examine.
+        samples: number of samples per error size.
         seed: the same seed gives the same result.
         errors_percent: sizes of errors, each from 1 to 90.
 
     Raises:
-        WorkloadError: where there is no member or no sample, an error is out of bounds, or networks
-            run freely: there is no frame, hence no makespan.
-        ResultError: where figures with errors would leave int64.
+        WorkloadError: if there is no member or no sample, an error is out of bounds, or networks
+            run freely and so have no makespan.
+        ResultError: if figures with errors would leave int64.
     """
     if not problem.execution.has_frame:
         raise WorkloadError(
@@ -172,7 +172,7 @@ def robustness(
 
 
 def _played(problem: Problem, rows: IntArray) -> Outcomes:
-    """Outcomes, with ``OVERLOADED`` as the time of what is."""
+    """Return the outcomes, with ``OVERLOADED`` as the time of overloaded members."""
     outcomes = make_outcomes(problem)(rows)
     for column, constraint in enumerate(constraints_of(problem)):
         if constraint.kind is ConstraintKind.OVERLOAD:
@@ -223,15 +223,15 @@ def _spread(values: IntArray) -> Spread:
     ordered = np.sort(values)
 
     def rank(percent: int) -> int:
-        """The smallest value that at least so many percent of all do not pass."""
+        """Return the smallest value that at least so many percent of all do not pass."""
         return int(ordered[-(-percent * len(ordered) // 100) - 1])
 
     return Spread(int(ordered[0]), rank(50), rank(95), int(ordered[-1]))
 
 
 def _worst_groups(problem: Problem, rows: IntArray, percent: int) -> tuple[GroupError, ...]:
-    """Each group's error alone, both ways: the timeline is not monotone, so a shorter time can do
-    the harm."""
+    """Return each group's error alone, both ways: the timeline is not monotone, so a shorter time
+    can do the harm."""
     found = []
     for group in range(problem.group_count):
         for sign in (1, -1):

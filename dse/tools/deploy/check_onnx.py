@@ -66,7 +66,7 @@ def check_equality(
 
     Args:
         data: the bytes of the whole model.
-        folder: where it keeps data in other files.
+        folder: if it keeps data in other files.
         parts: in an order of execution.
         label: of the network, for messages.
         seed: of inputs and weights.
@@ -186,7 +186,7 @@ def _difference(
     tolerance: float,
     claim: str,
 ) -> tuple[float, float]:
-    """The largest difference, and as a share of the largest expected value."""
+    """Return the largest difference, and as a share of the largest expected value."""
     if expected.shape != found.shape:
         raise ResultError(
             f"{label}: {claim}: the shape is {list(found.shape)} instead of {list(expected.shape)}"

@@ -42,7 +42,7 @@ def deploy(
         What to tell the user, a line each.
 
     Raises:
-        ResultError, GraphError: where the format cannot serve the platform or a unit, a model
+        ResultError, GraphError: if the format cannot serve the platform or a unit, a model
             cannot be found or is not that of the search, sub-models differ from the uncut model, or
             the folder cannot be written.
     """
@@ -76,8 +76,8 @@ def deploy(
 def fastest_served(
     front: Front, platform: Platform, origins: CostOrigins | None, target: Target
 ) -> tuple[Deployment, list[str]]:
-    """The fastest member that a format can serve, and a note where a faster one cannot; where none
-    can be served, the fastest of all."""
+    """Return the fastest member that a format can serve, and a note if a faster one cannot;
+    if none can be served, the fastest of all."""
     order = by_speed(front)
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")
@@ -95,7 +95,7 @@ def fastest_served(
 
 
 def _instead(deployment: Deployment, form: Format) -> str:
-    """The end of a refusal: of the members that can be served the nearest in the first
+    """Return the end of a refusal: of the members that can be served the nearest in the first
     objective."""
     members = deployment.front.members
     wanted = members[deployment.index].objectives[0]

@@ -18,7 +18,7 @@ def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
     """Files by network, of ``NETWORK=FILE`` each.
 
     Raises:
-        WorkloadError: where a text is not of that form.
+        WorkloadError: if a text is not of that form.
     """
     models = {}
     for text in texts or ():
@@ -33,7 +33,7 @@ def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
     """Accepts files by network if there are these networks.
 
     Raises:
-        ResultError: where there is no such network.
+        ResultError: if there is no such network.
     """
     for name in models:
         if name not in names:
@@ -41,15 +41,15 @@ def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
 
 
 def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelFile:
-    """The model of a network, for its batch, if it is still the one that was explored.
+    """Return the model of a network, for its batch, if it is still the one that was explored.
 
     Args:
         network: knows what it was read from.
-        models: network to the file of its model, where it is no longer where it was.
+        models: network to the file of its model, if it is no longer where it was.
 
     Raises:
-        ResultError: where it is not there, or is another one.
-        GraphError: where it is written for one image, and the network has a batch.
+        ResultError: if it is not there, or is another one.
+        GraphError: if it is written for one image, and the network has a batch.
     """
     name = network.name
     try:

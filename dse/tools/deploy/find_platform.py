@@ -13,12 +13,12 @@ from results.front.front import Front
 
 
 def searched_platform(front: Front) -> Platform:
-    """The platform of a front: by its name, or of the file that the command of the search named, as
-    seen from here, if that is still the same.
+    """Return the platform of a front: by its name, or of the file that the command of the search
+    named, as seen from here, if that is still the same.
 
     Raises:
-        PlatformError: where neither is there.
-        ResultError: where the file is another one now.
+        PlatformError: if neither is there.
+        ResultError: if the file is another one now.
     """
     source = front.provenance
     file = None if source.platform in platform_names() else _file_of(source.command)
@@ -48,7 +48,7 @@ def _file_of(command: str) -> str | None:
 
 
 def platform_or_searched(given: str | None, front: Front) -> Platform:
-    """The platform that the user names, else that of the search.
+    """Return the platform that the user names, else that of the search.
 
     Raises:
         PlatformError, ResultError: as :func:`searched_platform`; the message names the option.

@@ -21,10 +21,10 @@ INTEGERS = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: 
 
 
 def numpy_type(tensor: PartTensor, label: str) -> Any:
-    """The type of a tensor's elements.
+    """Return the type of a tensor's elements.
 
     Raises:
-        ResultError: where there is no plain one.
+        ResultError: if there is no plain one.
     """
     dtype = FLOATS.get(tensor.data_type) or INTEGERS.get(tensor.data_type)
     if dtype is None:
@@ -35,7 +35,8 @@ def numpy_type(tensor: PartTensor, label: str) -> Any:
 
 
 def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Values that keep activations at about their size; positive where they may be variances."""
+    """Return values that keep activations at about their size; positive if they may be
+    variances."""
     rng = _generator(seed, name)
     if dtype not in FLOATS.values():
         return rng.integers(0, 2, shape).astype(dtype)
@@ -49,7 +50,7 @@ def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> N
 
 
 def random_input(seed: int, tensor: PartTensor, dtype: Any) -> NDArray[Any]:
-    """Values for an input of a network."""
+    """Return values for an input of a network."""
     rng = _generator(seed, tensor.name)
     shape = tensor.shape or ()
     if dtype in FLOATS.values():
@@ -73,7 +74,7 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
         label: starts messages.
 
     Raises:
-        ResultError: where a weight has no plain type.
+        ResultError: if a weight has no plain type.
     """
     from onnx import numpy_helper
 

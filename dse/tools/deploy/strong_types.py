@@ -39,16 +39,16 @@ def kept_types(parts: Sequence[ModelPart]) -> frozenset[str]:
 
 
 def to_half(part: ModelPart, folder: Path | None, kept: Collection[str], label: str) -> ModelPart:
-    """Casts a model's FP32 tensors to FP16, where the operators permit it.
+    """Casts a model's FP32 tensors to FP16, if the operators permit it.
 
     Args:
         part: the model.
-        folder: where it keeps data in other files.
+        folder: if it keeps data in other files.
         kept: inputs and outputs that keep their type.
         label: starts messages.
 
     Raises:
-        ResultError: where ONNX Runtime is not installed, or a weight is too large for FP16.
+        ResultError: if ONNX Runtime is not installed, or a weight is too large for FP16.
     """
     optional_import("onnxruntime", extra="deploy", purpose=_PURPOSE)
     from onnx.external_data_helper import load_external_data_for_model
@@ -109,12 +109,12 @@ class CalibrationReader:
         self._samples = iter(samples)
 
     def get_next(self) -> Mapping[str, NDArray[Any]] | None:
-        """The next sample; None at the end."""
+        """Return the next sample; None at the end."""
         return next(self._samples, None)
 
 
 def has_scales(part: ModelPart) -> bool:
-    """Whether a model is quantised already."""
+    """Return whether a model is quantised already."""
     return any(node.op_type == "QuantizeLinear" for node in part.model.graph.node)
 
 
@@ -128,7 +128,7 @@ def to_int8(parts: Sequence[WrittenPart], label: str) -> None:
         label: starts messages.
 
     Raises:
-        ResultError: where ONNX Runtime is not installed, or cannot quantise a model.
+        ResultError: if ONNX Runtime is not installed, or cannot quantise a model.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose=_PURPOSE)
     import onnx

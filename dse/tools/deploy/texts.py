@@ -16,7 +16,7 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
     platform and its units, by its name on the command line.
 
     Raises:
-        ResultError: where the platform is not that of the search.
+        ResultError: if the platform is not that of the search.
     """
     if not deployments:
         return []
@@ -33,13 +33,13 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
 
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
-    """Every format by its name on the command line, and why it cannot serve the member; None where
-    it can."""
+    """Return every format by its name on the command line, and why it cannot serve the member; None
+    if it can."""
     return {target.value: reason_against(deployment, entry) for target, entry in FORMATS.items()}
 
 
 def reason_against(deployment: Deployment, form: Format) -> str | None:
-    """Why a format cannot serve a member; None where it can."""
+    """Why a format cannot serve a member; None if it can."""
     try:
         check_platform(deployment)
         form.check(deployment)

@@ -41,10 +41,10 @@ def write_sysfs(job: Job) -> Written:
 
 
 def nvpmodel_texts(deployments: Sequence[Deployment]) -> list[str]:
-    """The power mode of each member of one front.
+    """Return the power mode of each member of one front.
 
     Raises:
-        ResultError: where the board has no power modes.
+        ResultError: if the board has no power modes.
     """
     modes = power_modes(deployments[0])
     return [

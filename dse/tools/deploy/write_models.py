@@ -1,4 +1,4 @@
-"""The models of a deployment: cut where they change unit, or in one piece."""
+"""The models of a deployment: cut if they change unit, or in one piece."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write_segments(
         files: their names, below the folder.
 
     Raises:
-        ResultError, GraphError: where a model cannot be found, is another one, or differs when cut.
+        ResultError, GraphError: if a model cannot be found, is another one, or differs when cut.
     """
     deployed: list[DeployedModel] = []
     notes: Notes = []
@@ -97,7 +97,7 @@ def write_entire(
             made up.
 
     Raises:
-        ResultError, GraphError: where a model cannot be found, is another one, or differs.
+        ResultError, GraphError: if a model cannot be found, is another one, or differs.
     """
     deployed: list[DeployedModel] = []
     notes: Notes = []

@@ -41,7 +41,7 @@ def parse_scaling(mean: str | None, std: str | None) -> ImageScaling:
     """From texts such as ``0.485,0.456,0.406``.
 
     Raises:
-        WorkloadError: where a text is not one number or three, or a std is 0.
+        WorkloadError: if a text is not one number or three, or a std is 0.
     """
 
     def numbers(text: str | None, option: str, default: tuple[float, ...]) -> tuple[float, ...]:
@@ -63,7 +63,7 @@ def parse_scaling(mean: str | None, std: str | None) -> ImageScaling:
 
 
 def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) -> NDArray[Any]:
-    """An image in the shape of a network's only input, in float32.
+    """Return an image in the shape of a network's only input, in float32.
 
     It is scaled by bilinear filtering until it covers the input, and cut off evenly at both sides.
 
@@ -74,7 +74,7 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
         scaling: of its values, which are from 0 to 1.
 
     Raises:
-        ResultError: where the network has other inputs, or the file cannot be read.
+        ResultError: if the network has other inputs, or the file cannot be read.
     """
     shape = inputs[0].shape or ()
     axis = next((k for k in (1, 3) if len(shape) == 4 and shape[k] in _MODES), None)

@@ -37,7 +37,7 @@ class Measure:
 
 
 def choose_measure(model: Any, outputs: Sequence[str], metric: Metric | None = None) -> Measure:
-    """Top-1 agreement where outputs are classes, else noise over signal.
+    """Top-1 agreement if outputs are classes, else noise over signal.
 
     Classes are integers, what a softmax over the last axis gives, and products of a matrix (with a
     bias) of two dimensions.
@@ -89,7 +89,7 @@ def loss_ppm(
     expected: Sequence[Sequence[NDArray[Any]]],
     found: Sequence[Sequence[NDArray[Any]]],
 ) -> int:
-    """The loss over all samples.
+    """Return the loss over all samples.
 
     Args:
         measure: the metric, and the outputs.
@@ -97,7 +97,7 @@ def loss_ppm(
         found: the same with some layers in another format.
 
     Returns:
-        Millionths: of positions that disagree, or noise over signal; 10^6 where a result is not
+        Millionths: of positions that disagree, or noise over signal; 10^6 if a result is not
         finite.
     """
     losses = []

@@ -22,7 +22,7 @@ COLUMNS = ("network", "layer", "format", "loss_ppm", "metric")
 
 @dataclass(frozen=True)
 class LayerLoss:
-    """What a network loses where one layer runs in another format."""
+    """What a network loses if one layer runs in another format."""
 
     layer: str
     number_format: str
@@ -38,7 +38,7 @@ class LossMeter:
         metric: None chooses by what the outputs are (:func:`choose_measure`).
 
     Raises:
-        ResultError: where ONNX Runtime is not installed or cannot run the model, or a result on a
+        ResultError: if ONNX Runtime is not installed or cannot run the model, or a result on a
             sample is not finite.
     """
 
@@ -52,10 +52,10 @@ class LossMeter:
         self._expected = self._results({})
 
     def loss_ppm(self, formats: Mapping[str, str]) -> int:
-        """The loss with some layers in other formats: layer -> format.
+        """Return the loss with some layers in other formats: layer -> format.
 
         Raises:
-            ResultError: where ONNX Runtime cannot quantise or run it.
+            ResultError: if ONNX Runtime cannot quantise or run it.
         """
         changed = {
             name: number_format
@@ -95,7 +95,7 @@ def layer_losses(
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[LayerLoss]:
-    """The loss of every layer in every format, measured with all other layers as they are.
+    """Return the loss of every layer in every format, measured with all other layers as they are.
 
     Layers that do not multiply have the loss 0 in int8.
 
@@ -106,7 +106,7 @@ def layer_losses(
         progress: is called with the rows measured, and all.
 
     Raises:
-        ResultError: where ONNX Runtime cannot quantise or run one of them.
+        ResultError: if ONNX Runtime cannot quantise or run one of them.
     """
     rows: list[LayerLoss] = []
     total = len(network.layers) * len(formats)
@@ -119,7 +119,7 @@ def layer_losses(
 
 
 def losses_csv(network: str, rows: Sequence[LayerLoss], metric: Metric) -> bytes:
-    """The rows as a table with the columns :data:`COLUMNS`."""
+    """Return the rows as a table with the columns :data:`COLUMNS`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -42,7 +42,7 @@ class Rewriter:
         samples: calibrate the scales.
 
     Raises:
-        ResultError: where ONNX Runtime is not installed or cannot calibrate the model.
+        ResultError: if ONNX Runtime is not installed or cannot calibrate the model.
     """
 
     def __init__(self, network: TrainedModel, samples: Sequence[Sample]) -> None:
@@ -71,7 +71,7 @@ class Rewriter:
         self._types = _element_types(self._model)
 
     def rewritten(self, formats: Mapping[str, str]) -> Any:
-        """The model with these layers in these formats.
+        """Return the model with these layers in these formats.
 
         Args:
             formats: layer name -> one of :data:`FORMATS`.
@@ -80,7 +80,7 @@ class Rewriter:
             ``onnx.ModelProto``.
 
         Raises:
-            ResultError: where ONNX Runtime cannot quantise them.
+            ResultError: if ONNX Runtime cannot quantise them.
         """
         quantised = [name for name, number_format in formats.items() if number_format == INT8]
         halved = {name for name, number_format in formats.items() if number_format == FP16}
@@ -94,7 +94,7 @@ class Rewriter:
         return model
 
     def changes(self, layer: str, number_format: str) -> bool:
-        """Whether the layer's result depends on its format: it reads floats and, for int8,
+        """Return whether the layer's result depends on its format: it reads floats and, for int8,
         multiplies."""
         node = next(node for node in self._model.graph.node if node.name == layer)
         if node.op_type in _WITH_BODY or (number_format == INT8 and node.op_type not in _QUANTISED):

@@ -28,7 +28,7 @@ def random_samples(inputs: Sequence[PartTensor], count: int, *, label: str) -> l
     """Random inputs: floats between -1 and 1, integers 0 and 1.
 
     Raises:
-        ResultError: where an input has a type that no random values are made for.
+        ResultError: if an input has a type that no random values are made for.
     """
     return [
         {tensor.name: random_input(seed, tensor, numpy_type(tensor, label)) for tensor in inputs}
@@ -54,7 +54,7 @@ def read_samples(
         scaling: of the values of images.
 
     Raises:
-        ResultError: where there is none, a file cannot be read, or an array is missing, has another
+        ResultError: if there is none, a file cannot be read, or an array is missing, has another
             shape, or values that are no finite numbers.
     """
     known = (*SUFFIXES, *images.SUFFIXES)
@@ -104,7 +104,7 @@ def _from_archive(path: Path, inputs: Sequence[PartTensor]) -> Sample:
 
 
 def _from_array(file: IO[bytes], path: Path, tensor: PartTensor) -> list[Sample]:
-    """One sample, or several along the first dimension."""
+    """Return one sample, or several along the first dimension."""
 
     def accept(shape: tuple[int, ...]) -> None:
         several = expected[:1] == (1,) and shape[:1] > (1,) and shape[1:] == expected[1:]

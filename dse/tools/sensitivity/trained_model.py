@@ -38,8 +38,8 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
         dimensions: sizes of dynamic dimensions by name.
 
     Raises:
-        GraphError: where it cannot be read or has a dimension without a size.
-        ResultError: where it has no trained weights, or is quantised.
+        GraphError: if it cannot be read or has a dimension without a size.
+        ResultError: if it has no trained weights, or is quantised.
     """
     from onnx import version_converter
     from onnx.external_data_helper import load_external_data_for_model
@@ -69,7 +69,8 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
 
 
 def _is_filled(model: Any) -> bool:
-    """Whether most weights are one number for all elements, as graphs without weights have it."""
+    """Return whether most weights are one number for all elements, as graphs without weights have
+    it."""
     held = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
     copy = type(model).FromString(model.SerializeToString())
     filled = sum(math.prod(shape) for _, shape, _ in take_fillings(copy))

@@ -1,4 +1,5 @@
-"""How several runs are aggregated in one cell; apart, so that the command line starts fast."""
+"""Aggregation of several runs in one cell. A file of its own, so that the command line starts
+fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two campaigns run by run: what changed, and whether something got worse."""
+"""Run-by-run comparison of two campaigns: changes and regressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dse.tools.campaign.store.run_record import RunRecord
 
 
 class Verdict(Enum):
-    """What became of a run from the first campaign to the second."""
+    """Change of a run from the first campaign to the second."""
 
     SAME = "same"
     """The same front, to the last digit."""
@@ -32,8 +32,8 @@ REGRESSIONS = (Verdict.WORSE, Verdict.MISSING)
 
 @dataclass(frozen=True)
 class ObjectiveChange:
-    """Best value of an objective in both, as in ``front.json``; ``worse_by``: in per cent of the
-    first, below 0 where it is better."""
+    """Best value of an objective in both, as in ``front.json``. ``worse_by``: in per cent of the
+    first, below 0 if it is better."""
 
     name: str
     before: int
@@ -43,7 +43,7 @@ class ObjectiveChange:
 
 @dataclass(frozen=True)
 class RunChange:
-    """One run in both campaigns; hypervolumes as shares of that of both fronts together."""
+    """One run in both campaigns. Hypervolumes are shares of that of both fronts together."""
 
     name: str
     verdict: Verdict
@@ -58,11 +58,11 @@ class RunChange:
 def compare_campaigns(
     before: Sequence[RunRecord], after: Sequence[RunRecord], *, tolerance_percent: float = 0.0
 ) -> list[RunChange]:
-    """Runs that ask the same (settings and names of files), in the order of the first campaign,
-    then those that only the second one has.
+    """Compare runs with equal settings and names of files, in the order of the first campaign, then
+    list those that only the second one has.
 
-    A run is worse where its hypervolume, or the best value of an objective, is worse by more than
-    the tolerance, or where it had a front and has none any more.
+    A run is worse if its hypervolume, or the best value of an objective, is worse by more than the
+    tolerance, or if it had a front and has none any more.
     """
     second = {subject_key(run.settings): run for run in after}
     changes = []
@@ -77,7 +77,7 @@ def compare_campaigns(
 
 
 def inputs_changed(before: RunInputs, after: RunInputs) -> tuple[str, ...]:
-    """Which inputs of two runs that ask the same are not the same, as text."""
+    """Return which inputs of two runs that ask the same are not the same, as text."""
     changed = []
     if before.program != after.program:
         changed.append(f"program: {before.program} and {after.program}")

@@ -20,8 +20,8 @@ _NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members", "attempts")
 
 
 def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """One row a run: fields, tags, the best of each objective in its unit, hypervolume, gain; None
-    where a run has no such number. All rows have the same keys."""
+    """Return one row per run: fields, tags, the best of each objective in its unit, hypervolume and
+    gain. Missing numbers are None. All rows have the same keys."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
     volume, gain = parse_value("hypervolume", records), parse_value("gain", records)
     names = dict.fromkeys(
@@ -46,7 +46,8 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 
 
 def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """One row a member of a front: the run's hash and name, and its objectives in their units."""
+    """Return one row per member of a front: the run's hash and name, and its objectives in their
+    units."""
     rows = []
     names = dict.fromkeys(
         name for record in records if record.figures for name in record.figures.names
@@ -73,7 +74,7 @@ def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 
 
 def csv_text(rows: Sequence[dict[str, Any]]) -> str:
-    """The rows as CSV, with a line of names."""
+    """Return the rows as CSV, with a line of names."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
@@ -82,10 +83,10 @@ def csv_text(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
-    """The rows as a Parquet file.
+    """Return the rows as a Parquet file.
 
     Raises:
-        ResultError: where pyarrow is not installed.
+        ResultError: if pyarrow is not installed.
     """
     arrow: Any = optional_import("pyarrow", extra="parquet", purpose="Parquet")
     parquet: Any = optional_import("pyarrow.parquet", extra="parquet", purpose="Parquet")
@@ -104,7 +105,7 @@ def _kind(name: str) -> Objective:
 
 
 def _column(name: str) -> str:
-    """``latency_ps:vgg19`` -> ``latency_ms:vgg19``."""
+    """Rename ``latency_ps:vgg19`` to ``latency_ms:vgg19``."""
     _, colon, network = name.partition(":")
     objective = _kind(name)
     unit = objective_unit(objective).replace("/", "_per_").replace("%", "percent")

@@ -1,4 +1,4 @@
-"""What distinguishes runs in tables: settings, parts of their workloads, tags."""
+"""Fields that distinguish runs in tables: settings, parts of their workloads, tags."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _OTHERS = ("name", "workload", "status")
 
 
 def field_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """All fields that these runs have."""
+    """Return all fields that these runs have."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
     return (*_OTHERS, *_PLACES, *(axis.name for axis in AXES), *tags)
 
 
 def field_of(record: RunRecord, name: str) -> str:
-    """The value of a field as text; empty where it is not asked for."""
+    """Return the value of a field as text, empty if it was not given."""
     if name in record.tags:
         value: object = record.tags[name]
     elif name in _PLACES:
@@ -38,10 +38,10 @@ def field_of(record: RunRecord, name: str) -> str:
 
 
 def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str) -> None:
-    """Accepts names of fields.
+    """Check names of fields.
 
     Raises:
-        WorkloadError: on any other; the fields there are, are named.
+        WorkloadError: on any other. The existing fields are named.
     """
     known = field_names(records)
     for name in names:
@@ -50,14 +50,14 @@ def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str
 
 
 def varying_fields(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Settings beside the workload that are not the same in all runs."""
+    """Return the settings beside the workload that are not the same in all runs."""
     return tuple(
         axis.name for axis in AXES if len({field_of(record, axis.name) for record in records}) > 1
     )
 
 
 def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord]:
-    """The runs that fit all of ``FIELD=VALUE``.
+    """Return the runs that fit all of ``FIELD=VALUE``.
 
     Raises:
         WorkloadError: on another form, or a field that there is not.

@@ -23,7 +23,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Pivot:
-    """A table; ``cells`` [rows][columns], None where there is no run."""
+    """A table. ``cells`` [rows][columns] are None if there is no run."""
 
     value: Value
     over: Aggregation
@@ -41,7 +41,7 @@ def make_pivot(
     columns: Sequence[str],
     over: Aggregation = Aggregation.BEST,
 ) -> Pivot:
-    """The table, labels in the order of the plan.
+    """Return the table, labels in the order of the plan.
 
     Raises:
         WorkloadError: on a field that the runs do not have.

@@ -41,15 +41,15 @@ class Layout:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: pages of fronts now, and in all."""
+    """Number of pages of fronts written now, and in all."""
 
     new_pages: int
     pages: int
 
 
 def default_layout(records: Sequence[RunRecord]) -> Layout:
-    """Pairs: one network against the other; else workloads against platforms. A heat map for each
-    value of whatever else is not the same in all runs, but for seeds."""
+    """Return the default layout: one network against the other for pairs, else workloads against
+    platforms. There is a heat map for each value of every other field that varies, except seeds."""
     varying = [name for name in varying_fields(records) if name != "seed"]
     pairs = all(len(record.networks) == 2 for record in records)
     if pairs:
@@ -60,7 +60,7 @@ def default_layout(records: Sequence[RunRecord]) -> Layout:
 
 
 def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """The objectives that some run has, then hypervolume and gain."""
+    """Return the objectives that some run has, then hypervolume and gain."""
     names = dict.fromkeys(
         name for record in records if record.figures for name in record.figures.names
     )
@@ -76,13 +76,13 @@ def write_report(
     *,
     on_page: Callable[[int, int], None] | None = None,
 ) -> Written:
-    """Writes ``report.html`` into the campaign's folder, and a page for each front that a cell
-    opens into ``fronts``; a page that is there is not made again, its name is the run's hash.
+    """Write ``report.html`` into the campaign's folder, and a page for each front that a cell opens
+    into ``fronts``. A page that exists is kept, since its name is the run's hash.
 
     Raises:
         WorkloadError: on a field or value that the runs do not have.
-        ResultError: where a result is not sound.
-        OSError: where a page cannot be written.
+        ResultError: if a result is not sound.
+        OSError: if a page cannot be written.
     """
     records = list(store.records())
     layout = layout or default_layout(records)
@@ -116,7 +116,7 @@ def write_report(
 
 
 def page_name(record: RunRecord) -> str:
-    """The page of a run's front."""
+    """Return the page of a run's front."""
     return f"{record.hash[:24]}.html"
 
 
@@ -127,7 +127,7 @@ def campaign_page(
     values: Sequence[Value],
     opened: frozenset[str],
 ) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     counts = {status: sum(run.status is status for run in records) for status in RunStatus}
     content = {
         "values": [
@@ -203,5 +203,5 @@ def _cell(pivot: Pivot, row: int, column: int, opened: frozenset[str]) -> dict[s
 
 
 def report_path(folder: Path) -> Path:
-    """Where the page is."""
+    """Return the path of the page."""
     return folder / REPORT

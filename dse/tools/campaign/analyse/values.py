@@ -1,4 +1,4 @@
-"""What a table of runs can show: a number for each run, and which way is better."""
+"""Values of a table of runs: a number for each run, and its direction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Value:
-    """A number of each run; None where it has none."""
+    """A number of each run, or None."""
 
     text: str
     label: str
@@ -42,13 +42,13 @@ class Value:
 
 
 def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
-    """What a text stands for: one of :data:`FORMS`.
+    """Parse a value, one of :data:`FORMS`.
 
     ``energy@latency=10``: the least energy of members whose latency is 10 ms at most.
     ``hypervolume``: as a share of that of all runs of the same workload, platform and objectives
-    together, up to 1.1 x the nadir of what they have found. ``gain``: by what factor the best
-    latency (or first objective) is better than that of the best baseline that keeps all
-    constraints, or of one baseline.
+    together, up to 1.1 x the nadir of their fronts. ``gain``: factor by which the best latency (or
+    first objective) is better than that of the best baseline that keeps all constraints, or of one
+    baseline.
 
     Raises:
         WorkloadError: on any other text.
@@ -97,7 +97,7 @@ def _limit(condition: str, whole: str) -> _Limit:
 
 
 def _column(figures: FrontFigures, name: str) -> int | None:
-    """The place of an objective among those of a front."""
+    """Return the place of an objective among those of a front."""
     kind, colon, network = name.partition(":")
     file_name = ObjectiveKind(kind).spec.file_name + (f":{network}" if colon else "")
     return figures.names.index(file_name) if file_name in figures.names else None
@@ -156,7 +156,8 @@ def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Valu
 def _factor(
     figures: FrontFigures, baselines: Sequence[BaselineFigures], column: int
 ) -> float | None:
-    """By what factor a front is better; values below 0 are those that people maximise."""
+    """Return the factor by which a front is better. Values below 0 are those that people
+    maximise."""
     if not baselines:
         return None
     theirs = min(entry.objectives[column] for entry in baselines)
@@ -167,7 +168,7 @@ def _factor(
 
 
 def front_group(run: RunRecord) -> tuple[str, ...]:
-    """Equal for runs whose hypervolumes are measured together."""
+    """Return a key that is equal for runs whose hypervolumes are measured together."""
     names = () if run.figures is None else tuple(sorted(run.figures.names))
     return run.workload, run.settings.platform, *names
 
@@ -186,14 +187,15 @@ def _hypervolumes(records: Sequence[RunRecord]) -> Figure:
 
 
 def objectives_in_order(figures: FrontFigures) -> IntArray:
-    """[members, objectives], columns by the names of the objectives."""
+    """Return [members, objectives], with columns ordered by the names of the objectives."""
     order = sorted(range(len(figures.names)), key=lambda column: figures.names[column])
     rows: IntArray = np.array(figures.objectives, dtype=np.int64).reshape(-1, len(order))
     return rows[:, order]
 
 
 def hypervolume_shares(fronts: Sequence[IntArray]) -> list[float]:
-    """Of that of all fronts together, up to 1.1 x their nadir; 1 where it has no extent."""
+    """Return each hypervolume as a share of that of all fronts, up to 1.1 x their nadir, or 1 if
+    that has no extent."""
     together = np.concatenate(fronts)
     together = together[non_dominated(together)]
     reference = reference_point(together)

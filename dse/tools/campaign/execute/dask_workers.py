@@ -17,16 +17,16 @@ AHEAD = 2
 
 
 class DaskWorkers:
-    """A cluster that is there already, by the address of its scheduler.
+    """An existing cluster, given by the address of its scheduler.
 
-    The scheduler gives the runs of a worker that dies to others; the runs of all others go on.
+    The scheduler gives the runs of a worker that dies to others. The runs of all others continue.
     """
 
     def __init__(self, function: RunFunction, address: str) -> None:
-        """Connects.
+        """Connect to the scheduler.
 
         Raises:
-            ResultError: where ``distributed`` is not installed, or no scheduler answers.
+            ResultError: if ``distributed`` is not installed, or no scheduler answers.
         """
         self._client: Any = connect(address)
         self._function = function
@@ -38,10 +38,10 @@ class DaskWorkers:
 
     @property
     def slots(self) -> int:
-        """Runs at a time; grows and shrinks with the cluster.
+        """Return the number of runs at a time, which grows and shrinks with the cluster.
 
         Raises:
-            ResultError: where the scheduler has gone.
+            ResultError: if the scheduler has gone.
         """
         if time.monotonic() - self._asked >= ASK_SECONDS:
             if self._client.status != "running":
@@ -65,7 +65,7 @@ class DaskWorkers:
         future.add_done_callback(lambda _: self._ended.put(task.hash))
 
     def preferred(self, tasks: list[RunTask]) -> int:
-        """The first: the scheduler chooses the worker."""
+        """Return the first task, since the scheduler chooses the worker."""
         return 0
 
     def wait(self, seconds: float) -> list[RunFinished]:
@@ -79,7 +79,7 @@ class DaskWorkers:
             return ended
 
     def close(self) -> None:
-        """Takes back what is not done, and leaves the cluster."""
+        """Cancel the unfinished runs and leave the cluster."""
         self._client.cancel(list(self._futures.values()), force=True)
         self._client.close()
 

@@ -62,11 +62,11 @@ _networks: OrderedDict[Hashable, NetworkTables] = OrderedDict()
 
 
 def explore_run(task: RunTask) -> RunOutcome:
-    """Does the run in one thread. What a worker remembers between runs (costs, groups) never
-    changes what comes out.
+    """Run in one thread. The memory of a worker between runs (costs, groups) never changes the
+    result.
 
     Raises:
-        WorkloadError: where the program or a file is not the one of the inputs.
+        WorkloadError: if the program or a file is not the one of the inputs.
         GraphError, PlatformError, ResultError: on input that cannot be used.
     """
     began, cpu_began = time.perf_counter(), time.process_time()
@@ -123,7 +123,7 @@ def explore_run(task: RunTask) -> RunOutcome:
 
 
 def _prepared(inputs: RunInputs) -> _Prepared:
-    """The numeric problem, built or remembered; only from the files that the hash is about."""
+    """Return the numeric problem, built or remembered, using only the files in the hash."""
     settings = inputs.settings
     key = (problem_key(settings), inputs.contents)
     if key in _problems:
@@ -158,7 +158,7 @@ def _prepared(inputs: RunInputs) -> _Prepared:
 
 
 def _missing(inputs: RunInputs, built: BuiltProblem, profile_sha256: str | None) -> str | None:
-    """What of the contents is not what was read."""
+    """Return the parts of the contents that differ from the files read."""
     read = {entry.sha256 for entry in built.inputs} | {profile_sha256}
     return next((what for what, digest in inputs.contents if digest not in read), None)
 

@@ -34,7 +34,7 @@ class _Worker:
 
 
 class LocalWorkers:
-    """``slots`` processes, started where they are needed first and again where one has died."""
+    """``slots`` processes, started when they are first needed and again if one has died."""
 
     def __init__(self, function: RunFunction, slots: int) -> None:
         methods = multiprocessing.get_all_start_methods()
@@ -58,7 +58,7 @@ class LocalWorkers:
 
     @property
     def process_ids(self) -> list[int]:
-        """Of the processes that are there."""
+        """Return the identifiers of the existing processes."""
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def submit(self, task: RunTask) -> None:
@@ -76,7 +76,8 @@ class LocalWorkers:
             return
 
     def preferred(self, tasks: list[RunTask]) -> int:
-        """The first task whose problem a free process remembers; else one that no process is at."""
+        """Return the first task whose problem a free process remembers, else one whose problem no
+        process has."""
         keys = [problem_key(task.inputs.settings) for task in tasks]
         free = {worker.remembers for worker in self._workers if worker.task is None}
         busy = {worker.remembers for worker in self._workers if worker.task is not None}
@@ -105,7 +106,7 @@ class LocalWorkers:
         return ended
 
     def close(self) -> None:
-        """Kills the processes: no result depends on what they are doing."""
+        """Kill the processes. No result depends on their current work."""
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
@@ -132,8 +133,8 @@ class LocalWorkers:
 
 @cache
 def _own_temporary_folder() -> None:
-    """Have multiprocessing keep its sockets in a folder that the next run removes if this one is
-    killed. It chooses one for the life of the process when it is first asked."""
+    """Set the folder of multiprocessing's sockets to one that the next run removes if this one is
+    killed. Multiprocessing chooses it for the life of the process when it is first asked."""
     stack = ExitStack()
     folder = stack.enter_context(temporary_folder())
     # After multiprocessing has removed what it keeps there, which has the priority -100.
@@ -152,7 +153,7 @@ def _cause(exit_code: int | None) -> str:
 
 
 def _serve(pipe: Connection, function: RunFunction) -> None:
-    """The life of a worker: runs from the pipe, outcomes into it, until the other end is closed."""
+    """Serve runs from the pipe and send outcomes into it, until the other end is closed."""
     # Ctrl-C in a terminal is for the whole group: it must not end a search half-way.
     os.setpgrp()
     threading.Thread(target=_end_with_parent, daemon=True).start()

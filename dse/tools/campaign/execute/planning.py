@@ -1,4 +1,4 @@
-"""From a campaign file to a store that knows its runs, and what they are likely to take."""
+"""Planning: from a campaign file to a store with its runs, and an estimate of their time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PROBED_EVALUATIONS = 1_000, 3_000
 
 @dataclass(frozen=True)
 class Probe:
-    """How long the runs of a plan are likely to take, from short ones of a few of them.
+    """Estimated time of the runs of a plan, from short ones of a few of them.
 
-    ``core_seconds``: of all runs, one after the other; None where no short one ended well.
+    ``core_seconds``: of all runs, one after the other, or None if no short one ended well.
     """
 
     runs: int
@@ -32,7 +32,7 @@ class Probe:
 
 
 def plan_store(path: Path, folder: Path) -> Store:
-    """The store in ``folder``, made if there is none, with the runs of a campaign file.
+    """Return the store in ``folder``, made if there is none, with the runs of a campaign file.
 
     Raises:
         WorkloadError, PlatformError, ResultError, OSError: as :func:`load_plan` and the store.
@@ -45,8 +45,8 @@ def plan_store(path: Path, folder: Path) -> Store:
 
 
 def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
-    """Does a few of the plan's runs short, twice each: what is left of the difference is the pace
-    of the search, the rest is spent once a run, and on building its problem once a problem.
+    """Run a few of the plan's runs short, twice each. The difference of the two gives the pace of
+    the search. The rest is spent once per run, and once per problem on building it.
 
     A proof is not probed.
     """
@@ -84,11 +84,11 @@ def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
 
 
 def once_and_each(short: tuple[float, int], longer: tuple[float, int]) -> tuple[float, float]:
-    """Seconds that a run takes once, and for each evaluation, from two runs of one problem, in
-    seconds and evaluations.
+    """Return the seconds that a run takes once, and for each evaluation, from two runs of one
+    problem, in seconds and evaluations.
 
-    Where the longer one made no more evaluations, because none were left or allowed, the two
-    differ by chance alone: that is all a run takes, and no pace.
+    If the longer one made no more evaluations, because none were left or allowed, the two differ by
+    chance alone. Their time then counts once, with no pace.
     """
     more = longer[1] - short[1]
     if more <= 0:

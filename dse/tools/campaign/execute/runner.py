@@ -1,4 +1,4 @@
-"""The loop that does what is missing in a store, with whatever workers."""
+"""The loop that runs all missing runs of a store, with any workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RECENT = 100
 
 @dataclass(frozen=True)
 class CampaignProgress:
-    """Where a campaign is: runs of the plan by status, and what this process has seen."""
+    """Progress of a campaign: runs of the plan by status, and the work of this process."""
 
     finished: int
     infeasible: int
@@ -44,12 +44,12 @@ def do_missing(
     max_attempts: int = 3,
     on_progress: Callable[[CampaignProgress], None] | None = None,
 ) -> CampaignProgress:
-    """Does all runs of the plan that are not done; returns when none is left, here or elsewhere.
+    """Run all runs of the plan that are not done. Returns when none is left, here or elsewhere.
 
-    A run that fails is done again, at most ``max_attempts`` times in all, then recorded as failed.
+    A run that fails is repeated, at most ``max_attempts`` times in all, then recorded as failed.
 
     Raises:
-        ResultError: where the store cannot be written; what is finished stays.
+        ResultError: if the store cannot be written. Finished runs stay.
     """
     return _Loop(store, workers, max_attempts, on_progress).run()
 
@@ -116,7 +116,7 @@ class _Loop:
         self._ends.append(time.monotonic())
 
     def _report(self) -> None:
-        """Now and then: counting a million runs takes a while."""
+        """Report progress at intervals, since counting a million runs takes a while."""
         began = time.monotonic()
         if self._on_progress is not None and began >= self._report_at:
             self._on_progress(self._progress())

@@ -1,4 +1,4 @@
-"""What every place is that does runs: this process, processes beside it, or a cluster."""
+"""Common interface of all places for runs: this process, processes beside it, or a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 
 @dataclass(frozen=True)
 class RunFinished:
-    """A run that a worker has given back: with an outcome, or with what went wrong."""
+    """A run that a worker has returned, with an outcome or an error."""
 
     hash: str
     outcome: RunOutcome | None = None
@@ -33,15 +33,15 @@ class Workers(Protocol):
         ...
 
     def submit(self, task: RunTask) -> None:
-        """Takes a run; only where fewer than ``slots`` are at work."""
+        """Accept a run. Call it only if fewer than ``slots`` are at work."""
         ...
 
     def preferred(self, tasks: list[RunTask]) -> int:
-        """Which of the tasks should be next: the one that fits what a free worker remembers."""
+        """Return the task to run next: the one whose problem a free worker remembers."""
         ...
 
     def wait(self, seconds: float) -> list[RunFinished]:
-        """Runs that have ended; waits so long for the first one."""
+        """Return runs that have ended. Waits up to the given time for the first one."""
         ...
 
     def close(self) -> None:
@@ -64,26 +64,27 @@ class SameProcess:
         return len(self._ended)
 
     def submit(self, task: RunTask) -> None:
-        """Does the run."""
+        """Run it at once."""
         self._ended.append(attempt(self._function, task))
 
     def preferred(self, tasks: list[RunTask]) -> int:
-        """The first."""
+        """Return the first task."""
         return 0
 
     def wait(self, seconds: float) -> list[RunFinished]:
-        """What has been done since the last call."""
+        """Return the runs done since the last call."""
         if not self._ended:
             time.sleep(seconds)
         ended, self._ended = self._ended, []
         return ended
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Close without effect."""
 
 
 def attempt(function: RunFunction, task: RunTask) -> RunFinished:
-    """The run, and any error as text: one line for input that cannot be used, else where it was."""
+    """Return the run, and any error as text: one line for input that cannot be used, else with its
+    place in the program."""
     try:
         return RunFinished(task.hash, function(task))
     except (ValueError, OSError) as error:

@@ -46,18 +46,18 @@ TEXT_LISTS = frozenset(
 
 
 def load_plan(path: str | Path) -> Plan:
-    """The runs of a campaign file; paths in it are relative to its folder.
+    """Return the runs of a campaign file, whose paths are relative to its folder.
 
     Raises:
-        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the place.
+        WorkloadError: if it cannot be read, does not fit the schema or contradicts itself. The
+            message names the file and the place.
         PlatformError: on a platform that cannot be used.
     """
     return _checked(path, lambda rules: PlanSize(make_plan(rules), {})).plan
 
 
 def load_size(path: str | Path) -> PlanSize:
-    """How many runs a campaign file means; they are not listed where there are very many.
+    """Return the number of runs of a campaign file, without listing them if there are very many.
 
     Raises:
         WorkloadError, PlatformError: as :func:`load_plan`.
@@ -77,8 +77,8 @@ def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
 
 
 def _check(size: PlanSize) -> None:
-    """Looks at every text that means something, once; what only the networks' layers can tell, such
-    as a deadline's network, each run finds out for itself.
+    """Check every text once. Each run checks the parts that depend on the networks' layers, such as
+    a deadline's network.
 
     Raises:
         WorkloadError: on the first that cannot be used.
@@ -137,7 +137,7 @@ def _check(size: PlanSize) -> None:
 
 
 def load_rules(file: str) -> Rules:
-    """What a campaign file says, before the product is made.
+    """Read the rules of a campaign file, before their product is made.
 
     Raises:
         WorkloadError, PlatformError: as :func:`load_plan`.
@@ -186,7 +186,7 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
 
 
 def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
-    """The values of an entry as runs have them; lists of values stay lists."""
+    """Return the values of an entry as runs have them. Lists of values stay lists."""
     names = {axis.name for axis in AXES}
     result = {}
     for key, given in entry.items():
@@ -200,7 +200,8 @@ def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _value(name: str, value: Any, folder: str) -> Choice:
-    """The value as a run has it: numbers as exact texts, lists tidied, paths as seen from here."""
+    """Return the value as a run has it: numbers as exact texts, lists tidied, paths as seen from
+    here."""
     if value is None or isinstance(value, bool):
         return value or None
     if name in WHOLE_NUMBERS:
@@ -245,7 +246,7 @@ def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload,
 
 
 def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
-    """Networks, or one workload file, that are looked at: they must be there."""
+    """Return networks, or one workload file, and check that they exist."""
     text = entry["networks"] if isinstance(entry, dict) else entry
     named = entry.get("name") if isinstance(entry, dict) else None
     parts = listed(text) if isinstance(text, str) else text
@@ -265,12 +266,12 @@ def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
 
 
 def _short(source: str) -> str:
-    """``nets/a.onnx*2`` -> ``a*2``."""
+    """Shorten ``nets/a.onnx*2`` to ``a*2``."""
     name, copies = split_copies(source)
     return short_name(name) + (f"*{copies}" if copies > 1 else "")
 
 
 def _source(text: str, folder: str) -> str:
-    """The catalogue's name or the path of a file, with its copies."""
+    """Return the catalogue's name or the path of a file, with its copies."""
     source, copies = find_network(text, lambda file: os.path.join(folder, file))
     return f"{source}*{copies}" if copies > 1 else source

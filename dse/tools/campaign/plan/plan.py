@@ -1,4 +1,4 @@
-"""The runs of a campaign: the product of its lists, less what is excluded, and what is included."""
+"""Runs of a campaign: the product of its lists, less the excluded and plus the included ones."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class NamedWorkload:
 
     @property
     def objectives(self) -> str:
-        """Those of a run for which none are given."""
+        """Return those of a run for which none are given."""
         return ", ".join(OF_RATES if self.has_rates else OF_A_FRAME)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A run with its name and tags; ``after``: position of the run whose front it begins with."""
+    """A run with its name and tags. ``after``: position of the run whose front it begins with."""
 
     settings: RunSettings
     name: str
@@ -61,7 +61,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """All runs of a campaign, in their order, and what each keeps."""
+    """All runs of a campaign in their order, and the files kept of each."""
 
     title: str
     runs: tuple[PlannedRun, ...]
@@ -78,12 +78,12 @@ class PlanSize:
 
     @property
     def runs(self) -> int:
-        """How many in all."""
+        """Return their total number."""
         return self.times(len(self.plan.runs))
 
     @property
     def evaluations(self) -> int:
-        """Of all runs."""
+        """Return the number of evaluations of all runs."""
         if "max_evaluations" in self.lists:
             counts: Any = self.lists["max_evaluations"]
             total: int = self.times(len(self.plan.runs)) // len(counts) * sum(counts)
@@ -92,22 +92,22 @@ class PlanSize:
 
     @property
     def problems(self) -> int:
-        """How many numeric problems they have."""
+        """Return the number of numeric problems."""
         keys = {problem_key(run.settings) for run in self.plan.runs}
         searched = [name for name in self.lists if name in SEARCH_FIELDS]
         return self.times(len(keys)) // prod(len(self.lists[name]) for name in searched)
 
     @property
     def workloads(self) -> int:
-        """How many different ones."""
+        """Return the number of different ones."""
         return len({run.workload.name for run in self.plan.runs})
 
     def times(self, count: int) -> int:
-        """How many runs there are in all for so many of the plan."""
+        """Return the total number of runs for this number of the plan."""
         return count * prod(map(len, self.lists.values()))
 
     def values(self, name: str) -> tuple[Choice, ...]:
-        """The different values of a field."""
+        """Return the different values of a field."""
         if name in self.lists:
             return self.lists[name]
         return tuple(dict.fromkeys(getattr(run.settings, name) for run in self.plan.runs))
@@ -115,8 +115,8 @@ class PlanSize:
 
 @dataclass(frozen=True)
 class Rules:
-    """A campaign file, read: lists of values by field, and what changes their product; objectives
-    None: those of the workload."""
+    """A parsed campaign file: lists of values by field, and rules that change their product. With
+    objectives None, those of the workload are used."""
 
     title: str
     workloads: tuple[NamedWorkload, ...]
@@ -130,11 +130,8 @@ class Rules:
 
 
 def size_plan(rules: Rules) -> PlanSize:
-    """How many runs there are, in memory and time that do not grow with lists that no rule names.
-
-    Raises:
-        WorkloadError: as :func:`make_plan`.
-    """
+    """Return the number of runs, in memory and time that do not grow with lists that no rule
+    names."""
     named = _TOGETHER.union(rules.warm_start, *rules.exclude)
     named = named.union(*(rule.get("when", {}) for rule in rules.tags))
     lists: dict[str, tuple[Choice, ...]] = {}
@@ -160,7 +157,7 @@ def _product_size(rules: Rules) -> int:
 
 
 def make_plan(rules: Rules) -> Plan:
-    """The runs; a run that is there twice is taken once.
+    """Return the runs, each of them once.
 
     Raises:
         WorkloadError: on no run, more than :data:`MAX_RUNS`, two runs of one name, or an exclude
@@ -189,7 +186,7 @@ def make_plan(rules: Rules) -> Plan:
 
 
 def matches(run: PlannedRun, rule: Mapping[str, Any]) -> bool:
-    """Whether a run fits all fields of a rule; a list of values: one of them."""
+    """Return whether a run fits all fields of a rule. A list of values matches any of them."""
     for name, wanted in rule.items():
         several = wanted if isinstance(wanted, list | tuple) else [wanted]
         if name == "network":
@@ -262,7 +259,7 @@ def _named(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
 
 
 def _spelt(settings: RunSettings, name: str) -> str:
-    """A value with as much of its field's name as is needed to read it."""
+    """Return a value with as much of its field's name as is needed to read it."""
     value = getattr(settings, name)
     if value is None:
         return ""
@@ -274,7 +271,7 @@ def _spelt(settings: RunSettings, name: str) -> str:
 
 
 def _chained(axes: Sequence[str], runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Each run after the last one before it that differs only in ``axes``."""
+    """Return each run after the last one before it that differs only in ``axes``."""
     if not axes:
         return list(runs)
     unset = {name: DEFAULTS[name] for name in axes}

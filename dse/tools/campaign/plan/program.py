@@ -1,4 +1,4 @@
-"""Which program makes a result: its version, its sources, and what it is built on."""
+"""Identity of the program that makes a result: its version, its sources and their dependencies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SUFFIXES = frozenset({".py", ".json", ".xml"})
 
 @cache
 def program_identity() -> str:
-    """``VERSION+DIGEST``, the digest over all sources and data, and over the versions of what the
-    program is built on: with another one of these the same seed may give another front.
+    """Return ``VERSION+DIGEST``, with the digest over all sources and data, and over the versions
+    of the dependencies. With another one of these the same seed may give another front.
 
-    Files of the commands are left out: what they print is no part of a result. Without the digest a
-    program that was edited would pass for the one that made the results in the store.
+    Files of the commands are left out, since their output is no part of a result. Without the
+    digest a program that was edited would pass for the one that made the results in the store.
     """
     root = Path(__file__).parents[4]
     digest = hashlib.sha256("\n".join(_foundations()).encode())
@@ -34,7 +34,8 @@ def program_identity() -> str:
 
 
 def _foundations() -> list[str]:
-    """Python, the library that compresses results, and the required packages, with versions."""
+    """Return Python, the library that compresses results, and the required packages, with
+    versions."""
     python = f"python {sys.version_info.major}.{sys.version_info.minor}"
     found = [python, f"zlib {zlib.ZLIB_RUNTIME_VERSION}"]
     try:

@@ -17,9 +17,9 @@ INPUTS_FORMAT = "paretosoc-run/1"
 
 @dataclass(frozen=True)
 class RunInputs:
-    """What a run is made from; two runs with the same hash have the same result, anywhere.
+    """Inputs of a run. Two runs with the same hash have the same result, anywhere.
 
-    ``contents``: (what, SHA-256) of every file, and of the platform. ``starts_from``: hash of the
+    ``contents``: (name, SHA-256) of every file, and of the platform. ``starts_from``: hash of the
     run whose front it begins with. ``program``: see :mod:`dse.tools.campaign.plan.program`.
     """
 
@@ -31,8 +31,8 @@ class RunInputs:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the content; folders of files do not count, but where they end up in the
-        result: ``costs.json`` names the models."""
+        """Return the SHA-256 of the content. Folders of files count only if they are part of the
+        result, as ``costs.json`` names the models."""
         return content_sha256(
             {
                 "format": INPUTS_FORMAT,
@@ -47,7 +47,7 @@ class RunInputs:
 
 
 def subject(settings: RunSettings) -> dict[str, Any]:
-    """The settings with files by name alone: what is asked, wherever the files lie."""
+    """Return the settings with names of files instead of paths."""
     document = settings.to_document()
     document["networks"] = [_base(text) for text in settings.networks]
     for name in FILE_FIELDS:
@@ -57,12 +57,12 @@ def subject(settings: RunSettings) -> dict[str, Any]:
 
 
 def subject_key(settings: RunSettings) -> str:
-    """Equal for runs of two campaigns that ask the same."""
+    """Return a key that is equal for runs of two campaigns with the same settings."""
     return content_sha256(subject(settings))
 
 
 def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
-    """The inputs of every run, in the plan's order; each file is read once.
+    """Return the inputs of every run, in the plan's order. Each file is read once.
 
     Raises:
         WorkloadError, PlatformError, OSError: on a file that cannot be read.
@@ -106,7 +106,8 @@ class _Contents:
         return tuple(contents)
 
     def _files_of_networks(self, networks: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """Files only: what has a name comes with the program, whose sources count anyway."""
+        """Return the files of networks only. Names of the catalogue come with the program, whose
+        sources count anyway."""
         from dse.workload.workload_file import is_workload_file, workload_from
         from sdf.catalogue.catalogue import catalogue
 
@@ -124,10 +125,10 @@ class _Contents:
 
 
 def file_sha256(path: str) -> str:
-    """SHA-256 of a file's bytes.
+    """Return the SHA-256 of a file's bytes.
 
     Raises:
-        OSError: where it cannot be read.
+        OSError: if it cannot be read.
     """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What is chosen for one run of a campaign, and the lists that a campaign file gives for it."""
+"""Settings of one run of a campaign, and the lists that a campaign file gives for them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Choice = str | int | bool | None
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """One exploration; texts as the command line takes them, None where nothing is asked for.
+    """Settings of one exploration: texts as on the command line, None for options not given.
 
-    ``networks``: names, ``.onnx`` files or copies, or one workload file; paths as seen from here.
-    Numbers of physical quantities are exact decimal texts.
+    ``networks``: names, ``.onnx`` files or copies, or one workload file, with paths as seen from
+    here. Numbers of physical quantities are exact decimal texts.
     """
 
     networks: tuple[str, ...]
@@ -49,7 +49,7 @@ class RunSettings:
     prove: bool = False
 
     def to_document(self) -> dict[str, Any]:
-        """As JSON content, without what is not asked for."""
+        """Return JSON content, without options that were not given."""
         document = {
             key: value
             for key, value in asdict(self).items()
@@ -59,7 +59,7 @@ class RunSettings:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> RunSettings:
-        """Back from :meth:`to_document`."""
+        """Return the settings from the content of :meth:`to_document`."""
         return cls(**{**document, "networks": tuple(document["networks"])})
 
 
@@ -67,7 +67,7 @@ class RunSettings:
 class Axis:
     """A field of a run that a campaign file lists values for.
 
-    ``plural`` is the key of the list; ``seeds_others``: runs that differ in this alone have the
+    ``plural`` is the key of the list. ``seeds_others``: runs that differ in this alone have the
     same rows, so that the front of one can start another.
     """
 
@@ -117,13 +117,13 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(RunSet
 
 
 def problem_key(settings: RunSettings) -> str:
-    """Equal for runs of one numeric problem."""
+    """Return a key that is equal for runs of one numeric problem."""
     chosen = settings.to_document()
     return repr(sorted((k, v) for k, v in chosen.items() if k not in SEARCH_FIELDS))
 
 
 def options_of(settings: RunSettings) -> Options:
-    """The options of an exploration.
+    """Return the options of an exploration.
 
     Raises:
         WorkloadError: on a text that means nothing.
@@ -156,10 +156,10 @@ def options_of(settings: RunSettings) -> Options:
 
 
 def file_label(path: str) -> str:
-    """The last part of a path, without the ending of a file of measurements."""
+    """Return the last part of a path, without the ending of a file of measurements."""
     return path.replace("\\", "/").rpartition("/")[2].removesuffix(".json").removesuffix(".csv")
 
 
 def listed(text: str | None) -> list[str]:
-    """``latency, energy`` -> both."""
+    """Split ``latency, energy`` into both."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]

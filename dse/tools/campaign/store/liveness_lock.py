@@ -15,13 +15,13 @@ from pathlib import Path
 
 
 class Owner:
-    """This process's claim to be alive; ``name`` is unique."""
+    """Proof that this process is alive. ``name`` is unique."""
 
     def __init__(self, folder: Path) -> None:
         """Makes ``folder/NAME.lock`` and locks it.
 
         Raises:
-            OSError: where the file cannot be made.
+            OSError: if the file cannot be made.
         """
         self.name = f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
         self.path = folder / f"{self.name}.lock"
@@ -38,7 +38,7 @@ class Owner:
 
 
 def is_alive(folder: Path, name: str) -> bool:
-    """Whether the process of that name holds its lock."""
+    """Return whether the process of that name holds its lock."""
     try:
         descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

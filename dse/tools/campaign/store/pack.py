@@ -17,7 +17,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """A ZIP archive of the files, in the order of their names."""
+    """Return a ZIP archive of the files, in the order of their names."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for name in sorted(files):
@@ -29,10 +29,10 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """The files in an archive of :func:`pack`.
+    """Return the files in an archive of :func:`pack`.
 
     Raises:
-        ResultError: where it is none.
+        ResultError: if it is none.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -43,15 +43,15 @@ def unpack(data: bytes) -> dict[str, bytes]:
 
 
 def compress(data: bytes) -> bytes:
-    """One file in the format of gzip, without a time."""
+    """Return one file in the format of gzip, without a time."""
     return gzip.compress(data, _LEVEL, mtime=0)
 
 
 def decompress(data: bytes) -> bytes:
-    """Back from :func:`compress`.
+    """Return the content of :func:`compress`'s bytes.
 
     Raises:
-        ResultError: where it is not that.
+        ResultError: if it is not that.
     """
     try:
         with gzip.open(io.BytesIO(data)) as file:

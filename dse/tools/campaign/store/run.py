@@ -1,4 +1,4 @@
-"""What goes to a worker and what comes back."""
+"""Input and output of a worker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DONE = (RunStatus.FINISHED, RunStatus.INFEASIBLE)
 
 @dataclass(frozen=True)
 class RunTask:
-    """One run to do; ``start``: rows of the front to begin with."""
+    """One run to do. ``start``: rows of the front to begin with."""
 
     hash: str
     inputs: RunInputs
@@ -35,7 +35,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class BaselineFigures:
-    """What another method gives on the same problem."""
+    """Figures of another method on the same problem."""
 
     name: str
     objectives: Row
@@ -55,10 +55,10 @@ class FrontFigures:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """What a run gave; equal inputs give equal outcomes but for the seconds.
+    """Outcome of a run. Equal inputs give equal outcomes except for the seconds.
 
-    ``problem``: compressed ``problem.json``, which runs share; ``pack``: the files that are kept,
-    as one ZIP archive; ``message``: why there is no front.
+    ``problem``: compressed ``problem.json``, which runs share. ``pack``: the kept files, as one ZIP
+    archive. ``message``: reason if there is no front.
     """
 
     status: RunStatus

@@ -15,7 +15,7 @@ from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatu
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as the store has it; None: not known (yet)."""
+    """A run as stored. None stands for unknown values."""
 
     hash: str
     name: str
@@ -39,12 +39,12 @@ class RunRecord:
 
     @property
     def settings(self) -> RunSettings:
-        """What was chosen for it."""
+        """Return the run's settings."""
         return self.inputs.settings
 
 
 def run_document(run: PlannedRun, inputs: RunInputs) -> str:
-    """All but the hash of a planned run, as JSON."""
+    """Return all but the hash of a planned run, as JSON."""
     return _text(
         {
             "settings": run.settings.to_document(),
@@ -59,7 +59,7 @@ def run_document(run: PlannedRun, inputs: RunInputs) -> str:
 
 
 def run_inputs(document: str, after: str | None) -> RunInputs:
-    """The inputs back from it."""
+    """Return the inputs back from it."""
     content = json.loads(document)
     return RunInputs(
         settings=RunSettings.from_document(content["settings"]),
@@ -71,7 +71,7 @@ def run_inputs(document: str, after: str | None) -> RunInputs:
 
 
 def figures_text(figures: FrontFigures) -> str:
-    """The numbers of a front as JSON."""
+    """Return the numbers of a front as JSON."""
     return _text(
         {
             "names": figures.names,
@@ -86,7 +86,7 @@ def figures_text(figures: FrontFigures) -> str:
 
 
 def record_of(row: sqlite3.Row) -> RunRecord:
-    """A run from a row of the database."""
+    """Return a run from a row of the database."""
     content = json.loads(row["document"])
     return RunRecord(
         hash=row["hash"],

@@ -1,8 +1,8 @@
-"""The store of a campaign: a database with one row a run, and the results as files beside it.
+"""The store of a campaign: a database with one row per run, and the results as files beside it.
 
-A run is finished when its transaction is: before that its files are written, synced and renamed.
-Readers look at the row first, and hold the file against the hash in it. So nothing half-written is
-ever read, and what was written for no row is written again, the same.
+A run is finished when its transaction is. Before that its files are written, synced and renamed.
+Readers look at the row first, and compare the file with the hash in it. So nothing half-written is
+ever read, and files without a row are written again, the same.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Store:
     """One campaign's folder. Several processes of one machine may have it open."""
 
     def __init__(self, folder: Path, *, create: bool = False) -> None:
-        """Opens the store in a folder; with ``create`` it is made where there is none.
+        """Open the store in a folder. With ``create`` it is made if there is none.
 
         Raises:
-            ResultError: where there is no store, or the folder holds something else.
+            ResultError: if there is no store, or the folder holds something else.
         """
         self.folder = folder
         for name in _ENTRIES:
@@ -74,7 +74,7 @@ class Store:
             raise ResultError(f"{database}: format {STORE_FORMAT!r} is required, got {found!r}")
 
     def close(self) -> None:
-        """Gives back what this process has claimed, and closes the database."""
+        """Release the runs that this process has claimed, and close the database."""
         if self._owner is not None:
             # On a full disk even this fails; but what no living process has claimed is free anyway.
             with suppress(sqlite3.Error):
@@ -92,7 +92,7 @@ class Store:
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:
-        """Errors of the disk and the database as one that names the folder."""
+        """Convert errors of the disk and the database to one that names the folder."""
         try:
             yield
         except sqlite3.Error as error:
@@ -115,8 +115,8 @@ class Store:
     # The plan
 
     def set_plan(self, runs: Sequence[PlannedRun], inputs: Sequence[RunInputs], title: str) -> None:
-        """Makes these the runs of the campaign; those that are finished stay so, and those that are
-        not asked for any more stay in the store, unseen."""
+        """Set the runs of the campaign. Finished runs keep their results. Runs no longer in the
+        plan stay in the store but are hidden."""
         rows = [
             (
                 *(entry.hash, position, run.name, run_document(run, entry)),
@@ -143,13 +143,13 @@ class Store:
 
     @property
     def title(self) -> str:
-        """The campaign's title."""
+        """Return the campaign's title."""
         with self._store_errors():
             row = self._database.execute("SELECT value FROM meta WHERE key = 'title'").fetchone()
         return "" if row is None else str(row[0])
 
     def retry_failed(self) -> None:
-        """Failed runs are to be done again."""
+        """Reset failed runs, so that they run again."""
         with self._transaction() as database:
             database.execute(
                 "UPDATE runs SET status = 'waiting', attempts = 0, error = NULL "
@@ -159,7 +159,7 @@ class Store:
     # Claims
 
     def begin_work(self) -> None:
-        """This process may claim runs from now on; what dead ones have left is cleared away."""
+        """Start claiming runs for this process, and clear away the claims of dead ones."""
         locks = self.folder / "owners"
         with self._store_errors():
             if self._owner is None:
@@ -170,8 +170,8 @@ class Store:
                     part.unlink(missing_ok=True)
 
     def claim(self, most: int) -> list[RunTask]:
-        """Up to so many runs for this process, in the order of the plan; runs whose predecessor is
-        not done yet are left. Those of processes that have ended are free again."""
+        """Return up to this number of runs for this process, in the order of the plan. Runs whose
+        predecessor is not done yet are left. Runs of processes that have ended are free again."""
         owner = self._worker().name
         with self._transaction() as database:
             for (other,) in database.execute(
@@ -202,7 +202,8 @@ class Store:
         return tasks
 
     def waiting(self) -> int:
-        """Runs of the plan that are not done, claimed or not."""
+        """Return the runs of the plan in its order. ``figures``: with the numbers of their
+        fronts."""
         with self._store_errors():
             (count,) = self._database.execute(
                 "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
@@ -216,10 +217,10 @@ class Store:
     # Outcomes
 
     def record(self, run_hash: str, outcome: RunOutcome) -> None:
-        """Keeps what a run gave, for good: when this returns, it is on the disk.
+        """Record the outcome of a run durably: when this returns, it is on the disk.
 
         Raises:
-            ResultError: where it cannot be written; the run is then as if it had never been done.
+            ResultError: if it cannot be written. The run then counts as not done.
         """
         pack_sha256 = None
         with self._store_errors():
@@ -260,8 +261,8 @@ class Store:
         replace_file(path, data, part)
 
     def record_failure(self, run_hash: str, error: str, *, max_attempts: int) -> bool:
-        """Counts an attempt; whether the run has failed for good. Else it waits once more, and
-        stays with this process."""
+        """Record a failed attempt. Return True if no retries are left. Otherwise requeue the run
+        for this process."""
         with self._transaction() as database:
             database.execute(
                 "UPDATE runs SET attempts = attempts + 1, error = ? WHERE hash = ?",
@@ -277,7 +278,8 @@ class Store:
     # Looking at it
 
     def counts(self) -> dict[RunStatus, tuple[int, float]]:
-        """Runs of the plan, and the sum of their seconds, by status."""
+        """Return the runs of the plan in its order. ``figures``: with the numbers of their
+        fronts."""
         with self._store_errors():
             rows = self._database.execute(
                 "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
@@ -298,7 +300,8 @@ class Store:
     def records(
         self, status: RunStatus | None = None, *, most: int | None = None, figures: bool = True
     ) -> Iterator[RunRecord]:
-        """Runs of the plan in its order; ``figures``: with the numbers of their fronts."""
+        """Return the runs of the plan in its order. ``figures``: with the numbers of their
+        fronts."""
         columns = "*" if figures else _WITHOUT_FIGURES
         where = "" if status is None else "AND status = ?"
         values: Iterable[Any] = () if status is None else (status.value,)
@@ -312,10 +315,10 @@ class Store:
                 yield record_of(row)
 
     def find(self, text: str) -> RunRecord:
-        """The run of that name, or whose hash begins so.
+        """Return the run of that name, or whose hash begins so.
 
         Raises:
-            ResultError: where there is none, or several.
+            ResultError: if there is none, or several.
         """
         with self._store_errors():
             rows = self._database.execute(
@@ -334,18 +337,18 @@ class Store:
         return record_of(rows[0])
 
     def pack_path(self, run_hash: str) -> Path:
-        """Where the files of a run are."""
+        """Return the path of a run's files."""
         return file_in(self.folder, f"results/{run_hash[:2]}/{run_hash}.zip", ResultError)
 
     def problem_path(self, digest: str) -> Path:
-        """Where a problem is."""
+        """Return the path of a problem."""
         return file_in(self.folder, f"problems/{digest[:2]}/{digest}.json.gz", ResultError)
 
     def files(self, record: RunRecord) -> dict[str, bytes]:
-        """The files that are kept of a run, ``problem.json`` among them.
+        """Return the files that are kept of a run, ``problem.json`` among them.
 
         Raises:
-            ResultError: where there are none, or they are not those that were written.
+            ResultError: if there are none, or they are not those that were written.
         """
         if record.pack_sha256 is None:
             raise ResultError(

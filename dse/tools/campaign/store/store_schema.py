@@ -41,10 +41,10 @@ INSERT OR IGNORE INTO meta VALUES ('format', '{STORE_FORMAT}');
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """A connection without open transaction; every write is on the disk when it returns.
+    """Return a connection without open transaction. Every write is on the disk when it returns.
 
     Raises:
-        sqlite3.Error: where it is no database, or cannot be opened.
+        sqlite3.Error: if it is no database, or cannot be opened.
     """
     mode = "rwc" if create else "rw"
     connection = sqlite3.connect(

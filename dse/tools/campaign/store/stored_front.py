@@ -15,10 +15,10 @@ from results.problem.problem_reader import problem_from_bytes
 
 
 def stored_front(store: Store, record: RunRecord) -> tuple[Front, CostOrigins | None]:
-    """The front, and the origins of its costs where they are kept.
+    """Return the front, and the origins of its costs if they are kept.
 
     Raises:
-        ResultError: where the run keeps no front, or its files are not sound.
+        ResultError: if the run keeps no front, or its files are not sound.
     """
     files = store.files(record)
     if FRONT_FILE not in files:

@@ -16,13 +16,14 @@ from results.front.front import CertificateSummary, Front
 
 
 def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:
-    """The front with its claims, the proof's files by name, and why something is not proved, if so.
+    """Return the front with its claims, the proof's files by name, and why something is not proved,
+    if so.
 
     Limits are numbers of nodes. Only a solver that runs out of time (two minutes for one formula)
     can make a difference between machines, and the status says so.
 
     Raises:
-        WorkloadError: where the proof was interrupted.
+        WorkloadError: if the proof was interrupted.
     """
     try:
         proof = prove_front(front, goal=goal, jobs=1)

@@ -1,4 +1,4 @@
-"""Energy counters of the processor (RAPL), where the system has them and lets us read them."""
+"""Energy counters of the processor (RAPL), if the system has them and lets us read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_counters(root: Path = POWERCAP) -> dict[Path, int]:
 
 
 def joules_since(before: Mapping[Path, int], root: Path = POWERCAP) -> float | None:
-    """Energy since counters were read; None where there are none, or one has gone.
+    """Return energy since counters were read; None if there are none, or one has gone.
 
     A counter that has wrapped around once is counted on.
     """

@@ -42,10 +42,10 @@ class ExecutionPlan:
 def make_execution_plan(
     problem: Problem, design: DesignPoint, *, frames: int, in_flight: int
 ) -> ExecutionPlan:
-    """The plan of ``frames`` frames, at most ``in_flight`` of them at a time.
+    """Return the plan of ``frames`` frames, at most ``in_flight`` of them at a time.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
     schedule = simulate(problem, design, frames=frames, in_flight=in_flight).schedule
     place = {(e.frame, e.network, e.repeat, e.group): i for i, e in enumerate(schedule.groups)}

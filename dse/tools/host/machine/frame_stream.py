@@ -2,7 +2,7 @@
 
 One coordinator releases frames; a unit gets its share of each frame and does the shares in order,
 so that frames of an old and of a new schedule overlap and none waits for the change. Both are
-generators that yield where they wait: processes drive them here, tests in any order.
+generators that yield if they wait: processes drive them here, tests in any order.
 
 A *ledger* on the board says which steps of a frame have ended, and counts what each unit has run.
 """
@@ -89,16 +89,16 @@ class FrameRecord:
 def schedule_of(
     problem: Problem, design: DesignPoint, version: int, networks: Collection[int] | None = None
 ) -> Schedule:
-    """The schedule of a design point.
+    """Return the schedule of a design point.
 
     Args:
         problem: whose groups they are.
-        design: where and in which order they run, by the timeline.
+        design: if and in which order they run, by the timeline.
         version: tells schedules apart.
         networks: that run in such a frame; all if not given.
 
     Raises:
-        ResultError: where a network arrives after the frame's release: frames without an end have
+        ResultError: if a network arrives after the frame's release: frames without an end have
             no such offset.
     """
     late = [n.name for n in problem.networks if n.arrival_ps or n.paced]
@@ -126,7 +126,7 @@ def schedule_of(
 
 
 def ledger_of(problem: Problem, slots: int) -> Ledger:
-    """The ledger of a problem."""
+    """Return the ledger of a problem."""
     steps = sum(len(network.groups) * network.repeats for network in problem.networks)
     return Ledger(steps, slots, len(problem.units))
 
@@ -176,7 +176,7 @@ def release_frames(
     more: Callable[[int], bool],
     now: Callable[[], int],
 ) -> Generator[None, None, list[FrameRecord]]:
-    """The coordinator: releases a frame whenever fewer than ``slots`` are in flight.
+    """Return the coordinator: releases a frame whenever fewer than ``slots`` are in flight.
 
     Args:
         ledger: the board's places.

@@ -39,7 +39,7 @@ def free_cores() -> tuple[int, ...]:
     """Cores that this process may use.
 
     Raises:
-        ResultError: where the system cannot pin processes to cores.
+        ResultError: if the system cannot pin processes to cores.
     """
     if not hasattr(os, "sched_getaffinity"):
         raise ResultError("pinning processes to cores needs Linux")
@@ -47,10 +47,10 @@ def free_cores() -> tuple[int, ...]:
 
 
 def make_units(cores: Sequence[int], threads: int) -> tuple[HostUnit, ...]:
-    """Units of ``threads`` cores each, in order; cores that are left over stay out.
+    """Return units of ``threads`` cores each, in order; cores that are left over stay out.
 
     Raises:
-        ResultError: where there are not enough cores for one unit.
+        ResultError: if there are not enough cores for one unit.
     """
     if threads < 1 or threads > len(cores):
         raise ResultError(
@@ -61,10 +61,10 @@ def make_units(cores: Sequence[int], threads: int) -> tuple[HostUnit, ...]:
 
 
 def unit_named(name: str) -> HostUnit:
-    """The inverse of :attr:`HostUnit.name`, for cores of this machine.
+    """Return the inverse of :attr:`HostUnit.name`, for cores of this machine.
 
     Raises:
-        ResultError: where it is no such name, or a core is not there.
+        ResultError: if it is no such name, or a core is not there.
     """
     match = _NAME.fullmatch(name)
     if match is None:

@@ -81,7 +81,7 @@ class Machine(Protocol):
         ...
 
     def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
-        """Units stream beside each other for a while."""
+        """Return units stream beside each other for a while."""
         ...
 
 
@@ -89,7 +89,7 @@ def check_instances(count: int) -> None:
     """Accepts so many group executions of a plan.
 
     Raises:
-        ResultError: where they are too many.
+        ResultError: if they are too many.
     """
     if count > MAX_INSTANCES:
         raise ResultError(f"at most {MAX_INSTANCES} group executions at once, got {count}")
@@ -104,7 +104,7 @@ class HostMachine:
         slots: most frames in flight.
 
     Raises:
-        ResultError: where a process cannot run the models, or ends.
+        ResultError: if a process cannot run the models, or ends.
     """
 
     def __init__(self, units: Sequence[HostUnit], models: SubModels, *, slots: int) -> None:
@@ -155,7 +155,7 @@ class HostMachine:
         """Executes a plan; units in ``beside`` stream meanwhile, at most so many GB/s.
 
         Raises:
-            ResultError: where a unit fails.
+            ResultError: if a unit fails.
         """
         count = len(plan.instances)
         check_instances(count)
@@ -187,10 +187,10 @@ class HostMachine:
         )
 
     def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
-        """Units stream beside each other for a while.
+        """Return units stream beside each other for a while.
 
         Raises:
-            ResultError: where a unit fails.
+            ResultError: if a unit fails.
         """
         self._clear(0)
         self._start({u: Stream(gbps) for u, gbps in rates.items()})
@@ -212,7 +212,7 @@ class HostMachine:
             The frames, and how many steps were lost and doubled.
 
         Raises:
-            ResultError: where a unit fails.
+            ResultError: if a unit fails.
         """
         if ledger.size > FIRST + WIDTH * MAX_INSTANCES or ledger.slots > self.memory.slots:
             raise ResultError("too many groups, or frames in flight, for the memory prepared")
@@ -240,7 +240,7 @@ class HostMachine:
         return records, *lost_and_doubled(records, ledger, self._board)
 
     def tensor(self, network: int, name: str, *, slot: int = 0) -> NDArray[Any]:
-        """A copy of a tensor as the last execution left it."""
+        """Return a copy of a tensor as the last execution left it."""
         return self.memory.view(self._shared[1].buf, (network, slot, name)).copy()
 
     def close(self) -> None:

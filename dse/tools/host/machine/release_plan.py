@@ -15,12 +15,12 @@ _Key = tuple[int, int, int, int]
 
 
 def make_release_plan(problem: Problem, design: DesignPoint, *, periods: int) -> ExecutionPlan:
-    """The plan of so many periods of networks with rates: every release waits for its instant, for
-    the one before it and for those of other networks that its network waits for.
+    """Return the plan of so many periods of networks with rates: every release waits for its
+    instant, for the one before it and for those of other networks that its network waits for.
 
     Raises:
-        ResultError: where the design is overloaded.
-        ValueError: where it puts a group on a unit that cannot run it.
+        ResultError: if the design is overloaded.
+        ValueError: if it puts a group on a unit that cannot run it.
     """
     period = problem.execution.period_ps or 0
     predicted = predicted_releases(problem, design, periods=periods)
@@ -61,10 +61,10 @@ def make_release_plan(problem: Problem, design: DesignPoint, *, periods: int) ->
 def predicted_releases(
     problem: Problem, design: DesignPoint, *, periods: int
 ) -> dict[_Key, ScheduledGroup]:
-    """All executions of so many periods: what recurs, again and again.
+    """Return all executions of so many periods: what recurs, again and again.
 
     Raises:
-        ResultError: where the design is overloaded.
+        ResultError: if the design is overloaded.
     """
     found = make_evaluator(problem)(row_of(design)[None])
     count = int(found.periods[0])

@@ -28,7 +28,7 @@ class StreamLog:
 
     @property
     def gbps(self) -> float:
-        """Bytes over the whole time."""
+        """Return bytes over the whole time."""
         return float((len(self.begin) - 1) * CHUNK / (self.begin[-1] - self.begin[0]))
 
 

@@ -54,17 +54,17 @@ def write_sub_models(
     models: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> SubModels:
-    """Cuts the networks of a problem into its groups, with random weights where there are none.
+    """Cuts the networks of a problem into its groups, with random weights if there are none.
 
     Args:
         problem: networks and groups.
         origins: knows the models and what is in a group.
-        folder: where the files go.
-        models: network to the file of its model, where it is no longer where it was.
+        folder: if the files go.
+        models: network to the file of its model, if it is no longer where it was.
         seed: of random weights.
 
     Raises:
-        ResultError: where the models cannot be found, are others than those explored, or hand over
+        ResultError: if the models cannot be found, are others than those explored, or hand over
             a tensor whose size depends on the data.
     """
     if origins is None:

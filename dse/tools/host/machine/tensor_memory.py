@@ -31,7 +31,7 @@ class TensorMemory:
     slots: int
 
     def view(self, buffer: Any, key: Key) -> NDArray[Any]:
-        """The tensor in the memory ``buffer``."""
+        """Return the tensor in the memory ``buffer``."""
         place = self.places[key]
         dtype = tensor_type(place)
         count = int(np.prod(place.shape, dtype=np.int64))
@@ -45,7 +45,7 @@ class TensorMemory:
 
 
 def lay_out(groups: Sequence[SubModel], slots: int) -> TensorMemory:
-    """A place for every tensor, for each of ``slots`` frames in flight."""
+    """Return a place for every tensor, for each of ``slots`` frames in flight."""
     places: dict[Key, TensorPlace] = {}
     for model in groups:
         for slot in range(slots):
@@ -71,5 +71,5 @@ def fill_inputs(memory: TensorMemory, buffer: Any, models: SubModels) -> None:
 
 
 def tensor_type(place: TensorPlace) -> Any:
-    """The numpy type of a tensor's elements."""
+    """Return the numpy type of a tensor's elements."""
     return numpy_type(PartTensor(place.name, place.shape, place.data_type), "memory")

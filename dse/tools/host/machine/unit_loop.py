@@ -77,7 +77,7 @@ def run_unit(
         working: how long this unit's core has worked for it, ns.
 
     Raises:
-        Stopped: where another unit gave up.
+        Stopped: if another unit gave up.
     """
     while not board[GO]:
         check_board(board)
@@ -131,8 +131,8 @@ def ready_time(instance: Instance, board: Board) -> int | None:
 def _first_ready(
     queues: dict[int, list[tuple[int, Instance]]], slots: int, board: Board, now: int
 ) -> tuple[int, int] | None:
-    """A network and the place in its queue. Only the first ``slots`` frames of each that wait can
-    be ready: so a look takes as long for a thousand frames as for ten."""
+    """Return a network and the place in its queue. Only the first ``slots`` frames of each that
+    wait can be ready: so a look takes as long for a thousand frames as for ten."""
     best: tuple[int, int, int] | None = None
     chosen = None
     for network, queue in queues.items():
@@ -150,6 +150,6 @@ def _first_ready(
 
 
 def check_board(board: Board) -> None:
-    """Raises Stopped where somebody asked all units to give up."""
+    """Raises Stopped if somebody asked all units to give up."""
     if board[STOP]:
         raise Stopped

@@ -35,13 +35,14 @@ class Calibration:
 
     @property
     def tells(self) -> bool:
-        """Whether the probe loses enough to tell demands: by itself, and beside the noise."""
+        """Return whether the probe loses enough to tell demands, both by itself and beside the
+        noise."""
         lost = float(self.probe[0] - self.probe[-1])
         return lost > RESOLVED * float(self.probe[0]) and lost > CLEAR * self.noise
 
     def demand_of(self, probe_gbps: float) -> float | None:
-        """The rate of the reader beside which the probe gets so much; None where it gets less than
-        beside any reader."""
+        """Return the rate of the reader beside which the probe gets so much; None if it gets
+        less than beside any reader."""
         if probe_gbps < self.probe[-1] - self.noise:
             return None
         return float(np.interp(-probe_gbps, -self.probe, self.reader))
@@ -64,7 +65,7 @@ def chunk_rate(log: StreamLog) -> float:
 
 
 def rate_beside(log: StreamLog, begin: IntArray, end: IntArray) -> float | None:
-    """The same over the chunks that lie within given intervals; None where there are few."""
+    """Return the same over the chunks that lie within given intervals; None if there are few."""
     inside = np.zeros(len(log.begin), dtype=np.bool_)
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
         low = int(np.searchsorted(log.begin, first))

@@ -78,7 +78,7 @@ def spread_of(values: FloatArray) -> Spread:
 
 
 def undisturbed(values: FloatArray, lost: FloatArray) -> NDArray[np.bool_]:
-    """[samples]: those to use: that lost little time, or, where these are few, the ``FEWEST`` that
+    """[samples]: those to use: that lost little time, or, if these are few, the ``FEWEST`` that
     lost least."""
     good = lost <= LOST_SHARE * values
     few = min(FEWEST, len(values))

@@ -55,7 +55,7 @@ def measure_fidelity(
         say: called with a line per step.
 
     Raises:
-        ResultError: where the front is empty, its networks have rates, or the machine fails.
+        ResultError: if the front is empty, its networks have rates, or the machine fails.
     """
     problem = front.problem
     if problem.has_rates:

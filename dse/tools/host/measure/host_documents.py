@@ -69,7 +69,7 @@ UNKNOWN = HostFigures(
 
 
 def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigures) -> Entry:
-    """The platform file."""
+    """Return the platform file."""
 
     def sourced(text: str, status: str = "measured") -> dict[str, str]:
         return {"source": text[:4000], "status": status}
@@ -192,7 +192,7 @@ def host_figures(
     units: Sequence[HostUnit],
     source: str,
 ) -> HostFigures:
-    """Figures of the platform from what was measured; ``demand_gbps`` [units][groups]."""
+    """Return figures of the platform from what was measured; ``demand_gbps`` [units][groups]."""
     alone = max(measured.stream_gbps)
     peak = max(alone, *measured.together_gbps, *(max(row) for row in demand_gbps))
     macs = [group.macs for network in networks for group in network.groups]
@@ -232,7 +232,7 @@ def demands_of(measured: Measured, bytes_moved: Sequence[int]) -> tuple[tuple[fl
 
 
 def sweep_of(co_runs: Sequence[CoRun], demand_gbps: Sequence[Sequence[float]]) -> Sweep:
-    """The samples of all units as one sweep: they are alike."""
+    """Return the samples of all units as one sweep: they are alike."""
     rows = [
         (demand_gbps[run.unit][run.group], run.external_gbps, run.slowdown)
         for run in co_runs
@@ -280,7 +280,7 @@ def profile_document(
     demand_gbps: Sequence[Sequence[float]],
     source: str,
 ) -> Document:
-    """The profile: times, demands and hand-overs of all groups."""
+    """Return the profile: times, demands and hand-overs of all groups."""
     document: Document | None = None
     clocks = tuple(
         (domain.name, domain.operating_points[-1].frequency_khz) for domain in platform.domains

@@ -149,7 +149,7 @@ class _Bench:
 
     def handovers(self, alone: Sequence[Sequence[Spread]]) -> dict[tuple[int, int, int], Spread]:
         """Groups on two units by turns, both ways round: what a group takes longer, from the
-        instant its data are there, than where it stays on the unit."""
+        instant its data are there, than if it stays on the unit."""
         samples: dict[tuple[int, int, int], list[float]] = {}
         units = len(self.problem.units)
         feeding: dict[int, list[int]] = {}
@@ -178,7 +178,8 @@ class _Bench:
     def co_runs(
         self, unit: int, stream_gbps: Sequence[float]
     ) -> tuple[list[CoRun], list[float | None]]:
-        """The groups of a unit beside readers on all others; and what a probe gets beside each.
+        """Return the groups of a unit beside readers on all others; and what a probe gets beside
+        each.
 
         Before and after each sweep they are measured alone, so that drift does not count.
         """

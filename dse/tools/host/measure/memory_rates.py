@@ -18,11 +18,11 @@ def together_gbps(machine: Machine, units: int) -> float:
 
 
 def changes(gbps: Sequence[float]) -> bool:
-    """Whether it gave more at one time than at another."""
+    """Return whether it gave more at one time than at another."""
     return max(gbps) > CHANGED * min(gbps)
 
 
 def range_of(gbps: Sequence[float]) -> str:
-    """Smallest and largest, such as ``48.1 to 70.3``."""
+    """Return smallest and largest, such as ``48.1 to 70.3``."""
     low, high = f"{min(gbps):.1f}", f"{max(gbps):.1f}"
     return low if low == high else f"{low} to {high}"

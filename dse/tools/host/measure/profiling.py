@@ -102,10 +102,10 @@ def profile_host(
 def draft_problem(
     workload: Workload, units: Sequence[HostUnit], host: Host, options: Options
 ) -> BuiltProblem:
-    """The problem whose groups are to be measured, with costs that mean nothing yet.
+    """Return the problem whose groups are to be measured, with costs that mean nothing yet.
 
     Raises:
-        WorkloadError: where a network is there twice; else as ``build_problem``.
+        WorkloadError: if a network is there twice; else as ``build_problem``.
     """
     sources = [network.source for network in workload.networks]
     for source in sources:
@@ -118,7 +118,7 @@ def draft_problem(
 def host_profile(
     built: BuiltProblem, measured: Measured, units: Sequence[HostUnit], host: Host, source: str
 ) -> HostProfile:
-    """The files that say what was measured; they are read back before they are returned."""
+    """Return the files that say what was measured; they are read back before they are returned."""
     problem, networks = built.problem, built.networks
     demands = demands_of(measured, _bytes_moved(built))
     figures = host_figures(measured, problem, networks, demands, host, units, source)

@@ -49,7 +49,7 @@ def run_releases(
     """Runs so many periods and ``WARM_UP`` before them; what was predicted of them, and measured.
 
     Raises:
-        ResultError: where the design is overloaded, these are too many, or the machine fails.
+        ResultError: if the design is overloaded, these are too many, or the machine fails.
     """
     count = periods + WARM_UP
     check_instances(count * int(problem.repeats.sum()))

@@ -73,7 +73,7 @@ def host_machine(
     """This machine with all groups of a problem on every unit.
 
     Raises:
-        ResultError: where the units are not of this machine, or the models cannot be run.
+        ResultError: if the units are not of this machine, or the models cannot be run.
     """
     units = [unit_named(unit.name) for unit in problem.units]
     with temporary_folder() as folder:
@@ -102,7 +102,7 @@ def _in_flight(problem: Problem) -> int:
 
 
 def without_contention(problem: Problem) -> Problem:
-    """The same problem on units that do not slow each other."""
+    """Return the same problem on units that do not slow each other."""
     return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 
@@ -130,7 +130,7 @@ class DesignRuns:
         self._pipelines.append(frame_times(plan, execution, networks))
 
     def result(self) -> Ran:
-        """Medians over all runs, without frames that were disturbed where others are enough."""
+        """Medians over all runs, without frames that were disturbed if others are enough."""
         span, lost, latency = (
             np.concatenate([getattr(times, name)[WARM_UP:] for times in self._frames])
             for name in ("makespan", "lost", "latency")

@@ -45,7 +45,7 @@ def stream_for(
     """Releases frames for a while; those in flight at the end are finished.
 
     Raises:
-        ResultError: where a unit fails.
+        ResultError: if a unit fails.
     """
     ledger = ledger_of(problem, machine.memory.slots)
     counters, begin = read_counters(), time.monotonic()
@@ -80,7 +80,7 @@ class ImprovingSchedules:
         clock: seconds, never falling.
 
     Raises:
-        ResultError: where the problem has no objective of latency.
+        ResultError: if the problem has no objective of latency.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ImprovingSchedules:
         self._naive = _naive(problem)
 
     def current(self) -> Schedule:
-        """The schedule for the next frame."""
+        """Return the schedule for the next frame."""
         if self._newest is None or self._clock() >= self._due:
             self._change()
         with self._lock:
