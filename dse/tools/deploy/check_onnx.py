@@ -1,4 +1,5 @@
-"""Compare sub-models with the whole model, and casts of them with what was cast: ONNX Runtime."""
+"""Comparison of sub-models with the whole model, and of casts with their originals, by ONNX
+Runtime."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ class WrittenPart:
 
 @dataclass(frozen=True)
 class Equality:
-    """How the parts compare with the whole; a network's results and every tensor that passes from
-    one part to another were compared."""
+    """Comparison of the parts with the whole: a network's results and every tensor that passes from
+    one part to another."""
 
     runtime: str
     seed: int
@@ -224,7 +225,7 @@ def _value_info(tensor: PartTensor) -> Any:
 
 
 def _typed(values: NDArray[Any], entry: Any) -> NDArray[Any]:
-    """Floats in the type of a session's input: a part may have been cast."""
+    """Convert floats to the type of a session's input, since a part may have been cast."""
     wanted = {"tensor(float16)": np.float16, "tensor(float)": np.float32}.get(entry.type)
     return values if wanted is None else values.astype(wanted, copy=False)
 
@@ -237,7 +238,7 @@ def run_model(
     wanted: Sequence[str],
     label: str,
 ) -> Values:
-    """Results of a model by ONNX Runtime, without graph optimisations, in one thread."""
+    """Return the results of a model by ONNX Runtime, without graph optimisations, in one thread."""
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1

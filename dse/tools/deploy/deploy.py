@@ -29,17 +29,17 @@ def deploy(
     *,
     overwrite: bool = False,
 ) -> list[str]:
-    """Writes a deployment.
+    """Write a deployment.
 
     Args:
         deployment: the member, and the board.
-        target: what for.
-        folder: where to, with ``deployment.json`` in every case.
-        options: what the user says of it.
+        target: format to write.
+        folder: destination, with ``deployment.json`` in every case.
+        options: options of the user.
         overwrite: replace an older deployment.
 
     Returns:
-        What to tell the user, a line each.
+        Notes for the user, a line each.
 
     Raises:
         ResultError, GraphError: if the format cannot serve the platform or a unit, a model
@@ -76,8 +76,8 @@ def deploy(
 def fastest_served(
     front: Front, platform: Platform, origins: CostOrigins | None, target: Target
 ) -> tuple[Deployment, list[str]]:
-    """Return the fastest member that a format can serve, and a note if a faster one cannot;
-    if none can be served, the fastest of all."""
+    """Return the fastest member that a format can serve, and a note if a faster one cannot. If none
+    can be served, return the fastest of all."""
     order = by_speed(front)
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")

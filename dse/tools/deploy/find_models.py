@@ -15,7 +15,7 @@ from sdf.onnx.batch import model_of_batch
 
 
 def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
-    """Files by network, of ``NETWORK=FILE`` each.
+    """Parse ``NETWORK=FILE`` texts into files by network.
 
     Raises:
         WorkloadError: if a text is not of that form.

@@ -34,7 +34,7 @@ def searched_platform(front: Front) -> Platform:
 
 
 def _file_of(command: str) -> str | None:
-    """What a command says after ``--platform``."""
+    """Return the value after ``--platform`` in a command."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -51,7 +51,7 @@ def platform_or_searched(given: str | None, front: Front) -> Platform:
     """Return the platform that the user names, else that of the search.
 
     Raises:
-        PlatformError, ResultError: as :func:`searched_platform`; the message names the option.
+        PlatformError, ResultError: as :func:`searched_platform`. The message names the option.
     """
     if given is not None:
         return load_platform(given)

@@ -1,4 +1,4 @@
-"""Every format of a deployment: whom it serves, what it writes, and what it takes from the user."""
+"""Every format of a deployment: its boards, its files, and its options."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _write_trtexec(job: Job) -> Written:
 
 
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
-    """Number format that the models' types say for TensorRT, and notes for the user."""
+    """Return the number format of the models' types for TensorRT, and notes for the user."""
     types = precision_of(job.deployment) if version[0] >= STRONGLY_TYPED else "fp32"
     notes = version_notes(job.deployment, version)
     if types == "int8":

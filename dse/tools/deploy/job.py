@@ -1,4 +1,4 @@
-"""What a format is asked to write, and what it has written."""
+"""Files that a format has written, with its notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from results.errors import ResultError
 
 @dataclass(frozen=True)
 class Options:
-    """What a user can say of the formats that take it."""
+    """Options of the user for the formats that take them."""
 
     conf: Path | None = None
     """The board's own nvpmodel file."""
@@ -56,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Written:
-    """What a format says of the files that it has written."""
+    """Files that a format has written, with its notes."""
 
     notes: tuple[str, ...] = ()
     """For the user, a line each."""

@@ -35,7 +35,7 @@ def numpy_type(tensor: PartTensor, label: str) -> Any:
 
 
 def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Return values that keep activations at about their size; positive if they may be
+    """Return values that keep activations at about their size, positive if they may be
     variances."""
     rng = _generator(seed, name)
     if dtype not in FLOATS.values():
@@ -63,7 +63,10 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 
 def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, label: str) -> int:
-    """Gives a model values for weights that it lacks, or fills with one number; returns how many.
+    """Give a model values for weights that it lacks, or fills with one number. Returns their
+    number.
+
+    Graphs without weights compute them by ``ConstantOfShape``. These nodes become initializers.
 
     Graphs without weights compute them by ``ConstantOfShape``; these nodes become initializers.
 
@@ -93,8 +96,8 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
 
 
 def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
-    """Takes the ``ConstantOfShape`` nodes of floats out of a model: names, shapes and types of what
-    they gave. A model without weights has these in their place."""
+    """Remove the ``ConstantOfShape`` nodes of floats from a model. Returns names, shapes and types
+    of their outputs. A model without weights has these in their place."""
     from onnx import numpy_helper
 
     graph = model.graph

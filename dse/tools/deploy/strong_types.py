@@ -31,15 +31,15 @@ _PURPOSE = "casting models to the types that TensorRT 11 reads"
 
 
 def kept_types(parts: Sequence[ModelPart]) -> frozenset[str]:
-    """Tensors that an application gives and gets: inputs of the network, and results that no part
-    reads. What passes between parts is cast."""
+    """Return the tensors that an application gives and gets: inputs of the network, and results
+    that no part reads. Tensors between parts are cast."""
     made = {tensor.name for part in parts for tensor in part.outputs}
     read = {tensor.name for part in parts for tensor in part.inputs}
     return frozenset(made ^ read)
 
 
 def to_half(part: ModelPart, folder: Path | None, kept: Collection[str], label: str) -> ModelPart:
-    """Casts a model's FP32 tensors to FP16, if the operators permit it.
+    """Cast a model's FP32 tensors to FP16, if the operators permit it.
 
     Args:
         part: the model.
@@ -76,7 +76,7 @@ def to_half(part: ModelPart, folder: Path | None, kept: Collection[str], label: 
 
 
 def _give_values(model: Any) -> None:
-    """Writes what ``ConstantOfShape`` fills with when it does not say: the cast reads it."""
+    """Write the fill value of ``ConstantOfShape`` if it is implicit, since the cast reads it."""
     from onnx import helper, numpy_helper
 
     for node in model.graph.node:
@@ -109,7 +109,7 @@ class CalibrationReader:
         self._samples = iter(samples)
 
     def get_next(self) -> Mapping[str, NDArray[Any]] | None:
-        """Return the next sample; None at the end."""
+        """Return the next sample, or None at the end."""
         return next(self._samples, None)
 
 
@@ -119,12 +119,12 @@ def has_scales(part: ModelPart) -> bool:
 
 
 def to_int8(parts: Sequence[WrittenPart], label: str) -> None:
-    """Puts Q/DQ nodes into the models of a network, symmetric as TensorRT wants them.
+    """Put Q/DQ nodes into the models of a network, symmetric as TensorRT wants them.
 
     Scales are calibrated by ONNX Runtime on random input of the network.
 
     Args:
-        parts: in an order of execution, their files replaced; they hold all their weights.
+        parts: in an order of execution, with all their weights. Their files are replaced.
         label: starts messages.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a deployment can be written for."""
+"""Targets of a deployment."""
 
 from __future__ import annotations
 

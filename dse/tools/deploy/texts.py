@@ -1,4 +1,4 @@
-"""What each format would say of each member of a front, and which formats can serve a member."""
+"""Texts of each format for each member of a front, and the formats that can serve a member."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Texts = Callable[[Sequence[Deployment]], list[str]]
 
 
 def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
-    """For each member of one front the text of each format that is one text and can serve the
-    platform and its units, by its name on the command line.
+    """Return, for each member of one front, the text of each format that is one text and can serve
+    the platform and its units, by its name on the command line.
 
     Raises:
         ResultError: if the platform is not that of the search.
@@ -33,13 +33,13 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
 
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
-    """Return every format by its name on the command line, and why it cannot serve the member; None
-    if it can."""
+    """Return every format by its name on the command line, with the reason why it cannot serve the
+    member, or None if it can."""
     return {target.value: reason_against(deployment, entry) for target, entry in FORMATS.items()}
 
 
 def reason_against(deployment: Deployment, form: Format) -> str | None:
-    """Why a format cannot serve a member; None if it can."""
+    """Return the reason why a format cannot serve a member, or None if it can."""
     try:
         check_platform(deployment)
         form.check(deployment)

@@ -42,10 +42,10 @@ def write_segments(
     filled: bool = False,
     files: Sequence[NetworkFiles] | None = None,
 ) -> tuple[list[DeployedModel], Notes]:
-    """Writes a model for each segment.
+    """Write a model for each segment.
 
     Args:
-        job: what is written.
+        job: the deployment.
         entire: the networks in one piece, too.
         types: number format that the tensors' types say: ``fp32`` leaves them.
         filled: give models random values for the weights that they lack.
@@ -89,12 +89,12 @@ def write_segments(
 def write_entire(
     job: Job, change: Callable[[ModelPart, dict[str, str]], int]
 ) -> tuple[list[DeployedModel], Notes]:
-    """Writes every network in one piece.
+    """Write every network in one piece.
 
     Args:
-        job: what is written.
-        change: changes a model, given the unit of each of its layers; returns how many weights it
-            made up.
+        job: the deployment.
+        change: changes a model, given the unit of each of its layers. Returns the number of weights
+            that it made up.
 
     Raises:
         ResultError, GraphError: if a model cannot be found, is another one, or differs.
@@ -145,7 +145,7 @@ def _cut(
 
 @dataclass(frozen=True)
 class _Saved:
-    """The parts of a network as they were cut, and what is still to be done with them."""
+    """Parts of a network as they were cut, with their remaining work."""
 
     parts: Sequence[WrittenPart]
     folder: Path | None
@@ -181,7 +181,7 @@ def _save(
 
 
 def _cast(job: Job, n: int, saved: _Saved) -> Sequence[WrittenPart]:
-    """Casts parts that were written, in place."""
+    """Cast parts that were written, in place."""
     name, parts = _name(job, n), saved.parts
     if saved.types == "fp32":
         return parts
@@ -234,8 +234,8 @@ def _formats_compared(
     values: Values,
     notes: Notes,
 ) -> Equality:
-    """Compares cast parts with those in FP32, unless weights are random: a network that was not
-    trained may amplify what a number format rounds."""
+    """Compare cast parts with those in FP32, unless weights are random: a network that was not
+    trained may amplify the rounding of a number format."""
     name, rounding = _name(job, n), None if equality.random_weights else ROUNDING[types]
     share = check_formats(parts, values, rounding, name)
     notes.append(

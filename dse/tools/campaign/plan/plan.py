@@ -44,7 +44,7 @@ class NamedWorkload:
 
     @property
     def objectives(self) -> str:
-        """Return those of a run for which none are given."""
+        """Return the default objectives of a run."""
         return ", ".join(OF_RATES if self.has_rates else OF_A_FRAME)
 
 
@@ -78,7 +78,7 @@ class PlanSize:
 
     @property
     def runs(self) -> int:
-        """Return their total number."""
+        """Return the number of runs."""
         return self.times(len(self.plan.runs))
 
     @property
@@ -99,11 +99,11 @@ class PlanSize:
 
     @property
     def workloads(self) -> int:
-        """Return the number of different ones."""
+        """Return the number of different workloads."""
         return len({run.workload.name for run in self.plan.runs})
 
     def times(self, count: int) -> int:
-        """Return the total number of runs for this number of the plan."""
+        """Return the number of runs for ``count`` runs of the plan."""
         return count * prod(map(len, self.lists.values()))
 
     def values(self, name: str) -> tuple[Choice, ...]:

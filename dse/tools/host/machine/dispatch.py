@@ -1,4 +1,4 @@
-"""The order in which a free unit takes what waits for it."""
+"""The order in which a free unit takes waiting groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Dispatch(Enum):
-    """What a free unit starts next."""
+    """Choice of the next group of a free unit."""
 
     PLANNED = "planned"
     """The next of the order that the timeline predicts, even if another one is ready before."""

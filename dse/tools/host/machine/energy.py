@@ -9,7 +9,7 @@ POWERCAP = Path("/sys/class/powercap")
 
 
 def read_counters(root: Path = POWERCAP) -> dict[Path, int]:
-    """Microjoules by counter: packages only, since their parts are in them."""
+    """Return microjoules by counter: packages only, since their parts are in them."""
     found = {}
     for folder in sorted(root.glob("*rapl:[0-9]*")):
         if folder.name.count(":") == 1 and (value := _number(folder / "energy_uj")) is not None:
@@ -18,7 +18,7 @@ def read_counters(root: Path = POWERCAP) -> dict[Path, int]:
 
 
 def joules_since(before: Mapping[Path, int], root: Path = POWERCAP) -> float | None:
-    """Return energy since counters were read; None if there are none, or one has gone.
+    """Return the energy since counters were read, or None if there are none or one has gone.
 
     A counter that has wrapped around once is counted on.
     """

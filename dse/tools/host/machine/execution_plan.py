@@ -12,7 +12,7 @@ from results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class Instance:
-    """One execution of a group. Frame and repeat count from 1; others are indices."""
+    """One execution of a group. Frame and repeat count from 1. Other fields are indices."""
 
     frame: int
     network: int
@@ -92,7 +92,7 @@ def make_execution_plan(
 def order_by_unit(
     instances: Sequence[Instance], starts: Sequence[int], units: int
 ) -> tuple[tuple[int, ...], ...]:
-    """[units]: positions of the instances of each unit, by their predicted starts."""
+    """Return [units]: positions of the instances of each unit, by their predicted starts."""
     return tuple(
         tuple(
             sorted(

@@ -1,10 +1,11 @@
-"""Frames without an end, each by the schedule that is newest when the frame is released.
+"""Endless frames, each by the newest schedule at its release.
 
-One coordinator releases frames; a unit gets its share of each frame and does the shares in order,
+One coordinator releases frames. A unit gets its share of each frame and runs the shares in order,
 so that frames of an old and of a new schedule overlap and none waits for the change. Both are
-generators that yield if they wait: processes drive them here, tests in any order.
+generators that yield if they wait. Processes drive them here, tests in any order.
 
-A *ledger* on the board says which steps of a frame have ended, and counts what each unit has run.
+A *ledger* on the board records the steps of a frame that have ended, and counts the steps that each
+unit has run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class Step:
-    """A group of a frame on a unit; ``number`` and ``after`` count the group executions of a frame
+    """A group of a frame on a unit. ``number`` and ``after`` count the group executions of a frame
     of the problem."""
 
     number: int
@@ -31,7 +32,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Schedule:
-    """What a frame is: the steps of each unit, in order."""
+    """Steps of each unit in a frame, in order."""
 
     version: int
     steps: tuple[tuple[Step, ...], ...]
@@ -39,7 +40,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class FrameShare:
-    """A unit's steps of one frame; frames count from 1."""
+    """A unit's steps of one frame. Frames count from 1."""
 
     frame: int
     slot: int
@@ -57,15 +58,15 @@ class Ledger:
     units: int
 
     def frame_place(self, slot: int, number: int) -> int:
-        """Where the last frame stands that has ended a step in a slot."""
+        """Return the place of the last frame that has ended a step in a slot."""
         return FIRST + 2 * (slot * self.steps + number)
 
     def end_place(self, slot: int, number: int) -> int:
-        """Where it stands when that was, ns."""
+        """Return the place of the time of that end, ns."""
         return self.frame_place(slot, number) + 1
 
     def count_place(self, unit: int, number: int) -> int:
-        """Where a unit counts how often it has run a step."""
+        """Return the place at which a unit counts its runs of a step."""
         return FIRST + 2 * self.slots * self.steps + unit * self.steps + number
 
     @property
@@ -76,7 +77,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class FrameRecord:
-    """A frame that has ended; ns of the units' clock."""
+    """A frame that has ended. Times are ns of the units' clock."""
 
     frame: int
     version: int
@@ -93,7 +94,7 @@ def schedule_of(
 
     Args:
         problem: whose groups they are.
-        design: if and in which order they run, by the timeline.
+        design: gives the units and the order of the groups, by the timeline.
         version: tells schedules apart.
         networks: that run in such a frame; all if not given.
 
@@ -143,7 +144,7 @@ def run_shares(
     run: Callable[[int, int], None],
     now: Callable[[], int],
 ) -> Generator[None, None, None]:
-    """A unit: does its share of each frame, until ``receive`` gives None.
+    """Run a unit's share of each frame, until ``receive`` gives None.
 
     Args:
         unit: which one.
@@ -176,7 +177,7 @@ def release_frames(
     more: Callable[[int], bool],
     now: Callable[[], int],
 ) -> Generator[None, None, list[FrameRecord]]:
-    """Return the coordinator: releases a frame whenever fewer than ``slots`` are in flight.
+    """Return the coordinator, which releases a frame whenever fewer than ``slots`` are in flight.
 
     Args:
         ledger: the board's places.
@@ -187,7 +188,7 @@ def release_frames(
         now: ns of the units' clock.
 
     Returns:
-        All frames; none is left in flight.
+        All frames, of which none is left in flight.
     """
     flying: deque[tuple[int, Schedule, tuple[int, ...], int]] = deque()
     records: list[FrameRecord] = []
@@ -216,7 +217,8 @@ def release_frames(
 def lost_and_doubled(
     records: Sequence[FrameRecord], ledger: Ledger, board: Board
 ) -> tuple[int, int]:
-    """Steps of released frames that no unit has run, and that ran once too often."""
+    """Return the steps of released frames that no unit has run, and those that ran once too
+    often."""
     lost = doubled = 0
     for number in range(ledger.steps):
         wanted = sum(number in record.numbers for record in records)

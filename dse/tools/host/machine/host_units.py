@@ -15,19 +15,19 @@ _NAME = re.compile(r"cpu([0-9]{1,4}(?:\.[0-9]{1,4})*)")
 
 @dataclass(frozen=True)
 class HostUnit:
-    """Cores that run one group at a time, with a thread on each."""
+    """Return the cores that this process may use."""
 
     cores: tuple[int, ...]
 
     @property
     def name(self) -> str:
-        """``cpu0``, or ``cpu0.1`` for two cores."""
+        """Return the name: ``cpu0``, or ``cpu0.1`` for two cores."""
         return "cpu" + ".".join(map(str, self.cores))
 
 
 @dataclass(frozen=True)
 class Host:
-    """What the system tells of itself."""
+    """Processor and memory as the system reports them."""
 
     processor: str
     mhz: float
@@ -36,7 +36,7 @@ class Host:
 
 
 def free_cores() -> tuple[int, ...]:
-    """Cores that this process may use.
+    """Return the cores that this process may use.
 
     Raises:
         ResultError: if the system cannot pin processes to cores.
@@ -47,7 +47,7 @@ def free_cores() -> tuple[int, ...]:
 
 
 def make_units(cores: Sequence[int], threads: int) -> tuple[HostUnit, ...]:
-    """Return units of ``threads`` cores each, in order; cores that are left over stay out.
+    """Return units of ``threads`` cores each, in order. Remaining cores are left out.
 
     Raises:
         ResultError: if there are not enough cores for one unit.

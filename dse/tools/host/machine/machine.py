@@ -55,7 +55,7 @@ _PATIENCE_S = 600
 
 @dataclass(frozen=True, eq=False)
 class Execution:
-    """When the instances of a plan ran, ns after the start; arrays [instances]."""
+    """Times at which the instances of a plan ran, ns after the start. Arrays are [instances]."""
 
     start_ns: IntArray
     end_ns: IntArray
@@ -68,7 +68,7 @@ class Execution:
 
 
 class Machine(Protocol):
-    """What measurements need of a machine."""
+    """Interface of a machine for measurements."""
 
     def execute(
         self,
@@ -77,11 +77,11 @@ class Machine(Protocol):
         dispatch: Dispatch = Dispatch.PLANNED,
         beside: Mapping[int, float | None] | None = None,
     ) -> Execution:
-        """Executes a plan; units in ``beside`` stream meanwhile, at most so many GB/s."""
+        """Execute a plan. Units in ``beside`` stream meanwhile, at most so many GB/s."""
         ...
 
     def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
-        """Return units stream beside each other for a while."""
+        """Let units stream beside each other for a while."""
         ...
 
 
@@ -96,7 +96,7 @@ def check_instances(count: int) -> None:
 
 
 class HostMachine:
-    """Processes of this machine; a context manager.
+    """Processes of this machine, as a context manager.
 
     Args:
         units: one process each.
@@ -152,7 +152,7 @@ class HostMachine:
         dispatch: Dispatch = Dispatch.PLANNED,
         beside: Mapping[int, float | None] | None = None,
     ) -> Execution:
-        """Executes a plan; units in ``beside`` stream meanwhile, at most so many GB/s.
+        """Execute a plan. Units in ``beside`` stream meanwhile, at most so many GB/s.
 
         Raises:
             ResultError: if a unit fails.
@@ -187,11 +187,7 @@ class HostMachine:
         )
 
     def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
-        """Return units stream beside each other for a while.
-
-        Raises:
-            ResultError: if a unit fails.
-        """
+        """Let units stream beside each other for a while."""
         self._clear(0)
         self._start({u: Stream(gbps) for u, gbps in rates.items()})
         time.sleep(seconds)

@@ -61,7 +61,7 @@ def make_release_plan(problem: Problem, design: DesignPoint, *, periods: int) ->
 def predicted_releases(
     problem: Problem, design: DesignPoint, *, periods: int
 ) -> dict[_Key, ScheduledGroup]:
-    """Return all executions of so many periods: what recurs, again and again.
+    """Return all executions of this many periods of the recurring schedule.
 
     Raises:
         ResultError: if the design is overloaded.

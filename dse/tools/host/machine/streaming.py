@@ -21,7 +21,7 @@ FEWEST_CHUNKS = 8
 
 @dataclass(frozen=True, eq=False)
 class StreamLog:
-    """When each chunk was begun and done, ns; arrays [chunks]."""
+    """Begin and end of each chunk, ns. Arrays are [chunks]."""
 
     begin: IntArray
     end: IntArray
@@ -33,15 +33,15 @@ class StreamLog:
 
 
 def make_buffer() -> IntArray:
-    """Memory to read; written once, so that all of it is there."""
+    """Create memory to read, written once so that all of it exists."""
     return np.ones(BUFFER // 8, dtype=np.int64)
 
 
 def stream(
     buffer: IntArray, gbps: float | None, is_over: Callable[[], bool], now: Callable[[], int]
 ) -> StreamLog:
-    """Reads chunk after chunk until ``is_over``, a few at least; ``gbps`` None: as fast as it
-    goes."""
+    """Read chunk after chunk until ``is_over``, a few at least. With ``gbps`` None, read as fast as
+    possible."""
     step = CHUNK // 8
     chunks = [buffer[k * step : (k + 1) * step] for k in range(len(buffer) // step)]
     period = 0.0 if gbps is None else CHUNK / gbps

@@ -17,7 +17,7 @@ from sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part
 
 @dataclass(frozen=True)
 class TensorPlace:
-    """A tensor that enters or leaves a group; names are unique within a network."""
+    """A tensor that enters or leaves a group. Names are unique within a network."""
 
     name: str
     shape: tuple[int, ...]
@@ -54,12 +54,12 @@ def write_sub_models(
     models: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> SubModels:
-    """Cuts the networks of a problem into its groups, with random weights if there are none.
+    """Cut the networks of a problem into its groups, with random weights if there are none.
 
     Args:
         problem: networks and groups.
-        origins: knows the models and what is in a group.
-        folder: if the files go.
+        origins: knows the models and the content of each group.
+        folder: destination of the files.
         models: network to the file of its model, if it is no longer where it was.
         seed: of random weights.
 

@@ -23,7 +23,7 @@ Key = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class TensorMemory:
-    """Where each tensor lies, bytes from the start."""
+    """Place of each tensor, bytes from the start."""
 
     offsets: Mapping[Key, int]
     places: Mapping[Key, TensorPlace]
@@ -39,7 +39,7 @@ class TensorMemory:
         return flat.reshape(place.shape)
 
     def input_key(self, model: SubModel, slot: int, tensor: str) -> Key:
-        """Where a group finds one of its inputs."""
+        """Return the key of one of a group's inputs."""
         outer = (model.network, INPUT_SLOT, tensor)
         return outer if outer in self.offsets else (model.network, slot, tensor)
 
@@ -63,7 +63,7 @@ def lay_out(groups: Sequence[SubModel], slots: int) -> TensorMemory:
 
 
 def fill_inputs(memory: TensorMemory, buffer: Any, models: SubModels) -> None:
-    """Random values for the inputs of the networks."""
+    """Fill the inputs of the networks with random values."""
     for key, place in memory.places.items():
         if key[1] == INPUT_SLOT:
             tensor = PartTensor(place.name, place.shape, place.data_type)

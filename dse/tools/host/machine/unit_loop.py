@@ -1,9 +1,10 @@
-"""What a unit does while a plan is executed: wait, start a group, say when it ended.
+"""Work of a unit during a plan: wait, start a group, record its end.
 
-Units share a *board*, an array of 64-bit integers that all of them see: when each instance started
-and ended. An end is written after the group's results; so who sees the end sees the results (on
-processors that keep the order of stores, and through the interpreter's own synchronisation on
-others). A unit that waits looks at the board over and over: its core has nothing else to do.
+Units share a *board*, an array of 64-bit integers that all of them see, with the start and end of
+each instance. An end is written after the group's results. A unit that sees the end therefore sees
+the results (on processors that keep the order of stores, and through the interpreter's own
+synchronisation on others). A unit that waits polls the board, since its core has nothing else to
+do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Board(Protocol):
     """Integers that all units see."""
 
     def __getitem__(self, place: int, /) -> int:
-        """The integer at a place."""
+        """Return the integer at a place."""
 
     def __setitem__(self, place: int, value: int, /) -> None:
         """Changes it for all."""
@@ -35,18 +36,18 @@ class Stopped(Exception):
 
 
 def start_place(instance: int) -> int:
-    """Where the board holds the start of an instance, ns."""
+    """Return the place of an instance's start, ns."""
     return FIRST + WIDTH * instance
 
 
 def end_place(instance: int) -> int:
-    """Where the board holds its end, ns; 0 before."""
+    """Return the place of its end, ns, which is 0 before."""
     return FIRST + WIDTH * instance + 1
 
 
 def lost_place(instance: int) -> int:
-    """Where it holds how long the unit's core did other things, from the start of all to the
-    instance's start, ns; the next place has the same to its end."""
+    """Return the place of the time that the unit's core lost to other work, from the start of all
+    to the instance's start, ns. The next place has the same to its end."""
     return FIRST + WIDTH * instance + 2
 
 
@@ -67,10 +68,10 @@ def run_unit(
     now: Callable[[], int],
     working: Callable[[], int],
 ) -> None:
-    """Executes a unit's part of a plan.
+    """Execute a unit's part of a plan.
 
     Args:
-        part: what to execute.
+        part: the unit's part.
         board: shared with the other units.
         run: runs a group (index) in a slot.
         now: the clock that all units share, ns.
@@ -110,7 +111,7 @@ def run_unit(
 
 
 def ready_time(instance: Instance, board: Board) -> int | None:
-    """When all that an instance waits for has happened; None as long as something has not."""
+    """Return the time at which all that an instance waits for has happened, or None before that."""
     ready = 0
     for other in instance.after:
         end = board[end_place(other)]
@@ -150,6 +151,6 @@ def _first_ready(
 
 
 def check_board(board: Board) -> None:
-    """Raises Stopped if somebody asked all units to give up."""
+    """Raise Stopped if another unit asked all units to give up."""
     if board[STOP]:
         raise Stopped

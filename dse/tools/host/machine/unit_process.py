@@ -41,13 +41,13 @@ class Execute:
 
 @dataclass(frozen=True)
 class Stream:
-    """Read memory until the board says stop; ``gbps`` None: as fast as it goes."""
+    """Read memory until the board says stop. With ``gbps`` None, read as fast as possible."""
 
     gbps: float | None
 
 
 def as_board(memory: SharedMemory) -> memoryview[int]:
-    """Shared memory as 64-bit integers."""
+    """Return shared memory as 64-bit integers."""
     assert memory.buf is not None, "the memory is open"
     return memory.buf.cast("q")
 
@@ -65,7 +65,7 @@ Request = Load | Execute | Stream | Follow
 
 
 def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
-    """The life of the process. Answers are (True, result) or (False, what went wrong)."""
+    """Serve requests until the process ends. Answers are (True, result) or (False, error)."""
     os.sched_setaffinity(0, unit.cores)
     board_memory = SharedMemory(board_name)
     board = as_board(board_memory)
