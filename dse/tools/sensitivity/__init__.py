@@ -1,2 +1,2 @@
-"""What a network loses if some of its layers run in another number format, measured by ONNX
+"""Loss of a network if some of its layers run in another number format, measured by ONNX
 Runtime."""

@@ -38,7 +38,7 @@ class ImageScaling:
 
 
 def parse_scaling(mean: str | None, std: str | None) -> ImageScaling:
-    """From texts such as ``0.485,0.456,0.406``.
+    """Parse texts such as ``0.485,0.456,0.406``.
 
     Raises:
         WorkloadError: if a text is not one number or three, or a std is 0.
@@ -69,7 +69,8 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
 
     Args:
         path: a PNG or JPEG file of at most ``MAX_PIXELS``.
-        inputs: the network's; one, of the shape [1, channels, height, width] or [1, height, width,
+        inputs: the network's inputs: one, of the shape [1, channels, height, width] or [1, height,
+            width,
             channels] with 1 or 3 channels.
         scaling: of its values, which are from 0 to 1.
 
@@ -112,7 +113,7 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
 
 
 def _check_image(path: Path, image: Any) -> None:
-    """Check what an image's header says; nothing is unpacked yet."""
+    """Check an image's header, before anything is unpacked."""
     if prod(image.size) > MAX_PIXELS:
         raise _too_large(path)
     if image.mode in _WIDE or image.mode.startswith("I;"):

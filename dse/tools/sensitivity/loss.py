@@ -20,7 +20,7 @@ _PRODUCTS = frozenset({"Gemm", "MatMul"})
 
 
 class Metric(Enum):
-    """What is compared."""
+    """Compared quantity."""
 
     TOP1 = "top1"
     """The loss is the share of positions at which another class, or label, comes out."""
@@ -30,16 +30,16 @@ class Metric(Enum):
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric, and the outputs that it compares; the loss is the mean over them."""
+    """A metric and its outputs. The loss is the mean over them."""
 
     metric: Metric
     outputs: tuple[str, ...]
 
 
 def choose_measure(model: Any, outputs: Sequence[str], metric: Metric | None = None) -> Measure:
-    """Top-1 agreement if outputs are classes, else noise over signal.
+    """Choose top-1 agreement if outputs are classes, else noise over signal.
 
-    Classes are integers, what a softmax over the last axis gives, and products of a matrix (with a
+    Classes are integers, outputs of a softmax over the last axis, and products of a matrix (with a
     bias) of two dimensions.
 
     Args:
@@ -93,11 +93,11 @@ def loss_ppm(
 
     Args:
         measure: the metric, and the outputs.
-        expected: for each sample, for each of these outputs, what the original gives.
+        expected: result of the original for each sample and each of these outputs.
         found: the same with some layers in another format.
 
     Returns:
-        Millionths: of positions that disagree, or noise over signal; 10^6 if a result is not
+        Millionths: of positions that disagree, or noise over signal. 10^6 if a result is not
         finite.
     """
     losses = []

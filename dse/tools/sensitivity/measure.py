@@ -22,7 +22,7 @@ COLUMNS = ("network", "layer", "format", "loss_ppm", "metric")
 
 @dataclass(frozen=True)
 class LayerLoss:
-    """What a network loses if one layer runs in another format."""
+    """Loss of a network if one layer runs in another format."""
 
     layer: str
     number_format: str
@@ -30,12 +30,12 @@ class LayerLoss:
 
 
 class LossMeter:
-    """Measures what a network loses on samples.
+    """Measures the loss of a network on samples.
 
     Args:
         network: the model.
-        samples: inputs; they calibrate int8's scales, too.
-        metric: None chooses by what the outputs are (:func:`choose_measure`).
+        samples: inputs, which also calibrate int8's scales.
+        metric: None chooses by the outputs (:func:`choose_measure`).
 
     Raises:
         ResultError: if ONNX Runtime is not installed or cannot run the model, or a result on a

@@ -33,8 +33,8 @@ class Rewriter:
     """Rewrites layers of a network.
 
     In int8 a convolution or matrix product reads its activations and weights through pairs of
-    QuantizeLinear and DequantizeLinear: symmetric, weights by channel, as TensorRT wants them;
-    scales are calibrated on the samples. Its outputs are not quantised, and all other layers stay
+    QuantizeLinear and DequantizeLinear: symmetric, weights by channel, as TensorRT wants them.
+    Scales are calibrated on the samples. Its outputs are not quantised, and all other layers stay
     as they are. In fp16 whatever a layer reads is rounded to fp16.
 
     Args:
@@ -134,7 +134,7 @@ def _let_others_read_originals(model: Any, layers: Collection[str]) -> None:
 
 
 def _element_types(model: Any) -> dict[str, int]:
-    """Tensor to its type, of activations and of weights."""
+    """Return the type of each tensor, of activations and of weights."""
     graph = model.graph
     types = {
         value.name: value.type.tensor_type.elem_type
@@ -144,7 +144,7 @@ def _element_types(model: Any) -> dict[str, int]:
 
 
 def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int]) -> None:
-    """Casts the FP32 tensors that layers read to FP16 and back."""
+    """Cast the FP32 tensors that layers read to FP16 and back."""
     from onnx import helper
 
     nodes: list[Any] = []
@@ -168,8 +168,8 @@ def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int])
 
 @contextmanager
 def _runtime_errors(label: str) -> Iterator[None]:
-    """Errors of ONNX and ONNX Runtime share no base class but Exception; warnings are advice on
-    preprocessing, which has no place on our stderr."""
+    """Convert errors of ONNX and ONNX Runtime, which share no base class but Exception. Warnings
+    are advice on preprocessing and are suppressed."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -25,7 +25,7 @@ _PLAIN = ImageScaling()
 
 
 def random_samples(inputs: Sequence[PartTensor], count: int, *, label: str) -> list[Sample]:
-    """Random inputs: floats between -1 and 1, integers 0 and 1.
+    """Return random inputs: floats between -1 and 1, integers 0 and 1.
 
     Raises:
         ResultError: if an input has a type that no random values are made for.
@@ -42,15 +42,15 @@ def read_samples(
     most: int,
     scaling: ImageScaling = _PLAIN,
 ) -> list[Sample]:
-    """Samples from a folder's ``.npy``, ``.npz`` and image files, in the order of their names.
+    """Read samples from a folder's ``.npy``, ``.npz`` and image files, in the order of their names.
 
-    An ``.npz`` file has an array for each input, under its name; an ``.npy`` file is for a network
-    with one input. Where an input's first dimension is 1, an ``.npy`` file may hold several samples
+    An ``.npz`` file has an array for each input, under its name. An ``.npy`` file is for a network
+    with one input. If an input's first dimension is 1, an ``.npy`` file may hold several samples
     along it. An image is for a network whose only input is one
     (:func:`dse.tools.sensitivity.images.read_image`).
 
     Args:
-        most: how many samples are taken at most.
+        most: maximum number of samples.
         scaling: of the values of images.
 
     Raises:

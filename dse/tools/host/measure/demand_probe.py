@@ -1,8 +1,8 @@
-"""How much bandwidth a group asks for, from what it leaves to a process that reads memory.
+"""Bandwidth demand of a group, from the rate that it leaves to a process that reads memory.
 
 A probe reads memory as fast as it can. Beside a reader of known rate it gets less, the less the
-faster that one is: the calibration. Beside a group it gets less, too; the group's demand is the
-rate of the reader that would leave as much.
+faster that reader is: this is the calibration. Beside a group it gets less, too. The group's demand
+is the rate of the reader that would leave as much.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CLEAR = 10
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What a probe gets beside readers, GB/s; arrays [readers] by rising rate of the reader.
+    """Rates of a probe beside readers, GB/s. Arrays are [readers] by rising rate of the reader.
 
-    ``probe`` never rises: noise is taken out by the nearest such values (isotonic regression).
+    ``probe`` never rises: noise is removed by the nearest such values (isotonic regression).
     """
 
     reader: FloatArray
@@ -41,15 +41,15 @@ class Calibration:
         return lost > RESOLVED * float(self.probe[0]) and lost > CLEAR * self.noise
 
     def demand_of(self, probe_gbps: float) -> float | None:
-        """Return the rate of the reader beside which the probe gets so much; None if it gets
-        less than beside any reader."""
+        """Return the rate of the reader beside which the probe gets the given rate, or None if it
+        gets less than beside any reader."""
         if probe_gbps < self.probe[-1] - self.noise:
             return None
         return float(np.interp(-probe_gbps, -self.probe, self.reader))
 
 
 def make_calibration(samples: Sequence[tuple[float, float]]) -> Calibration:
-    """From (rate of the reader, rate of the probe)."""
+    """Build a calibration from (rate of the reader, rate of the probe)."""
     from scipy.optimize import isotonic_regression
 
     ordered = sorted(samples)
@@ -60,12 +60,13 @@ def make_calibration(samples: Sequence[tuple[float, float]]) -> Calibration:
 
 
 def chunk_rate(log: StreamLog) -> float:
-    """Rate of the reading itself, GB/s: the median over chunks, so interruptions do not count."""
+    """Return the rate of reading, GB/s: the median over chunks, so that interruptions do not
+    count."""
     return float(CHUNK / np.median(log.end - log.begin))
 
 
 def rate_beside(log: StreamLog, begin: IntArray, end: IntArray) -> float | None:
-    """Return the same over the chunks that lie within given intervals; None if there are few."""
+    """Return the rate over the chunks that lie within given intervals, or None if there are few."""
     inside = np.zeros(len(log.begin), dtype=np.bool_)
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
         low = int(np.searchsorted(log.begin, first))

@@ -1,4 +1,4 @@
-"""What an execution tells: how long groups occupied their units, hand-overs, frames, lost time."""
+"""Evaluation of an execution: occupation of units by groups, hand-overs, frames, lost time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEWEST = 5
 
 @dataclass(frozen=True, eq=False)
 class Occupation:
-    """Of the instances of an execution; arrays [instances], ns."""
+    """Occupation by the instances of an execution. Arrays are [instances], ns."""
 
     ready: IntArray
     """When all that it waited for had happened."""
@@ -46,7 +46,7 @@ class Spread:
 
 
 def occupation(plan: ExecutionPlan, execution: Execution) -> Occupation:
-    """When units turned to their groups, and how long these kept them."""
+    """Return the times at which units turned to their groups, and the time that these kept them."""
     count = len(plan.instances)
     ready, begin, busy, lost = (np.zeros(count, dtype=np.int64) for _ in range(4))
     ends = execution.end_ns
@@ -72,14 +72,14 @@ def occupation(plan: ExecutionPlan, execution: Execution) -> Occupation:
 
 
 def spread_of(values: FloatArray) -> Spread:
-    """Median and spread of samples."""
+    """Return median and spread of samples."""
     low, median, high = np.percentile(values, (25, 50, 75))
     return Spread(float(median), float((high - low) / median) if median else 0.0, len(values))
 
 
 def undisturbed(values: FloatArray, lost: FloatArray) -> NDArray[np.bool_]:
-    """[samples]: those to use: that lost little time, or, if these are few, the ``FEWEST`` that
-    lost least."""
+    """Return [samples]: mask of samples with little lost time. At least the ``FEWEST`` best ones
+    are kept."""
     good = lost <= LOST_SHARE * values
     few = min(FEWEST, len(values))
     if int(good.sum()) >= few:
@@ -91,7 +91,7 @@ def undisturbed(values: FloatArray, lost: FloatArray) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class FrameTimes:
-    """Of the frames of an execution; arrays [frames], ns."""
+    """Times of the frames of an execution. Arrays are [frames], ns."""
 
     makespan: IntArray
     """From the frame's release to its end."""
@@ -103,7 +103,7 @@ class FrameTimes:
 
 
 def frame_times(plan: ExecutionPlan, execution: Execution, networks: int) -> FrameTimes:
-    """When frames were released and ended."""
+    """Return the times at which frames were released and ended."""
     found = occupation(plan, execution)
     ends = np.zeros((plan.frames, networks), dtype=np.int64)
     arrivals = np.zeros(networks, dtype=np.int64)

@@ -24,7 +24,7 @@ PASSES = 3
 
 
 def sample_rows(front: Front, samples: int, seed: int) -> IntArray:
-    """[at most samples + 1, width]: the fastest member, then random rows that differ."""
+    """Return [at most samples + 1, width]: the fastest member, then random rows that differ."""
     space = DesignSpace(front.problem)
     best = row_of(front.members[choose_member(front, FASTEST)].design)
     drawn = space.random(np.random.default_rng(seed), 50 * samples)
@@ -42,7 +42,7 @@ def measure_fidelity(
     dispatch: Dispatch = Dispatch.PLANNED,
     say: Callable[[str], None] = lambda text: None,
 ) -> Fidelity:
-    """Runs the fastest member and random design points, and predicts each with and without
+    """Run the fastest member and random design points, and predict each with and without
     contention.
 
     Args:
@@ -51,7 +51,7 @@ def measure_fidelity(
         samples: random design points.
         frames: of each, in each of the passes.
         seed: of the sample.
-        dispatch: what a free unit starts next.
+        dispatch: choice of the next group of a free unit.
         say: called with a line per step.
 
     Raises:

@@ -47,7 +47,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class HostFigures:
-    """What a platform file of this machine says beyond its units."""
+    """Figures of a platform file of this machine beyond its units."""
 
     peak_gbps: float
     share: float
@@ -192,7 +192,7 @@ def host_figures(
     units: Sequence[HostUnit],
     source: str,
 ) -> HostFigures:
-    """Return figures of the platform from what was measured; ``demand_gbps`` [units][groups]."""
+    """Return figures of the platform from the measurements. ``demand_gbps`` is [units][groups]."""
     alone = max(measured.stream_gbps)
     peak = max(alone, *measured.together_gbps, *(max(row) for row in demand_gbps))
     macs = [group.macs for network in networks for group in network.groups]
@@ -218,7 +218,8 @@ def host_figures(
 
 
 def demands_of(measured: Measured, bytes_moved: Sequence[int]) -> tuple[tuple[float, ...], ...]:
-    """[units][groups] in GB/s: what the probe tells, else bytes by the estimate over the time."""
+    """Return [units][groups] in GB/s: the probe's result, else the estimated bytes over the
+    time."""
     return tuple(
         tuple(
             max(
@@ -255,7 +256,7 @@ def _contention(
 def _handover_line(
     measured: Measured, problem: Problem, networks: Sequence[GroupedNetwork]
 ) -> tuple[float, float]:
-    """Fixed part in us and GB/s of a line through the hand-overs, neither negative."""
+    """Return the fixed part in us and GB/s of a line through the hand-overs, neither negative."""
     from scipy.optimize import nnls
 
     carried: dict[int, int] = {}

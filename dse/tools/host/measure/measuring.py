@@ -45,7 +45,7 @@ class CoRun:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What was measured; units and groups as in the problem."""
+    """Measurements. Units and groups are as in the problem."""
 
     alone: tuple[tuple[Spread, ...], ...]
     """[units][groups]: time that a group keeps its unit while all others do nothing."""
@@ -66,10 +66,10 @@ class Measured:
 def measure(
     machine: Machine, problem: Problem, *, frames: int, say: Say = lambda text: None
 ) -> Measured:
-    """Measures every group on every unit.
+    """Measure every group on every unit.
 
-    All networks run one after the other, so what a group finds in the caches is what it finds when
-    they share the machine, not what it left there a moment ago.
+    All networks run one after the other, so that a group finds the caches as when they share the
+    machine, not as it left them a moment ago.
 
     Args:
         machine: executes plans of the problem.
@@ -111,8 +111,8 @@ def measure(
 
 
 def _calibration(machine: Machine, stream_gbps: Sequence[float]) -> Calibration:
-    """Unit 0 reads, unit 1 is the probe. A demand is what is asked for alone, so the reader's rate
-    is the one that it was given, not what the probe leaves it."""
+    """Calibrate the probe: unit 0 reads, unit 1 is the probe. Only the demand itself is needed, so
+    the reader's rate is the one that it was given, not the rate that the probe leaves it."""
     samples = []
     for _ in range(CALIBRATIONS):
         samples.append((0.0, chunk_rate(machine.stream({1: None}, STREAM_S)[1])))
@@ -143,13 +143,13 @@ class _Bench:
         return self._lost / max(self._time, 1)
 
     def alone(self, unit: int, beside: dict[int, float | None] | None = None) -> list[Spread]:
-        """[groups]: all on one unit."""
+        """Return [groups]: all on one unit."""
         plan, execution = self._execute([unit] * self.problem.group_count, beside)
         return self._spreads(plan, execution)
 
     def handovers(self, alone: Sequence[Sequence[Spread]]) -> dict[tuple[int, int, int], Spread]:
-        """Groups on two units by turns, both ways round: what a group takes longer, from the
-        instant its data are there, than if it stays on the unit."""
+        """Measure hand-overs of groups on two units by turns, both ways round: the additional time
+        of a group, from the instant its data exist, against staying on the unit."""
         samples: dict[tuple[int, int, int], list[float]] = {}
         units = len(self.problem.units)
         feeding: dict[int, list[int]] = {}
@@ -178,7 +178,7 @@ class _Bench:
     def co_runs(
         self, unit: int, stream_gbps: Sequence[float]
     ) -> tuple[list[CoRun], list[float | None]]:
-        """Return the groups of a unit beside readers on all others; and what a probe gets beside
+        """Measure the groups of a unit beside readers on all others, and the rate of a probe beside
         each.
 
         Before and after each sweep they are measured alone, so that drift does not count.

@@ -1,4 +1,4 @@
-"""What the memory gives all units at once: whether others than they use it."""
+"""Memory bandwidth of all units at once, and its changes by other users."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ CHANGED = 1.15
 
 
 def together_gbps(machine: Machine, units: int) -> float:
-    """What units 0 to ``units`` - 1 read, all as fast as they can."""
+    """Return the rate that units 0 to ``units`` - 1 read, all as fast as they can."""
     logs = machine.stream(dict.fromkeys(range(units)), STREAM_S)
     return sum(log.gbps for log in logs.values())
 
 
 def changes(gbps: Sequence[float]) -> bool:
-    """Return whether it gave more at one time than at another."""
+    """Return whether the memory gave more at one time than at another."""
     return max(gbps) > CHANGED * min(gbps)
 
 

@@ -42,7 +42,7 @@ FILES = (PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE)
 
 @dataclass(frozen=True, eq=False)
 class HostProfile:
-    """What was measured, and the files that say it."""
+    """Measurements, and the files that contain them."""
 
     built: BuiltProblem
     measured: Measured
@@ -62,7 +62,7 @@ def profile_host(
     seed: int,
     say: Callable[[str], None] = lambda text: None,
 ) -> HostProfile:
-    """Measures networks on this machine.
+    """Measure networks on this machine.
 
     Args:
         networks: names or files, each once.
@@ -102,10 +102,10 @@ def profile_host(
 def draft_problem(
     workload: Workload, units: Sequence[HostUnit], host: Host, options: Options
 ) -> BuiltProblem:
-    """Return the problem whose groups are to be measured, with costs that mean nothing yet.
+    """Return the problem whose groups are to be measured, with placeholder costs.
 
     Raises:
-        WorkloadError: if a network is there twice; else as ``build_problem``.
+        WorkloadError: if a network is listed twice, else as ``build_problem``.
     """
     sources = [network.source for network in workload.networks]
     for source in sources:
@@ -118,7 +118,7 @@ def draft_problem(
 def host_profile(
     built: BuiltProblem, measured: Measured, units: Sequence[HostUnit], host: Host, source: str
 ) -> HostProfile:
-    """Return the files that say what was measured; they are read back before they are returned."""
+    """Return the files of the measurements, after reading them back."""
     problem, networks = built.problem, built.networks
     demands = demands_of(measured, _bytes_moved(built))
     figures = host_figures(measured, problem, networks, demands, host, units, source)
@@ -134,7 +134,7 @@ def host_profile(
 
 
 def _bytes_moved(built: BuiltProblem) -> list[int]:
-    """[groups]: by the estimate, demand x time."""
+    """Return [groups]: bytes by the estimate, demand x time."""
     moved = []
     for table in built.costs:
         unit = table.units[0]

@@ -1,4 +1,4 @@
-"""Networks with rates run for real: how long their releases take, beside what was predicted."""
+"""Real runs of networks with rates: measured times of their releases beside the predicted ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NetworkResponses:
 
 @dataclass(frozen=True)
 class ReleaseTimes:
-    """What releases and groups take, predicted or measured."""
+    """Times of releases and groups, predicted or measured."""
 
     responses: tuple[NetworkResponses, ...]
     """[networks]"""
@@ -46,7 +46,7 @@ class ReleaseTimes:
 def run_releases(
     machine: Machine, problem: Problem, design: DesignPoint, periods: int, *, dispatch: Dispatch
 ) -> tuple[ReleaseTimes, ReleaseTimes]:
-    """Runs so many periods and ``WARM_UP`` before them; what was predicted of them, and measured.
+    """Run this many periods after ``WARM_UP`` others. Returns predicted and measured times.
 
     Raises:
         ResultError: if the design is overloaded, these are too many, or the machine fails.
@@ -74,7 +74,7 @@ def run_releases(
 def release_times(
     problem: Problem, plan: ExecutionPlan, start_ns: FloatArray, end_ns: FloatArray
 ) -> ReleaseTimes:
-    """What releases take, without those of the first periods.
+    """Return the times of releases, without those of the first periods.
 
     Args:
         start_ns, end_ns: [instances], from the release of the first period.

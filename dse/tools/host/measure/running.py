@@ -1,4 +1,4 @@
-"""Design points of a result folder run for real on this machine, beside what was predicted."""
+"""Real runs of a result folder's design points on this machine, beside the predictions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PIPELINE_WINDOW = 4
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What the timeline says of a design point."""
+    """Predictions of the timeline for a design point."""
 
     makespan_ms: float
     latency_ms: tuple[float, ...]
@@ -50,7 +50,7 @@ class Predicted:
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """What was measured of a design point; the makespan's frames run one at a time."""
+    """Measurements of a design point. The makespan's frames run one at a time."""
 
     makespan: Spread
     latency_ns: tuple[float, ...]
@@ -70,7 +70,7 @@ def host_machine(
     models: Mapping[str, str] | None = None,
     seed: int,
 ) -> Iterator[HostMachine]:
-    """This machine with all groups of a problem on every unit.
+    """Return this machine with all groups of a problem on every unit.
 
     Raises:
         ResultError: if the units are not of this machine, or the models cannot be run.
@@ -83,7 +83,7 @@ def host_machine(
 
 
 def predict(problem: Problem, design: DesignPoint) -> Predicted:
-    """Makespan of one frame alone, and frames per second of a pipeline."""
+    """Predict the makespan of one frame alone, and frames per second of a pipeline."""
     frame = simulate(problem, design)
     streamed = replace(problem, execution=Pipeline(_in_flight(problem)))
     pipeline = make_long_run_evaluator(streamed)(row_of(design)[None])
@@ -130,7 +130,7 @@ class DesignRuns:
         self._pipelines.append(frame_times(plan, execution, networks))
 
     def result(self) -> Ran:
-        """Medians over all runs, without frames that were disturbed if others are enough."""
+        """Return medians over all runs, without frames that were disturbed if others are enough."""
         span, lost, latency = (
             np.concatenate([getattr(times, name)[WARM_UP:] for times in self._frames])
             for name in ("makespan", "lost", "latency")
@@ -150,7 +150,7 @@ class DesignRuns:
         )
 
     def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:
-        """[frames, groups], of the first repeat."""
+        """Return [frames, groups], of the first repeat."""
         taken = np.zeros((plan.frames, self._problem.group_count))
         for i, instance in enumerate(plan.instances):
             if instance.repeat == 1:
@@ -172,7 +172,7 @@ class DesignRuns:
 
 
 def _window(in_flight: int) -> int:
-    """Frames in flight end in batches, so periods are those of whole batches."""
+    """Return the window of whole batches, since frames in flight end in batches."""
     return in_flight * -(-PIPELINE_WINDOW // in_flight)
 
 

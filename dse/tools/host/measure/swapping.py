@@ -25,7 +25,7 @@ from results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class Streamed:
-    """What was measured; ``joules`` None without a counter."""
+    """Measurements. ``joules`` is None without a counter."""
 
     frames: int
     seconds: float
@@ -42,7 +42,7 @@ class Streamed:
 def stream_for(
     machine: HostMachine, problem: Problem, current: Callable[[], Schedule], seconds: float
 ) -> tuple[Streamed, list[FrameRecord]]:
-    """Releases frames for a while; those in flight at the end are finished.
+    """Release frames for a while. Frames in flight at the end are finished.
 
     Raises:
         ResultError: if a unit fails.
@@ -68,9 +68,9 @@ def stream_for(
 
 
 class ImprovingSchedules:
-    """The newest schedule of a workload that changes again and again, as D-HaX-CoNN has it.
+    """The newest schedule of a workload that changes repeatedly, as in D-HaX-CoNN.
 
-    Each change starts with everything on the first unit; branch and bound improves it in a thread
+    Each change starts with everything on the first unit. Branch and bound improves it in a thread
     while frames run. A context manager.
 
     Args:
@@ -155,7 +155,7 @@ class ImprovingSchedules:
 
 
 def _naive(problem: Problem) -> Published:
-    """Everything on the first unit, at the first permitted clocks."""
+    """Return a design with everything on the first unit, at the first permitted clocks."""
     design = DesignPoint(
         np.zeros(problem.group_count, dtype=np.int64),
         np.zeros(len(problem.domains), dtype=np.int64),
