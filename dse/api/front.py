@@ -204,7 +204,7 @@ class Front(Sequence[Member]):
 
         Raises:
             ResultError: on another figure, or a member that does not exist.
-            WorkloadError: on another suffix, or where the file cannot be written.
+            WorkloadError: on another suffix, or if the file cannot be written.
         """
         from results.plots.style import PICTURE_MAKERS, picture_settings
 
