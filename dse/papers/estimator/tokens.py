@@ -106,7 +106,7 @@ def tokens_of(
     if played is not None:
         figures = np.concatenate((figures, _played_figures(segments, played)), axis=-1)
         summary = np.concatenate((summary, _played_summary(problem, segments, played)), axis=1)
-        said = np.stack((_frame_rates(problem, played).mean(axis=1), played.power_w), axis=1)
+        said = np.stack((_image_rates(problem, played).mean(axis=1), played.power_w), axis=1)
     # Segments of a row one after the other, padding behind them.
     valid = np.arange(segments.unit.shape[2]) < segments.count[:, :, None]
     n = len(points)
@@ -135,9 +135,10 @@ def tokens_of(
     )
 
 
-def _frame_rates(problem: Problem, played: ShortPlay) -> FloatArray:
-    """[n, N]: frames per second."""
-    rates: FloatArray = played.rate_hz / [network.repeats for network in problem.networks]
+def _image_rates(problem: Problem, played: ShortPlay) -> FloatArray:
+    """Return [n, N]: images per second."""
+    repeats = [network.repeats for network in problem.networks]
+    rates: FloatArray = played.rate_hz * problem.images / repeats
     return rates
 
 
@@ -219,7 +220,7 @@ def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> 
 def _played_summary(problem: Problem, segments: Segments, played: ShortPlay) -> FloatArray:
     """[n, 9 + 2 units]: throughput and power (logarithms), how uneven the rates are, how far to
     trust it; of each unit how busy and how slowed it is."""
-    rates = np.maximum(_frame_rates(problem, played), 1e-6)
+    rates = np.maximum(_image_rates(problem, played), 1e-6)
     mean = rates.mean(axis=1)
     drawn = np.maximum(played.power_w - segments.idle_w, 1e-3)
     columns: Sequence[FloatArray] = (

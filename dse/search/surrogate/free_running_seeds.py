@@ -82,7 +82,7 @@ def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
     rows = space.canonical(rows[order])
     # Alike units exchanged make another row of the same.
     estimated = estimate_rows(space, rows)
-    figures = np.log(np.stack((estimated.rate.sum(axis=1), estimated.power), axis=1))
+    figures = np.log(np.stack((estimated.image_rate, estimated.power), axis=1))
     return rows[unique_rows(np.round(figures * SAME).astype(np.int64))]
 
 
@@ -188,15 +188,14 @@ def _worth(
     """[n]: log throughput - weight x log power, less what it is beyond the limits."""
     problem = space.problem
     estimated = estimate(space, work, tables, which)
-    images = np.array(problem.images)
-    value: FloatArray = np.log(estimated.rate @ images) - aims.weight * np.log(estimated.power)
+    value: FloatArray = np.log(estimated.image_rate) - aims.weight * np.log(estimated.power)
     if aims.fair.any():
         least = (estimated.rate * times_alone_ps(problem)).min(axis=1)
-        value += aims.fair * (np.log(least) - np.log(estimated.rate @ images))
+        value += aims.fair * (np.log(least) - np.log(estimated.image_rate))
     for n, network in enumerate(problem.networks):
         if network.min_rate_uhz is not None:
             # A rate is of frames per ps.
-            rate = images[n] * estimated.rate[:, n]
+            rate = problem.images[n] * estimated.rate[:, n]
             under = np.log(network.min_rate_uhz / UHZ_PS / (aims.margin * rate))
             value -= STEEPNESS * np.maximum(under, 0.0)
     if problem.power_cap_mw is not None:

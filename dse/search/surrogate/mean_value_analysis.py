@@ -52,11 +52,19 @@ class Estimate:
     """[n, networks]: frames per ps."""
     power: FloatArray
     """[n]: mW, at least ``MIN_MW``."""
+    images: tuple[int, ...]
+    """[networks]: of a frame."""
 
     @property
     def efficiency(self) -> FloatArray:
-        """[n]: frames per fJ."""
-        value: FloatArray = self.rate.sum(axis=1) / self.power
+        """Return [n]: images per fJ."""
+        value: FloatArray = self.image_rate / self.power
+        return value
+
+    @property
+    def image_rate(self) -> FloatArray:
+        """Return [n]: images of all networks per ps."""
+        value: FloatArray = self.rate @ np.array(self.images)
         return value
 
 
@@ -152,7 +160,8 @@ def estimate(
     on = space.domains_on(used)
     idle = space.problem.board_mw + np.where(on, tables.static[which], 0.0).sum(axis=1)
     # mW are fJ/ps.
-    return Estimate(rate, np.maximum(idle + (rate * work.energy).sum(axis=1), MIN_MW))
+    power = np.maximum(idle + (rate * work.energy).sum(axis=1), MIN_MW)
+    return Estimate(rate, power, space.problem.images)
 
 
 def estimate_rows(space: DesignSpace, rows: IntArray) -> Estimate:

@@ -104,7 +104,7 @@ def test_a_front_behind_a_baseline_is_refused_unless_a_manager_decided(
         front,
         members=front.members[-1:],
         certificate=None,
-        provenance=replace(front.provenance, engine=engine),
+        provenance=replace(front.provenance, engine=engine, single_decision=holds),
     )
     write_results(tmp_path / "behind", behind)
     baselines = next(c for c in verify(tmp_path / "behind") if c.name == "baselines")

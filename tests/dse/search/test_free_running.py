@@ -317,7 +317,9 @@ def test_ten_of_the_heaviest_networks_fit_at_all_clocks() -> None:
     names += ["efficientnet_b7", "maxvit_t", "efficientnet_v2_l", "densenet201"]
     problem = built(workload_of(names), groups=20)
     assert len(problem.networks) == 10
-    assert all(domain.allowed.all() for domain in problem.domains)
+    # Only the host has clocks that are not offered.
+    fixed = [domain.name for domain in problem.domains if not domain.allowed.all()]
+    assert fixed == ["cpu"]
 
 
 def test_free_running_networks_have_a_small_budget_of_their_own() -> None:

@@ -257,7 +257,7 @@ def test_networks_with_a_common_frame_are_refused(
         shipped.predictor.predict(replace(problem, execution=Pipeline(2)), rows)
 
 
-def test_a_network_that_repeats_has_so_many_fewer_frames() -> None:
+def test_a_network_that_repeats_computes_as_many_images() -> None:
     alone = build(NETWORKS[2:3])
     space = DesignSpace(alone)
     row = space.canonical(

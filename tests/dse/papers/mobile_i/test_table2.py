@@ -130,9 +130,7 @@ def test_the_page_has_the_order_counts_of_all_cells() -> None:
                     counts[count, by_copy] += table2.in_order(*latencies)
     page = PAGE.read_text("utf-8").splitlines()
     for by_copy, letter in ((False, "a"), (True, "b")):
-        (line,) = [
-            x for x in page if x.startswith(f"| Mobile-I <= Memolution ({letter}) <= SPARTA")
-        ]
+        (line,) = [x for x in page if x.startswith(f"| M-I <= Memolution ({letter}) <= SPARTA")]
         cells = [cell.strip() for cell in line.split("|")[3:-1]]
         assert cells[::2] == [str(counts[count, by_copy]) for count in INFERENCES]
 

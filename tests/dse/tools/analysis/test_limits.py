@@ -107,7 +107,7 @@ def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     (price,) = [entry for entry in document["prices"] if entry["objective"] == "energy_fj"]
     assert (price["limit"], price["at"], price["relaxed_to"]) == ("transitions of alexnet", 0, 1)
     assert price["without"] <= price["then"] < price["now"]
-    again = [entry.now for entry in limits(Front.load(folder)).prices]
+    again = [entry.now for entry in limits(Front.load(folder)).numeric.prices]
     assert again == [entry["now"] for entry in document["prices"]]
 
 
