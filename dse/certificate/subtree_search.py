@@ -46,7 +46,7 @@ class SearchTask:
     tolerance_ppm: int
 
     def worker_factory(self) -> Callable[[], Worker]:
-        """Makes workers, from tables of their own."""
+        """Make workers, from tables of their own."""
         problem, plan = self.problem, make_plan(self.problem)
         rules = make_branching_rules(
             problem,
@@ -68,7 +68,7 @@ class SearchedSlice:
 
 
 def search_slice(task: bytes, state: bytes, nodes: int) -> SearchedSlice:
-    """Searches at most so many nodes of a subtree, in any process.
+    """Search at most a given number of nodes of a subtree, in any process.
 
     Args:
         task: the pickled :class:`SearchTask`.
@@ -89,7 +89,7 @@ def _worker_factory(task: bytes) -> Callable[[], Worker]:
 
 
 class Worker:
-    """Searches one subtree after the other; each worker may do so in a thread of its own."""
+    """Searches one subtree after the other. Each worker may do so in a thread of its own."""
 
     def __init__(self, problem: Problem, plan: Plan, rules: BranchingRules) -> None:
         self._plan, self._rules = plan, rules
@@ -105,7 +105,7 @@ class Worker:
         self.subtree: Subtree | None = None
 
     def begin(self, subtree: Subtree) -> None:
-        """Takes a subtree that nobody has searched."""
+        """Take a subtree that nobody has searched."""
         from fitness.branch_and_bound.search import begin_subtree
 
         self.subtree = subtree
@@ -113,7 +113,7 @@ class Worker:
         begin_subtree(self._plan, self._rules, self.tree, subtree.units, subtree.points)
 
     def set_members(self, archive: SearchTree) -> None:
-        """Searches for what is better than these members from now on."""
+        """Search for what is better than these members from now on."""
         while len(archive.objectives) > len(self.tree.objectives):
             self.tree = with_more_room(self.tree)
         members = slice(0, int(archive.progress.members))
@@ -123,7 +123,8 @@ class Worker:
         self.tree.progress.members_found = 0
 
     def advance(self, nodes: int) -> bool:
-        """Searches at most so many more nodes; whether nothing of the subtree is left."""
+        """Search at most the given number of further nodes. Return whether the subtree is
+        exhausted."""
         from fitness.branch_and_bound.search import search_nodes
 
         assert self.subtree is not None
@@ -144,19 +145,19 @@ class Worker:
 
     @property
     def likely_size(self) -> tuple[bool, int]:
-        """Larger for a subtree that probably has more nodes left: one that was not done when it was
-        searched last, else one with more choices open."""
+        """Return a larger number for a subtree that probably has more nodes left: one that was not
+        done when it was searched last, else one with more choices open."""
         assert self.subtree is not None
         open_points = sum(int(mask).bit_count() for mask in self.subtree.points)
         return self.subtree.nodes > 0, open_points + int((self.subtree.units < 0).sum())
 
     def state(self) -> bytes:
-        """All that the search depends on from here; without what it has logged."""
+        """Return all that the search depends on from here. Without what it has logged."""
         rows = len(self.tree.objectives).to_bytes(WORD, "little")
         return zlib.compress(b"".join((rows, *(a.tobytes() for a in self._arrays()))), 1)
 
     def restore(self, state: bytes) -> None:
-        """Goes on where another worker of the same search was."""
+        """Continue from the state of another worker of the same search."""
         data = np.frombuffer(zlib.decompress(state), dtype=np.uint8)
         while len(self.tree.objectives) < int.from_bytes(data[:WORD].tobytes(), "little"):
             self.tree = with_more_room(self.tree)
@@ -167,7 +168,8 @@ class Worker:
             at += len(flat)
 
     def take(self, found: SearchedSlice) -> bool:
-        """Takes over what was searched elsewhere; whether nothing of the subtree is left."""
+        """Take over the state of a search that ran elsewhere. Return whether the subtree is
+        exhausted."""
         assert self.subtree is not None
         self.restore(found.state)
         self.subtree.log += found.log
@@ -183,7 +185,7 @@ class Worker:
                     yield value
 
     def hand_over(self) -> list[Subtree]:
-        """Ends the search of the subtree: all that is open in it, as subtrees."""
+        """End the search of the subtree: all that is open in it, as subtrees."""
         assert self.subtree is not None
         before = len(self.subtree.parts)
         self.tree.progress.ending = 1
@@ -191,8 +193,8 @@ class Worker:
         return self.subtree.parts[before:]
 
     def open_bounds(self) -> list[IntArray]:
-        """Bounds [objectives] of what is open in the subtree: the untried options of every level
-        and the present choice.
+        """Bound [objectives] of what is open in the subtree: the untried options of every level and
+        the present choice.
 
         A level's bounds hold for all levels below it, so the largest on the path counts.
         """
@@ -231,9 +233,10 @@ class Threads:
         self._pool.shutdown()
 
     def search(self, workers: Sequence[Worker], nodes: int) -> list[bool]:
-        """Whether nothing is left, of each worker's subtree, after so many more nodes.
+        """Search each worker's subtree for at most the given number of nodes. Return whether each
+        is exhausted.
 
-        A thread that is done with one takes the next; what will take long begins first, so that
+        A thread that is done with one takes the next. What will take long begins first, so that
         threads end at about the same time. One future per thread, not per subtree: many subtrees
         are done in less time than a future takes.
         """
@@ -253,7 +256,7 @@ class Threads:
 
 
 def with_more_room(tree: SearchTree) -> SearchTree:
-    """The same with room for twice as many members."""
+    """Return the same with room for twice as many members."""
     wider: dict[str, Any] = {
         name: np.concatenate([getattr(tree, name)] * 2) for name in MEMBER_FIELDS
     }

@@ -1,7 +1,7 @@
 """The estimate: the parts of the time of a group from its multiply-accumulates and bytes.
 
 Of a launch compute = MACs / (peak x efficiency), memory = bytes / (peak bandwidth x the unit's
-share), both at the fastest clocks; they follow the clocks by :mod:`fitness.cost_model.clock_law`.
+share), both at the fastest clocks. They follow the clocks by :mod:`fitness.cost_model.clock_law`.
 A launch takes a fixed time besides.
 """
 
@@ -44,7 +44,8 @@ class UnitModel:
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
-    """The figures of ``unit`` with ``peak`` at the fastest points of its own and the memory's.
+    """Return the figures of ``unit`` with ``peak`` at the fastest points of its own and the
+    memory's.
 
     A unit without a share works in memory of its own: its elements have no bytes.
     """
@@ -68,7 +69,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
 
 
 def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
-    """The share of its peak that a unit reaches on ``layer``."""
+    """Return the share of its peak that a unit reaches on ``layer``."""
     default = efficiency["default"]
     if layer.kind is LayerKind.CONVOLUTION and is_depthwise(layer):
         return efficiency.get(DEPTHWISE, efficiency.get("convolution", default))
@@ -76,7 +77,7 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 
 
 def is_depthwise(layer: Layer) -> bool:
-    """Whether every group of a convolution reads a single channel."""
+    """Return whether every group of a convolution reads a single channel."""
     if layer.window is None or layer.window.groups == 1 or not layer.input_shapes:
         return False
     shape = layer.input_shapes[0]
@@ -84,7 +85,7 @@ def is_depthwise(layer: Layer) -> bool:
 
 
 def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
-    """The parts of the time of a group's launches on a unit."""
+    """Return the parts of the time of a group's launches on a unit."""
     pairs: Counter[tuple[Fraction, int]] = Counter()
     fixed = 0
     shares = [model.bandwidth_share]
