@@ -20,8 +20,8 @@ class AxoNN(Baseline):
 
     Assumed: energy is that of the network alone at the fastest clocks, idle power of all that is on
     included. The budget of a workload (``--energy-budget``) is shared out by what the networks take
-    on the GPU. Without one, a network may take as much as on the GPU. It considers one network
-    only: each is placed as if it were alone, and all then run together. If no mapping keeps the
+    on the GPU; without one, a network may take as much as on the GPU. It considers one network
+    only: each is placed as if it were alone, and all then run together. Where no mapping keeps the
     budget, the lowest energy one is taken. Networks whose groups form a graph are left to others.
     """
 
@@ -29,7 +29,7 @@ class AxoNN(Baseline):
     label = "AxoNN"
 
     def rows(self) -> IntArray:
-        """Return [1, width], or none if a network is not a chain."""
+        """[1, width]; none where a network is not a chain."""
         space = self._space
         chain = {(g, g + 1) for n in space.problem.networks for g in n.groups[:-1]}
         if set(space.problem.edges) != chain:
@@ -48,10 +48,10 @@ class AxoNN(Baseline):
 
 
 def fastest_within(space: DesignSpace, costs: Costs, network: int, budget_fj: int) -> list[int]:
-    """Return units of the groups of a chain: fastest of those that take ``budget_fj`` at most for
-    one run alone, or the lowest energy of all if none does.
+    """Units of the groups of a chain: fastest of those that take ``budget_fj`` at most for one run
+    alone, or the lowest energy of all where none does.
 
-    Idle power depends on the domains that are on. So the mappings are searched once for every set
+    Idle power depends on the domains that are on; so the mappings are searched once for every set
     of domains that may be on, with the idle power of that set.
     """
 
@@ -89,7 +89,7 @@ def gpu_energies_fj(space: DesignSpace, costs: Costs) -> list[int]:
 
 
 def dynamic_mw(space: DesignSpace) -> list[list[int]]:
-    """Return [units][groups]: power above idle at the fastest clocks."""
+    """[units][groups]: power above idle at the fastest clocks."""
     tables = []
     for unit in space.problem.units:
         points = tuple(int(space.points[clock][-1]) for clock in unit.clocks)
@@ -99,8 +99,7 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
 
 
 def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
-    """Return power drawn all the time while the domains ``on`` [domains] are at their fastest
-    clocks."""
+    """Power drawn all the time while the domains ``on`` [domains] are at their fastest clocks."""
     problem = space.problem
     points = [int(allowed[-1]) for allowed in space.points]
     power = problem.board_mw
@@ -114,7 +113,7 @@ def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
 
 
 def _power_states(space: DesignSpace) -> Iterator[BoolArray]:
-    """Return [domains] each: what may be on. Every set of those that need not be."""
+    """[domains] each: what may be on; every set of those that need not be."""
     always = np.array([not domain.may_be_off for domain in space.problem.domains])
     optional = np.flatnonzero(~always)
     for choice in itertools.product((False, True), repeat=len(optional)):
@@ -124,7 +123,7 @@ def _power_states(space: DesignSpace) -> Iterator[BoolArray]:
 
 
 def _layers(space: DesignSpace, costs: Costs, network: int, on: BoolArray) -> list[Layer]:
-    """Return the groups of a network on the units whose domains are on."""
+    """The groups of a network on the units whose domains are on."""
     units = space.problem.units
     usable = [u for u, unit in enumerate(units) if all(on[clock] for clock in unit.clocks)]
     idle = idle_power_mw(space, on)

@@ -21,7 +21,7 @@ class Baseline(ABC):
     ended.
 
     Those of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no others. All
-    keep no constraint but what a unit can run and, if a method has one, the energy budget.
+    keep no constraint but what a unit can run and, where a method has one, the energy budget.
     """
 
     name: ClassVar[str]
@@ -35,16 +35,15 @@ class Baseline(ABC):
         self._asked = False
 
     def title(self) -> str:
-        """Return the label on this problem."""
+        """The label on this problem."""
         return self.label
 
     @abstractmethod
     def rows(self) -> IntArray:
-        """Return an array [n, groups + domains]: what the method proposes, canonical. None: it does
-        not apply."""
+        """[n, groups + domains]: what the method proposes, canonical; none: it does not apply."""
 
     def ask(self) -> IntArray:
-        """Return the rows, the first time."""
+        """The rows, the first time."""
         if self._asked:
             return np.zeros((0, self._space.width), dtype=np.int64)
         self._asked = True
@@ -55,7 +54,7 @@ class Baseline(ABC):
         del rows, outcomes
 
     def _row(self, mapping: list[int] | IntArray) -> IntArray:
-        """Return an array [1, width]: a mapping at the fastest clocks."""
+        """[1, width]: a mapping at the fastest clocks."""
         return at_fastest_clocks(self._space, np.asarray(mapping, dtype=np.int64)[None])
 
     def _nothing(self) -> IntArray:
@@ -63,8 +62,7 @@ class Baseline(ABC):
 
 
 def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
-    """Return an array [n, width]: mappings [n, groups] with the fastest clocks that may be chosen,
-    canonical."""
+    """[n, width]: mappings [n, groups] with the fastest clocks that may be chosen, canonical."""
     clocks = np.array([points[-1] for points in space.points], dtype=np.int64)
     return space.canonical(
         np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
@@ -72,12 +70,12 @@ def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
 
 
 def has_gpu(space: DesignSpace) -> bool:
-    """Return whether a unit is called ``gpu``."""
+    """Whether a unit is called ``gpu``."""
     return any(unit.name == GPU for unit in space.problem.units)
 
 
 def gpu_of(space: DesignSpace) -> int:
-    """Return the unit called ``gpu``. If there is none, the one that runs all networks fastest."""
+    """The unit called ``gpu``; where there is none, the one that runs all networks fastest."""
     names = [unit.name for unit in space.problem.units]
     if GPU in names:
         return names.index(GPU)
@@ -85,8 +83,8 @@ def gpu_of(space: DesignSpace) -> int:
 
 
 def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
-    """Return an array [groups]: network n on ``units[n]``. What that unit cannot run goes to the
-    GPU, as TensorRT lets layers fall back, or else to the unit that is fastest for it."""
+    """[groups]: network n on ``units[n]``; what that unit cannot run goes to the GPU, as TensorRT
+    lets layers fall back, or else to the unit that is fastest for it."""
     mapping = np.array(units, dtype=np.int64)[space.owner]
     allowed = space.problem.allowed
     every = np.arange(space.groups)
@@ -96,8 +94,7 @@ def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
 
 
 def clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return an array [groups, units]: times, a thousand times the group's best if it cannot
-    run."""
+    """[groups, units]: times, a thousand times the group's best where it cannot run."""
     times = space.fastest_time.astype(np.float64)
     return np.where(space.problem.allowed, times, 1e3 * times.min(axis=1)[:, None])
 
@@ -122,7 +119,7 @@ class Costs:
 
 
 def costs_of(space: DesignSpace) -> Costs:
-    """Return the costs at the fastest clocks that may be chosen."""
+    """The costs at the fastest clocks that may be chosen."""
     problem = space.problem
     incoming: list[list[tuple[int, int]]] = [[] for _ in range(space.groups)]
     for e, (source, target) in enumerate(problem.edges):

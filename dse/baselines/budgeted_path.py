@@ -13,7 +13,7 @@ MAX_LABELS = 20_000
 
 @dataclass(frozen=True)
 class Layer:
-    """Options of one step. ``time``, ``energy`` [options]. ``hop_time``, ``hop_energy`` [options of
+    """Options of one step. ``time``, ``energy`` [options]; ``hop_time``, ``hop_energy`` [options of
     the layer before][options], empty in the first layer. All at least 0."""
 
     units: tuple[int, ...]
@@ -41,8 +41,8 @@ class _Label:
 
 
 def fastest_path(layers: list[Layer], budget: int) -> Path:
-    """Return the path of least time among those whose energy is at most ``budget``. The one of
-    least energy if there is none."""
+    """The path of least time among those whose energy is at most ``budget``; the one of least
+    energy where there is none."""
     fast = _weighted(layers, FIRST, 1)
     if fast.energy <= budget:
         return fast
@@ -64,7 +64,7 @@ def fastest_path(layers: list[Layer], budget: int) -> Path:
 
 
 def _to_go(layers: list[Layer], by_time: int, by_energy: int) -> list[list[int]]:
-    """Return [layers][options]: least weighted sum of all that follows an option."""
+    """[layers][options]: least weighted sum of all that follows an option."""
     costs = [[0] * len(layers[-1].units)]
     for layer in layers[:0:-1]:
         after = costs[-1]
@@ -85,7 +85,7 @@ def _to_go(layers: list[Layer], by_time: int, by_energy: int) -> list[list[int]]
 
 
 def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
-    """Return the path of least ``by_time`` x time + ``by_energy`` x energy."""
+    """The path of least ``by_time`` x time + ``by_energy`` x energy."""
     after = _to_go(layers, by_time, by_energy)
     units = []
     time = energy = 0
@@ -109,9 +109,9 @@ def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
 
 
 def _closed(layers: list[Layer], budget: int, known: Path, by_time: int, by_energy: int) -> Path:
-    """Return ``known``, or the fastest path that is faster and keeps the budget.
+    """``known``, or the fastest path that is faster and keeps the budget.
 
-    A label is dropped if no completion can do both: by its least time, its least energy, or
+    A label is dropped where no completion can do both: by its least time, its least energy, or
     their weighted sum.
     """
     time_left, energy_left = _to_go(layers, 1, 0), _to_go(layers, 0, 1)

@@ -44,8 +44,8 @@ _COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind
 
 
 def compared_objective(problem: Problem) -> int:
-    """Return the index of the objective that methods are compared by: the first that HaX-CoNN has
-    (Eq. 10, 11, or throughput), else the first of all."""
+    """Index of the objective that methods are compared by: the first that HaX-CoNN has (Eq. 10,
+    11, or throughput), else the first of all."""
     for index, objective in enumerate(problem.objectives):
         if objective.kind in _COMPARED and objective.network is None:
             return index
@@ -83,10 +83,11 @@ class _Best:
 
 @lru_cache(maxsize=2)
 def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
-    """Return each method that applies, with the best of what it proposes: first those that keep all
-    constraints, then by :func:`compared_objective`, then by the other objectives. A method that has
-    a front comes with all of it, that best one first. If groups choose among number formats,
-    each method is there once in each of them: the methods choose units alone."""
+    """Each method that applies, with the best of what it proposes: first those that keep all
+    constraints, then by :func:`compared_objective`, then by the other objectives. A method that
+    has a front comes with all of it, that best one first. Where groups choose among number formats,
+    each method is there once in each of them: the methods choose units alone.
+    """
     found = _best_of_all(space)
     if not found:
         return ()
@@ -101,7 +102,7 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
 
 
 def baseline_rows(space: DesignSpace) -> IntArray:
-    """Return an array [points, width]: the methods' points, for an initial population."""
+    """[points, width]: the methods' points, for an initial population."""
     rows = [best.row for best in _best_of_all(space)]
     return np.array(rows, dtype=np.int64).reshape(-1, space.width)
 

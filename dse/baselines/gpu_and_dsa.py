@@ -1,4 +1,4 @@
-"""GPU & DSA: each network on one unit, not all on the same (HaX-CoNN, 5, baseline 2, Case 2 of
+"""GPU & DSA: each network on one unit, not all on the same (HaX-CoNN, 5, baseline 2; Case 2 of
 Fig. 1)."""
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ MAX_FREE_ASSIGNMENTS = 256
 
 
 class GpuAndDsa(Baseline):
-    """Whole networks on units, at least two units used. A single network leaves the GPU.
+    """Whole networks on units, at least two units used; a single network leaves the GPU.
 
-    Assumed: of all such assignments the paper's authors took the best. So all are proposed, and the
+    Assumed: of all such assignments the paper's authors took the best; so all are proposed, and the
     best by the timeline, with contention, represents the method. Of more than ``MAX_ASSIGNMENTS``
-    (``MAX_FREE_ASSIGNMENTS`` if networks run freely) one is: the longest network first, each to
+    (``MAX_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
     the unit that is done first, at least one elsewhere. What a unit cannot run falls back to the
     GPU, as in TensorRT.
     """
@@ -29,11 +29,11 @@ class GpuAndDsa(Baseline):
     label = "GPU & DSA"
 
     def title(self) -> str:
-        """In other words if there is no GPU."""
+        """In other words where there is no GPU."""
         return self.label if has_gpu(self._space) else "one unit per network"
 
     def rows(self) -> IntArray:
-        """Return [assignments, width], or none if there is one unit."""
+        """[assignments, width]; none where there is one unit."""
         space = self._space
         units, networks = len(space.problem.units), len(space.size)
         if units < 2:

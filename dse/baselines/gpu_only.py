@@ -1,4 +1,4 @@
-"""GPU only: all networks on the GPU (HaX-CoNN, 5, baseline 1, Case 1 of Fig. 1)."""
+"""GPU only: all networks on the GPU (HaX-CoNN, 5, baseline 1; Case 1 of Fig. 1)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ class GpuOnly(Baseline):
     """Every group on the GPU.
 
     Assumed: groups of networks that wait at the same time take turns in the order of the timeline's
-    queue. And what the GPU cannot run goes to the unit that is fastest for it.
+    queue; and what the GPU cannot run goes to the unit that is fastest for it.
     """
 
     name = "gpu-only"
     label = "GPU only"
 
     def title(self) -> str:
-        """With the name of the unit that stands for a GPU if there is none."""
+        """With the name of the unit that stands for a GPU where there is none."""
         unit = self._space.problem.units[gpu_of(self._space)].name
         return self.label if has_gpu(self._space) else f"{unit} only"
 
     def rows(self) -> IntArray:
-        """Return a mapping as an array [1, width]."""
+        """[1, width]"""
         gpu = gpu_of(self._space)
         return self._row(whole_networks(self._space, [gpu] * len(self._space.size)))

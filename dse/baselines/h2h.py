@@ -23,17 +23,17 @@ workloads."""
 class H2h(Baseline):
     """From Herald's mapping, the move that shortens the frame most, again and again, until none
     does: a group joins the unit of one that it feeds or that feeds it (HaX-CoNN, 2: H2H improves
-    Herald by the transition costs, Table 1: no contention).
+    Herald by the transition costs; Table 1: no contention).
 
-    Assumed: it judges by the length of the frame (of the pipeline's window, if throughput is an
-    objective) on our timeline with hand-overs and without contention. ``MAX_SIMULATED_GROUPS`` ends
+    Assumed: it judges by the length of the frame (of the pipeline's window, where throughput is an
+    objective) on our timeline with hand-overs and without contention; ``MAX_SIMULATED_GROUPS`` ends
     it."""
 
     name = "h2h"
     label = "H2H"
 
     def rows(self) -> IntArray:
-        """Return a mapping as an array [1, width]."""
+        """[1, width]"""
         space = self._space
         cost = cost_without_contention(space)
         mapping = np.array(balanced_mapping(space), dtype=np.int64)
@@ -53,7 +53,7 @@ class H2h(Baseline):
 
 
 def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
-    """Return a function from mappings [n, groups] to what H2H minimises, [n] ps."""
+    """A function from mappings [n, groups] to what H2H minimises, [n] ps."""
     problem = without_contention(space.problem)
     if problem.execution.frames_overlap:
         account = rules_of(problem).make_account(problem, 1)
@@ -63,13 +63,12 @@ def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray
 
 
 def without_contention(problem: Problem) -> Problem:
-    """Return the problem without contention."""
+    """The problem without contention."""
     return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 
 def data_local_moves(space: DesignSpace, mapping: IntArray) -> IntArray:
-    """Return an array [n, groups]: every mapping that differs in one group, now on the unit of a
-    neighbour."""
+    """[n, groups]: every mapping that differs in one group, now on the unit of a neighbour."""
     moves = {
         (g, int(mapping[other]))
         for edge in space.problem.edges

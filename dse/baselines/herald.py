@@ -11,22 +11,22 @@ from dse.space.design_space import DesignSpace
 
 class Herald(Baseline):
     """Each group goes to the unit whose load is least with it (HaX-CoNN, 2: Herald optimises the
-    utilisation of the accelerators, Table 1: no transition cost, no contention).
+    utilisation of the accelerators; Table 1: no transition cost, no contention).
 
-    Assumed: the networks take turns, the i-th groups of all before any next one. Load is the sum of
-    stand-alone times, a network that repeats counting as often. Among equals the first unit.
+    Assumed: the networks take turns, the i-th groups of all before any next one; load is the sum of
+    stand-alone times, a network that repeats counting as often; among equals the first unit.
     """
 
     name = "herald"
     label = "Herald"
 
     def rows(self) -> IntArray:
-        """Return a mapping as an array [1, width]."""
+        """[1, width]"""
         return self._row(balanced_mapping(self._space))
 
 
 def balanced_mapping(space: DesignSpace) -> list[int]:
-    """Return an array [groups]: Herald's units. H2H starts from them."""
+    """[groups]: Herald's units; H2H starts from them."""
     costs = costs_of(space)
     networks = space.problem.networks
     load = [0] * len(space.problem.units)

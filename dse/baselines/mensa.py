@@ -10,7 +10,7 @@ class Mensa(Baseline):
     """Each group goes to the unit on which it ends soonest, counted from the end of what feeds it:
     its own time and the present hand-over, nothing of what comes later (HaX-CoNN, 5.1, 3).
 
-    Assumed: its layers are our groups. The first group of a network comes from nowhere. It knows
+    Assumed: its layers are our groups; the first group of a network comes from nowhere. It knows
     one network only (Table 1): each network of a workload is placed as if it were alone, and all
     then run together.
     """
@@ -19,7 +19,7 @@ class Mensa(Baseline):
     label = "Mensa"
 
     def rows(self) -> IntArray:
-        """Return a mapping as an array [1, width]."""
+        """[1, width]"""
         costs = costs_of(self._space)
         mapping: list[int] = [0] * self._space.groups
         for groups in costs.order:

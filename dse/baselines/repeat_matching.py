@@ -17,14 +17,14 @@ MAX_REPEATS = 1000
 
 
 def balanced(problem: Problem) -> Problem:
-    """Return the problem with faster networks repeated to match the slowest (HaX-CoNN, 5.4).
+    """The problem with faster networks repeated to match the slowest (HaX-CoNN, 5.4).
 
-    A network's time is that of all its repeats on its best unit alone, at the fastest clocks. It is
+    A network's time is that of all its repeats on its best unit alone, at the fastest clocks; it is
     repeated as often as brings that nearest to the slowest network's.
 
     Raises:
-        WorkloadError: if a network would have to run more than ``MAX_REPEATS`` times.
-        ResultError: if the figures leave int64.
+        WorkloadError: where a network would have to run more than ``MAX_REPEATS`` times.
+        ResultError: where the figures leave int64.
     """
     times = alone_on_best_unit(problem)
     networks = []
@@ -43,8 +43,8 @@ def balanced(problem: Problem) -> Problem:
 
 
 def alone_on_best_unit(problem: Problem) -> list[int]:
-    """Return ps, per network: all its repeats on the unit that is fastest for it, hand-overs not
-    counted. What that unit cannot run is on its own best unit."""
+    """ps, per network: all its repeats on the unit that is fastest for it, hand-overs not counted;
+    what that unit cannot run is on its own best unit."""
     space = DesignSpace(problem)
     units, count = len(problem.units), len(problem.networks)
     totals: list[IntArray] = []

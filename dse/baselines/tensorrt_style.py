@@ -13,7 +13,7 @@ class TensorRtStyle(Baseline):
     """Every group on the GPU, which one core feeds, at all clocks that the GPU has among its own:
     on a Jetson TX2 with the memory's clock held, 12 x 13 of them.
 
-    Unlike the other methods it yields a front, not one point. It applies if throughput
+    Unlike the other methods it yields a front, not one point. It applies where throughput
     is an objective. Assumed: what the GPU cannot run goes to the unit that is fastest for it.
     """
 
@@ -22,7 +22,7 @@ class TensorRtStyle(Baseline):
     has_front = True
 
     def rows(self) -> IntArray:
-        """Return a mapping as an array [clock choices, width]."""
+        """[clock choices, width]"""
         space = self._space
         if all(o.kind is not ObjectiveKind.THROUGHPUT for o in space.problem.objectives):
             return self._nothing()

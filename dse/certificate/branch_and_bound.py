@@ -55,7 +55,7 @@ Cluster = Callable[[bytes, Sequence[bytes], int], Sequence[SearchedSlice]]
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """Progress of a search. ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
+    """Progress of a search; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
     yet.
     """
 
@@ -72,7 +72,7 @@ class SearchProgress:
 @dataclass(frozen=True, eq=False)
 class Incumbents:
     """Objectives [members, objectives] of feasible design points, and their rows [members, groups +
-    domains], or None if only the objectives are known."""
+    domains]; None where only the objectives are known."""
 
     objectives: IntArray
     rows: IntArray | None = None
@@ -125,29 +125,29 @@ def find_front(
     on_checkpoint: Callable[[ExactResult], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> ExactResult:
-    """Find the Pareto front over all units, operating points and rules of the problem.
+    """Finds the Pareto front over all units, operating points and rules of the problem.
 
     The timeline is not monotone, so a node is closed only by a bound that holds for every
     completion: see :mod:`fitness.branch_and_bound.bounds`.
 
     Args:
-        objectives: positions of the problem's objectives that count. None: all. With one of them
+        objectives: positions of the problem's objectives that count; None: all. With one of them
             the front is its best design point.
-        known: incumbents. Only design points that these do not dominate are searched for.
+        known: incumbents; only design points that these do not dominate are searched for.
         tolerance_ppm: what is better than a member by no more than this many millionths in any
             objective need not be found (see :mod:`results.front.epsilon`).
         max_nodes: ends the search there, on any machine alike.
         until: ends the search earlier.
-        resume_from: the tree of an earlier search of the same problem that was ended. What this one
+        resume_from: the tree of an earlier search of the same problem that was ended; what this one
             searches is added to it. ``known`` must have the members of the earlier one.
-        jobs: threads. One per core by default. The result does not depend on it.
-        cluster: searches instead of threads. Nor does the result depend on that.
+        jobs: threads; one per core by default. The result does not depend on it.
+        cluster: searches instead of threads; nor does the result depend on that.
         on_progress: called after every round.
         on_checkpoint: called now and then with what is known so far, to resume from.
-        interrupted: polled as often. True ends the search.
+        interrupted: polled as often; true ends the search.
 
     Raises:
-        ResultError: if no bound is known for an objective or a limit, see
+        ResultError: where no bound is known for an objective or a limit, see
             :func:`dse.certificate.preconditions.check_provable`.
     """
     columns = tuple(range(len(problem.objectives))) if objectives is None else tuple(objectives)
@@ -183,7 +183,7 @@ class _Pace:
         self._per_second = FIRST_ROUND / ROUND_SECONDS
 
     def nodes(self, seconds: float) -> int:
-        """Return the number of nodes of the next round, if the given seconds are left."""
+        """Nodes of the next round, if so many seconds are left."""
         return max(1, int(self._per_second * min(ROUND_SECONDS, seconds)))
 
     def saw(self, nodes: int, seconds: float) -> None:
@@ -197,7 +197,7 @@ class _Search:
     """A search: subtrees that are open, in the order of the tree, and the members so far.
 
     In a round the first subtrees are searched for some nodes each, all from the members that were
-    known before it. What they find is put together in their order. So the result does not depend on
+    known before it; what they find is put together in their order. So the result does not depend on
     the number of threads."""
 
     def __init__(
@@ -228,7 +228,7 @@ class _Search:
         return time.monotonic() - self._began
 
     def add_incumbents(self, known: Incumbents) -> int:
-        """Add known solutions to the members. How many none dominates."""
+        """Add known solutions to the members; how many none dominates."""
         from fitness.branch_and_bound.archive import insert_member, is_fathomed
 
         groups = self._problem.group_count
@@ -249,8 +249,7 @@ class _Search:
         return added
 
     def advance(self, place: Threads | Cluster, most: int | None) -> bool:
-        """Run one round of at most the given number of nodes. Return whether the search is
-        complete."""
+        """One round, of at most so many nodes; whether the search is complete."""
         active = self._open[:SUBTREES]
         share = SLICE_NODES
         if most is not None:
@@ -277,7 +276,7 @@ class _Search:
     def _searched(
         self, place: Threads | Cluster, workers: Sequence[Worker], nodes: int
     ) -> list[bool]:
-        """Return for each worker whether its subtree is exhausted."""
+        """Whether nothing is left, of each worker's subtree."""
         if isinstance(place, Threads):
             return place.search(workers, nodes)
         self._pickled = self._pickled or pickle.dumps(self._task)
@@ -326,7 +325,7 @@ class _Search:
         return result
 
     def checkpoint(self) -> ExactResult:
-        """Return the result so far. The search continues."""
+        """The result if the search ended now; it goes on as if there were none."""
         ended: dict[Subtree, Subtree] = {}
         for subtree, worker in self._busy.items():
             copy = self._make_worker()
@@ -361,7 +360,7 @@ class _Search:
         return None if still_open is None else max(still_open, self._tolerance_ppm)
 
     def _open_bounds(self) -> IntArray:
-        """Return an array [open, objectives]: bounds of all subtrees not covered yet."""
+        """[open, objectives]: bounds of all subtrees not covered yet."""
         vectors = []
         for subtree in self._open:
             worker = self._busy.get(subtree)
@@ -371,7 +370,7 @@ class _Search:
 
 
 def _members_of(worker: Worker) -> tuple[IntArray, IntArray]:
-    """Return objectives [members, objectives] and rows [members, groups + domains]."""
+    """Objectives [members, objectives] and rows [members, groups + domains]."""
     tree = worker.tree
     members = slice(0, int(tree.progress.members))
     masks = tree.member_points[members]

@@ -64,7 +64,7 @@ class Limits:
     """Also of the check and the second opinion that follow."""
 
     def nodes_for(self, problem: Problem) -> int | None:
-        """Return the number of nodes of a search of this problem."""
+        """Nodes of a search of this problem."""
         if self.nodes is not None or self.until.is_limited:
             return self.nodes
         return default_nodes(problem)
@@ -72,7 +72,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedFront:
-    """A front, maybe with members that the search has found. What was proved of it."""
+    """A front, maybe with members that the search has found; what was proved of it."""
 
     front: Front
     claim: CertificateSummary
@@ -85,12 +85,12 @@ class CertifiedFront:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether no design point is better at all."""
+        """Whether no design point is better at all."""
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
     def about(self, front: Front) -> CertifiedFront:
-        """Return the same about a later front, whose members dominate those of this one or equal
-        them: whatever a member closes, one that dominates it closes too."""
+        """The same about a later front, whose members dominate those of this one or equal them:
+        whatever a member closes, one that dominates it closes too."""
         if front is self.front:
             return self
         problem = front.problem
@@ -106,8 +106,7 @@ class CertifiedFront:
         return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
     def without_gap(self) -> CertifiedFront:
-        """Return the same without what a search that was ended has found out: nobody can check
-        that."""
+        """The same without what a search that was ended has found out: nobody can check that."""
         if self.status is not CertificateStatus.GAP:
             return self
         certificate = replace(self.files.certificate, epsilon_ppm=None)
@@ -124,12 +123,12 @@ def certify(
     on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Front:
-    """Return the front with a certificate of its fastest member: see :func:`prove`, with the
-    objective of :func:`certified_column`.
+    """The front with a certificate of its fastest member: see :func:`prove`, with the objective of
+    :func:`certified_column`.
 
     Raises:
         ResultError: as :func:`prove`.
-        ValueError: if neither latency nor inverse-latency is an objective.
+        ValueError: where neither latency nor inverse-latency is an objective.
     """
     column = certified_column(front.problem)
     if column is None:
@@ -159,21 +158,21 @@ def prove(
     on_checkpoint: Callable[[CertifiedFront], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> CertifiedFront:
-    """Search for design points that no member is as good as, in these objectives, until there are
+    """Searches for design points that no member is as good as, in these objectives, until there are
     none. What is found joins the front.
 
     Args:
         columns: positions of the objectives that count. One: only its best member is proved.
         tolerance_ppm: what is better by no more need not be found.
-        limits: if they end the search, the certificate has a gap.
+        limits: where they end the search, the certificate has a gap.
         earlier: a proof with a gap of the same problem and objectives, to resume from.
         on_checkpoint: called now and then with a proof with a gap, to resume from.
         jobs, cluster, on_progress, interrupted: see
             :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
-        ResultError: if an objective or a constraint has no bounds, see
-            :func:`dse.certificate.preconditions.check_provable`. On a problem that is not sound,
+        ResultError: where an objective or a constraint has no bounds, see
+            :func:`dse.certificate.preconditions.check_provable`; on a problem that is not sound,
             figures that may leave int64, or a member outside the space.
     """
     problem = front.problem
@@ -231,7 +230,7 @@ def prove(
 
 
 def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> CertifiedFront:
-    """Return the front with what a search has found, and its tree, which nobody has checked."""
+    """The front with what a search has found, and its tree, which nobody has checked."""
     problem = front.problem
     names = tuple(objective_names(problem)[column] for column in columns)
     front = with_rows(front, result.rows)
@@ -268,13 +267,13 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
 
 
 def default_nodes(problem: Problem) -> int:
-    """Return the default number of nodes of a search."""
+    """Default number of nodes of a search."""
     return max(1, DEFAULT_SIMULATED_GROUPS // int(problem.repeats.sum()))
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:
-    """Return the front with more feasible design points [n, groups + domains], without what is
-    dominated. Rows of -1 are those of members that it has."""
+    """The front with more feasible design points [n, groups + domains], without what is dominated;
+    rows of -1 are those of members that it has."""
     problem = front.problem
     known = {member.objectives for member in front.members}
     rows = DesignSpace(problem).canonical(rows[rows[:, 0] >= 0])
@@ -316,8 +315,7 @@ def _checked(
     jobs: int | None,
     until: Deadline,
 ) -> ProofArtifacts | None:
-    """Return the proof of a search that is complete, once its tree is checked, or None if that was
-    ended."""
+    """The proof of a search that is complete, once its tree is checked; None if that was ended."""
     began = time.monotonic()
     target = _target(files.certificate, columns)
     report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
@@ -336,8 +334,8 @@ def _checked(
 def _covered(
     problem: Problem, files: ProofArtifacts, columns: Sequence[int], until: Deadline
 ) -> ProofArtifacts:
-    """Return the same with a second opinion on whether the leaves leave nothing out, if the tree is
-    small and there is time."""
+    """The same with a second opinion on whether the leaves leave nothing out, if the tree is small
+    and there is time."""
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
     if until.left < 2.0 * files.tree.leaves / LEAVES_PER_SECOND:
@@ -359,8 +357,7 @@ def _covered(
 
 
 def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
-    """Return the tree of an earlier search of this problem, or None if there is nothing to resume
-    from."""
+    """The tree of an earlier search of this problem; None where there is nothing to resume from."""
     certificate, names = earlier.certificate, objective_names(front.problem)
     if (
         certificate.problem_sha256 != problem_sha256(front.problem)

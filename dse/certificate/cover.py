@@ -1,16 +1,16 @@
 """That mapping rules and lemmas together leave no design point: one formula for any SMT solver.
 
 A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
-if solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
+where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
 (QF_UF): every solver reads it, and nothing else that a solver prints has to be trusted. The
-leaves of a search exclude each other, so no lemma can be dropped for what another one says. If
+leaves of a search exclude each other, so no lemma can be dropped for what another one says. Where
 the loss of accuracy or memory is limited, a sum over the choices of all groups is at most the limit
 (QF_LIA).
 
-Variables: ``x_g_u``, group g is on unit u. ``o_d_k``, domain d has operating point k. ``t_e``, the
-ends of edge e are on different units (Eq. 3 of HaX-CoNN, only that direction is needed). ``s_g_u``,
-a segment of unit u begins with group g. ``m_d_i``, domain d is outside the i-th set of points that
-lemmas name. Registers of sequential counters (Sinz 2005). And integers of
+Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
+ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
+a segment of unit u begins with group g; ``m_d_i``, domain d is outside the i-th set of points that
+lemmas name; registers of sequential counters (Sinz 2005); and integers of
 :mod:`dse.certificate.sum_rules`.
 """
 
@@ -44,11 +44,10 @@ class CoverResult:
 
 
 def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
-    """Return the formula as SMT-LIB 2 text in ASCII. The same bytes for the same problem and
-    lemmas.
+    """The formula as SMT-LIB 2 text in ASCII; the same bytes for the same problem and lemmas.
 
     Raises:
-        ResultError: if the lemmas do not fit the problem, or one names a unit that its group may
+        ResultError: where the lemmas do not fit the problem, or one names a unit that its group may
             not use, or no allowed operating point of a domain.
     """
     _require_fitting(problem, lemmas)
@@ -85,7 +84,7 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name that cannot end a comment."""
+    """A name that cannot end a comment."""
     return name.encode("unicode_escape").decode("ascii")
 
 
@@ -115,7 +114,7 @@ def _require_fitting(problem: Problem, lemmas: LemmaTable) -> None:
 
 
 def _clause(literals: Iterable[str]) -> str:
-    """Return a clause. ``false`` is added because ``or`` takes at least two arguments."""
+    """``false`` is added because ``or`` takes at least two arguments."""
     text = " ".join(literals)
     return f"(assert (or {text} false))" if text else "(assert false)"
 
@@ -130,8 +129,8 @@ def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str])
 def _transition_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Return the limits on transitions: ends on different units, whatever their number formats,
-    make one. At most K of them in a network."""
+    """Ends on different units, whatever their number formats, make a transition; at most K of them
+    in a network."""
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
@@ -175,7 +174,7 @@ def _segment_rules(
 def _at_most(
     names: Sequence[str], limit: int, prefix: str, variables: list[str], clauses: list[str]
 ) -> None:
-    """At most ``limit`` of the names, by a sequential counter: register (i, j) is true if at
+    """At most ``limit`` of the names, by a sequential counter: register (i, j) is true where at
     least j + 1 of the first i + 1 names are."""
     if limit >= len(names):
         return
@@ -202,9 +201,9 @@ def _lemma_clauses(
     variables: list[str],
     clauses: list[str],
 ) -> list[str]:
-    """Return the clause that a lemma's choices cannot all be made: some named group elsewhere, or
-    some domain at a point outside its set. Many lemmas have the same sets, so each set is a
-    variable ``m_d_i``, which can only be true if the point is outside."""
+    """A lemma's choices cannot all be made: some named group elsewhere, or some domain at a point
+    outside its set. Many lemmas have the same sets, so each set is a variable ``m_d_i``, which can
+    only be true where the point is outside."""
     unit_count = 1 + max((u for choices in units for u in choices), default=0)
     literals = np.full((len(units), unit_count), "", dtype=object)
     for g, choices in enumerate(units):
@@ -236,8 +235,8 @@ def _outside(
     variables: list[str],
     clauses: list[str],
 ) -> str:
-    """Return a literal that can only be true if domain d is at a point outside the mask, or ""
-    if there is none."""
+    """A literal that can only be true where domain d is at a point outside the mask; "" where
+    there is none."""
     outside = [f"o_{d}_{k}" for k in points if not (mask >> k) & 1]
     if len(outside) < 2:
         return "".join(outside)
@@ -248,11 +247,10 @@ def _outside(
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
-    """Return Z3's verdict on the formula. In a separate process, so that the time limit always
-    holds.
+    """Z3's verdict on the formula; in a separate process, so that the time limit always holds.
 
     Raises:
-        ResultError: if the program that comes with ``z3-solver`` is missing.
+        ResultError: where the program that comes with ``z3-solver`` is missing.
     """
     from importlib.metadata import version
 
@@ -260,7 +258,7 @@ def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
 
 
 def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult | None:
-    """What cvc5 says of the same text, or None if it is not installed (extra ``proofs``)."""
+    """What cvc5 says of the same text; None where it is not installed (extra ``proofs``)."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -294,7 +292,7 @@ def _answer(command: Sequence[str], text: str, timeout_s: float | None) -> str:
 
 
 def _model(command: Sequence[str], text: str, timeout_s: float | None) -> DesignPoint | None:
-    """Return the design point of a model of the formula, or None if the time does not suffice."""
+    """The design point of a model of the formula; None where the time does not suffice."""
     names = re.findall(r"^\(declare-const ([xo]_\d+_\d+) Bool\)$", text, re.MULTILINE)
     answer = _answer(
         command,
@@ -312,8 +310,8 @@ def _model(command: Sequence[str], text: str, timeout_s: float | None) -> Design
 
 
 def _z3_program() -> str:
-    """Return the program that comes with the package ``z3-solver``: wherever it was installed, that
-    of the version that the package says."""
+    """The program that comes with the package ``z3-solver``: wherever it was installed, that of the
+    version that the package says."""
     from importlib.metadata import files
 
     for path in files("z3-solver") or ():

@@ -27,11 +27,11 @@ class Goal(Enum):
 
 
 def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
-    """Accept a problem if every one of these objectives (positions) and every limit has bounds.
+    """Accepts a problem where every one of these objectives (positions) and every limit has bounds.
 
     Raises:
         ResultError: on an objective, a power cap or an energy budget that there are no bounds for
-            under the execution model (:mod:`fitness.execution`). On too long a ladder.
+            under the execution model (:mod:`fitness.execution`); on too long a ladder.
     """
     rules, model = rules_of(problem), problem.execution.words
     if problem.has_rates:
@@ -67,9 +67,9 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
 
 
 def certified_column(problem: Problem) -> int | None:
-    """Return the objective whose best member is certified: the makespan if latency is an
-    objective, else Eq. 10 if that is, else none, or none if priorities are searched, or networks
-    have rates of their own."""
+    """The objective whose best member is certified: the makespan where latency is an objective,
+    else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
+    of their own."""
     if problem.searches_priorities or problem.has_rates:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
@@ -99,7 +99,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
     """What is proved for a goal.
 
     Raises:
-        ResultError: if there is nothing.
+        ResultError: where there is nothing.
     """
     column = certified_column(problem)
     if goal is Goal.FASTEST:
@@ -123,7 +123,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
 
 
 def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why no search can prove these objectives, or None if one can."""
+    """Why no search can prove these objectives; None where one can."""
     try:
         check_provable(problem, columns)
     except ResultError as error:
@@ -132,7 +132,7 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
 
 
 def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why these objectives have no bounds over boxes, or None if they have."""
+    """Why these objectives have no bounds over boxes; None where they have."""
     names = objective_names(problem)
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
         return f"no bound over boxes is known with more than {MAX_POINTS} operating points"

@@ -21,8 +21,7 @@ def seed_front(
     precision: str = "",
     baselines: tuple[BaselinePoint, ...] = (),
 ) -> Front:
-    """Return those of ``rows`` [n, groups + domains], canonical and feasible, that none
-    dominates."""
+    """Those of ``rows`` [n, groups + domains], canonical and feasible, that none dominates."""
     objectives = make_outcomes(problem)(rows).objectives
     kept = non_dominated(objectives)
     return Front(

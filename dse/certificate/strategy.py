@@ -1,7 +1,7 @@
 """The proof that goes with a front: complete, or within an epsilon with its fastest certified.
 
-If a search does not end, bounds over boxes of operating points say how far the front can be from
-the truth. What a search that was ended has found out is not claimed.
+Where a search does not end, bounds over boxes of operating points say how far the front can be from
+the truth; what a search that was ended has found out is not claimed.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def prove_front(
     on_progress: Callable[[SearchProgress], None] | None = None,
     on_checkpoint: Callable[[ProofOutcome], None] | None = None,
 ) -> ProofOutcome:
-    """Prove what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
+    """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
 
     Args:
-        limits: nodes are those of each search, of several within a tolerance together. The
+        limits: nodes are those of each search, of several within a tolerance together; the
             deadline that of all, later by what loading or compiling kernels takes.
         earlier: a proof with a gap, to resume from.
-        jobs: threads. One per core by default. What is proved depends on it only with a time limit.
+        jobs: threads; one per core by default. What is proved depends on it only with a time limit.
         cluster: searches instead of threads.
         on_checkpoint: called now and then with the gap of an exact search, to resume from.
 
     Raises:
-        ResultError: if nothing can be proved about any objective.
+        ResultError: where nothing can be proved about any objective.
     """
     can = provable(front.problem, goal)
     limits = limits or Limits()
@@ -121,8 +121,8 @@ def add_formulation(
     until: Deadline = NEVER,
     on_progress: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome:
-    """Return the same with what HaX-CoNN's formulation shows of a fastest member that is certified.
-    See :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it."""
+    """The same with what HaX-CoNN's formulation shows of a fastest member that is certified; see
+    :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it."""
     front, proof = outcome.front, outcome.certificate
     claim = front.certificate
     if claim is None or proof is None or claim.status is CertificateStatus.GAP:
@@ -173,7 +173,7 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
 
 
 class _Work:
-    """What has been proved so far. Members found on the way serve all that follows."""
+    """What has been proved so far; members found on the way serve all that follows."""
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class _Work:
         self._on_checkpoint(ProofOutcome(front, gap.files, None, None, False, None))
 
     def bound(self, columns: tuple[int, ...]) -> None:
-        """Bound over boxes, unless the front is proved complete, or the only one of these
+        """Bounds over boxes, unless the front is proved complete, or the only one of these
         objectives proved at its best."""
         is_fastest = len(columns) == 1 and self.fastest is not None and self.fastest.is_exact
         if self.interrupted() or self.is_certified or is_fastest:
@@ -239,7 +239,7 @@ class _Work:
 
     @property
     def is_certified(self) -> bool:
-        """Return whether the front is proved complete."""
+        """Whether the front is proved complete."""
         full_front = self.epsilon
         return (
             full_front is not None
@@ -249,11 +249,11 @@ class _Work:
 
     @property
     def is_within(self) -> bool:
-        """Return whether a search of the whole front has ended, exactly or within a tolerance."""
+        """Whether a search of the whole front has ended, exactly or within a tolerance."""
         return self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP
 
     def narrow(self, columns: tuple[int, ...]) -> None:
-        """Smaller and smaller tolerances, as long as the limits allow. The last is exact."""
+        """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""
         left = self._limits.nodes_for(self.front.problem)
         for tolerance in (*TOLERANCES_PPM, 0):
             if self.interrupted() or self._limits.until.is_past or (left is not None and left <= 0):
@@ -273,8 +273,8 @@ class _Work:
             self.epsilon = proved
 
     def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
-        """Return the front of the end: claims are about its members, which may have become better
-        since. Whatever an older member closes, one that dominates it closes too."""
+        """The front of the end: claims are about its members, which may have become better since;
+        whatever an older member closes, one that dominates it closes too."""
         front = self.front
         if self.epsilon is not None and self.is_certified:
             front = replace(front, certificate=self.epsilon.claim, epsilon=None, bounds=None)

@@ -35,7 +35,7 @@ class Subtree:
 
 
 def whole_space(problem: Problem, objectives: int) -> Subtree:
-    """Return the root: nothing is chosen."""
+    """The root: nothing is chosen."""
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
     return Subtree(
         np.full(problem.group_count, -1, dtype=np.int64),
@@ -45,8 +45,7 @@ def whole_space(problem: Problem, objectives: int) -> Subtree:
 
 
 def proof_tree(root: Subtree) -> ProofTree:
-    """Return the tree below the root, in the order of
-    :class:`results.front.proof_tree.ProofTree`."""
+    """The tree below the root, in the order of :class:`results.front.proof_tree.ProofTree`."""
     parts, queue = [], deque([root])
     while queue:
         subtree = queue.popleft()
@@ -56,7 +55,7 @@ def proof_tree(root: Subtree) -> ProofTree:
 
 
 def tree_of_subtrees(tree: ProofTree, open_parts: Mapping[int, OpenPart]) -> Subtree:
-    """Return the tree of an earlier search, to go on with what is open in it."""
+    """The tree of an earlier search, to go on with what is open in it."""
     subtrees = []
     for index, nodes in enumerate(tree.parts):
         at = open_parts.get(index)
@@ -75,7 +74,7 @@ def tree_of_subtrees(tree: ProofTree, open_parts: Mapping[int, OpenPart]) -> Sub
 
 
 def open_subtrees(root: Subtree) -> list[Subtree]:
-    """Return subtrees without a log, in the order of the tree."""
+    """Subtrees without a log, in the order of the tree."""
     found, stack = [], [root]
     while stack:
         subtree = stack.pop()
@@ -86,7 +85,7 @@ def open_subtrees(root: Subtree) -> list[Subtree]:
 
 
 def with_ended(root: Subtree, ended: Mapping[Subtree, Subtree]) -> Subtree:
-    """Return a copy of the tree with other subtrees instead of some. These may have more parts."""
+    """A copy of the tree with other subtrees instead of some; these may have more parts."""
     order, stack = [], [root]
     while stack:
         order.append(stack.pop())

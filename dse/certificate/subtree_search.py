@@ -46,7 +46,7 @@ class SearchTask:
     tolerance_ppm: int
 
     def worker_factory(self) -> Callable[[], Worker]:
-        """Make workers, from tables of their own."""
+        """Makes workers, from tables of their own."""
         problem, plan = self.problem, make_plan(self.problem)
         rules = make_branching_rules(
             problem,
@@ -68,7 +68,7 @@ class SearchedSlice:
 
 
 def search_slice(task: bytes, state: bytes, nodes: int) -> SearchedSlice:
-    """Search at most a given number of nodes of a subtree, in any process.
+    """Searches at most so many nodes of a subtree, in any process.
 
     Args:
         task: the pickled :class:`SearchTask`.
@@ -89,7 +89,7 @@ def _worker_factory(task: bytes) -> Callable[[], Worker]:
 
 
 class Worker:
-    """Searches one subtree after the other. Each worker may do so in a thread of its own."""
+    """Searches one subtree after the other; each worker may do so in a thread of its own."""
 
     def __init__(self, problem: Problem, plan: Plan, rules: BranchingRules) -> None:
         self._plan, self._rules = plan, rules
@@ -105,7 +105,7 @@ class Worker:
         self.subtree: Subtree | None = None
 
     def begin(self, subtree: Subtree) -> None:
-        """Take a subtree that nobody has searched."""
+        """Takes a subtree that nobody has searched."""
         from fitness.branch_and_bound.search import begin_subtree
 
         self.subtree = subtree
@@ -113,7 +113,7 @@ class Worker:
         begin_subtree(self._plan, self._rules, self.tree, subtree.units, subtree.points)
 
     def set_members(self, archive: SearchTree) -> None:
-        """Search for what is better than these members from now on."""
+        """Searches for what is better than these members from now on."""
         while len(archive.objectives) > len(self.tree.objectives):
             self.tree = with_more_room(self.tree)
         members = slice(0, int(archive.progress.members))
@@ -123,8 +123,7 @@ class Worker:
         self.tree.progress.members_found = 0
 
     def advance(self, nodes: int) -> bool:
-        """Search at most the given number of further nodes. Return whether the subtree is
-        exhausted."""
+        """Searches at most so many more nodes; whether nothing of the subtree is left."""
         from fitness.branch_and_bound.search import search_nodes
 
         assert self.subtree is not None
@@ -145,19 +144,19 @@ class Worker:
 
     @property
     def likely_size(self) -> tuple[bool, int]:
-        """Return a larger number for a subtree that probably has more nodes left: one that was not
-        done when it was searched last, else one with more choices open."""
+        """Larger for a subtree that probably has more nodes left: one that was not done when it was
+        searched last, else one with more choices open."""
         assert self.subtree is not None
         open_points = sum(int(mask).bit_count() for mask in self.subtree.points)
         return self.subtree.nodes > 0, open_points + int((self.subtree.units < 0).sum())
 
     def state(self) -> bytes:
-        """Return all that the search depends on from here. Without what it has logged."""
+        """All that the search depends on from here; without what it has logged."""
         rows = len(self.tree.objectives).to_bytes(WORD, "little")
         return zlib.compress(b"".join((rows, *(a.tobytes() for a in self._arrays()))), 1)
 
     def restore(self, state: bytes) -> None:
-        """Continue from the state of another worker of the same search."""
+        """Goes on where another worker of the same search was."""
         data = np.frombuffer(zlib.decompress(state), dtype=np.uint8)
         while len(self.tree.objectives) < int.from_bytes(data[:WORD].tobytes(), "little"):
             self.tree = with_more_room(self.tree)
@@ -168,8 +167,7 @@ class Worker:
             at += len(flat)
 
     def take(self, found: SearchedSlice) -> bool:
-        """Take over the state of a search that ran elsewhere. Return whether the subtree is
-        exhausted."""
+        """Takes over what was searched elsewhere; whether nothing of the subtree is left."""
         assert self.subtree is not None
         self.restore(found.state)
         self.subtree.log += found.log
@@ -185,7 +183,7 @@ class Worker:
                     yield value
 
     def hand_over(self) -> list[Subtree]:
-        """End the search of the subtree: all that is open in it, as subtrees."""
+        """Ends the search of the subtree: all that is open in it, as subtrees."""
         assert self.subtree is not None
         before = len(self.subtree.parts)
         self.tree.progress.ending = 1
@@ -193,8 +191,8 @@ class Worker:
         return self.subtree.parts[before:]
 
     def open_bounds(self) -> list[IntArray]:
-        """Bound [objectives] of what is open in the subtree: the untried options of every level and
-        the present choice.
+        """Bounds [objectives] of what is open in the subtree: the untried options of every level
+        and the present choice.
 
         A level's bounds hold for all levels below it, so the largest on the path counts.
         """
@@ -233,10 +231,9 @@ class Threads:
         self._pool.shutdown()
 
     def search(self, workers: Sequence[Worker], nodes: int) -> list[bool]:
-        """Search each worker's subtree for at most the given number of nodes. Return whether each
-        is exhausted.
+        """Whether nothing is left, of each worker's subtree, after so many more nodes.
 
-        A thread that is done with one takes the next. What will take long begins first, so that
+        A thread that is done with one takes the next; what will take long begins first, so that
         threads end at about the same time. One future per thread, not per subtree: many subtrees
         are done in less time than a future takes.
         """
@@ -256,7 +253,7 @@ class Threads:
 
 
 def with_more_room(tree: SearchTree) -> SearchTree:
-    """Return the same with room for twice as many members."""
+    """The same with room for twice as many members."""
     wider: dict[str, Any] = {
         name: np.concatenate([getattr(tree, name)] * 2) for name in MEMBER_FIELDS
     }

@@ -67,12 +67,12 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
 
 
 def space_sentence(space: str) -> str:
-    """Return the subject of a claim, appended to it."""
+    """The subject of a claim, appended to it."""
     return f"The claims are about this space: {space}."
 
 
 def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
-    """What is proved. ``best``: the objectives of the first member that it is about."""
+    """What is proved; ``best``: the objectives of the first member that it is about."""
     lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
     size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
     how = f"{size}."

@@ -1,4 +1,4 @@
-"""Compile all kernels: ``python -m dse.compile``. With ``--report`` anew, with a table of costs."""
+"""Compile all kernels: ``python -m dse.compile``; with ``--report`` anew, with a table of costs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CompileTimes(event.Listener):
 
 
 def report() -> None:
-    """Compile all kernels into an empty cache and print the cost of each function."""
+    """Compiles all kernels into an empty cache and prints what each function costs."""
     times = CompileTimes()
     with temporary_folder() as folder:
         # Read where a kernel's module is imported, which happens when it first runs.
@@ -63,7 +63,7 @@ def report() -> None:
 
 
 def main() -> int:
-    """Parse the command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
     parser.add_argument("--report", action="store_true", help="compile anew and print the costs")

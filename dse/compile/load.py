@@ -1,4 +1,4 @@
-"""Compiles or loads kernels before a clock starts, and announces it if it takes long."""
+"""Compiles or loads kernels before a clock starts, and announces it where it takes long."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _ANNOUNCER = _Announcer()
 
 
 def announce_compilation() -> None:
-    """From now on, prints a line on stderr, once, if something has to be compiled."""
+    """From now on, prints a line on stderr, once, where something has to be compiled."""
     if not _ANNOUNCER.listening:
         _ANNOUNCER.listening = True
         event.register("numba:compile", _ANNOUNCER)
 
 
 def load_search_code(space: DesignSpace) -> None:
-    """Evaluate one design point and run every operator once, so that the clock of a search starts
+    """Evaluates one design point and runs every operator once, so that the clock of a search starts
     after whatever must be loaded or compiled."""
     evaluate = make_outcomes(space.problem)
     fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
@@ -65,9 +65,9 @@ def load_search_code(space: DesignSpace) -> None:
 
 
 def compile_proof_code_aside() -> None:
-    """Start to compile the search of a proof, while the other search is compiled and runs.
+    """Starts to compile the search of a proof, while the other search is compiled and runs.
 
-    Does nothing if that has been compiled before, or there is only one core.
+    Does nothing where that has been compiled before, or there is only one core.
     """
     search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
     if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
@@ -87,7 +87,7 @@ def load_proof_code() -> None:
 
 
 def load_bound_code() -> None:
-    """Load or compile the kernels of bounds over boxes of operating points."""
+    """Loads or compiles what bounds over boxes of operating points need."""
     _in_a_thread(warm_up_multipliers)
 
 

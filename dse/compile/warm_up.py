@@ -29,7 +29,7 @@ from fitness.warm_up import (
 
 
 def warm_up_search() -> None:
-    """Compile the kernels of a search, or load the machine code of an earlier run."""
+    """Compiles what a search needs, or loads the machine code of an earlier time."""
     warm_up_frames()
     space = DesignSpace(smallest_problem())
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
@@ -48,13 +48,13 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def warm_up() -> None:
-    """Compile all kernels, or load the machine code of an earlier run."""
+    """Compiles all kernels, or loads the machine code of an earlier time."""
     for load in PARTS.values():
         load()
 
 
 def load_operators(space: DesignSpace) -> None:
-    """Run every compiled operator once."""
+    """Runs every compiled operator once."""
     rng = np.random.default_rng(0)
     rows = space.random(rng, 2)
     segment_crossover(space, rng, rows, rows)

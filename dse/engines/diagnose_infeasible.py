@@ -69,10 +69,10 @@ _OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
 def explain_infeasible(
     problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1, probe: bool = True
 ) -> str:
-    """Return the constraints that cannot be met, in one line or a few.
+    """The constraints that cannot be met, in one line or a few.
 
     With ``probe`` a constraint that no design point met is looked for alone: a short search with
-    only its value to minimise. If one limit is in the way of the others, or each is met alone,
+    only its value to minimise. Where one limit is in the way of the others, or each is met alone,
     the smallest relaxation of one that helps is looked for in the same way. The results are what
     was found, not proofs.
     """
@@ -156,8 +156,8 @@ def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
 
 
 def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> int | None:
-    """Return the smallest value of a constraint found among design points that keep all others, or
-    None if none was found, or the limit is none that can be relaxed."""
+    """The smallest value of a constraint found among design points that keep all others; None where
+    none was found, or the limit is none that can be relaxed."""
     kind = constraint.kind
     if not can_be_relaxed(problem, constraint):
         return None
@@ -176,19 +176,18 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
 
 
 def can_be_relaxed(problem: Problem, constraint: Constraint) -> bool:
-    """Return whether a limit was asked for and is that and no more."""
+    """Whether a limit was asked for and is that and no more."""
     is_asked = constraint.kind in _NETWORK_FIELDS | _PROBLEM_FIELDS
     return is_asked and not says_what_is_late(problem, constraint)
 
 
 def says_what_is_late(problem: Problem, constraint: Constraint) -> bool:
-    """Return whether it is a deadline of networks with rates, from which misses are counted,
-    too."""
+    """Whether it is a deadline of networks with rates, from which misses are counted, too."""
     return problem.has_rates and constraint.kind is ConstraintKind.DEADLINE
 
 
 def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
-    """Return the problem with one limit that :func:`can_be_relaxed` changed, or without it."""
+    """The problem with one limit that :func:`can_be_relaxed` changed, or without it."""
     kind = constraint.kind
     if _is_of_pool(constraint):
         pools = list(problem.memory_pools)
@@ -211,7 +210,7 @@ def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> P
 
 
 def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArray | None) -> str:
-    """What does not recur is as far beyond its limit as a period's work is beyond a period. And who
+    """What does not recur is as far beyond its limit as a period's work is beyond a period; and who
     makes the work of ``lightest``."""
     period = entry.limit // MAX_PERIODS
     work, given = (shown(ps, entry.unit) for ps in (value - entry.limit + period, period))
@@ -226,8 +225,8 @@ def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArra
 
 
 def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
-    """Return the design point found whose busiest unit has least work in a period, with all limits
-    but the overload, or None if none keeps them."""
+    """The design point found whose busiest unit has least work in a period, with all limits but the
+    overload; None where none keeps them."""
     evaluate, constraints = make_outcomes(problem, jobs=jobs), constraints_of(problem)
     kept = np.array([limit.kind is not ConstraintKind.OVERLOAD for limit in constraints])
     limits = np.array([limit.limit for limit in constraints], dtype=np.int64)
@@ -249,9 +248,9 @@ def _recurs_ps(problem: Problem, row: IntArray) -> int:
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
-    """Return the problem with one value to minimise and only the limits on mappings.
+    """The problem with one value to minimise and only the limits on mappings.
 
-    Over a fixed period power and energy mean something only if the makespan fits into it.
+    Over a fixed period power and energy mean something only where the makespan fits into it.
     """
     execution = problem.execution
     if isinstance(execution, Periodic) and constraint.kind not in _OVER_THE_PERIOD:
@@ -286,8 +285,8 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
 def with_figure(
     problem: Problem, constraint: Constraint, beside: tuple[Objective, ...] = ()
 ) -> Problem:
-    """Return the problem with other objectives and, as the last one that it does not have yet, the
-    figure of a limit. Outcomes of a pool are those of :func:`figure_of_pool`."""
+    """The problem with other objectives and, as the last one that it does not have yet, the figure
+    of a limit; outcomes of a pool are those of :func:`figure_of_pool`."""
     if _is_of_pool(constraint):
         return replace(problem, objectives=(*beside, Objective(ObjectiveKind.MEMORY)))
     figure = Objective(PROBES[constraint.kind], constraint.index)
@@ -299,8 +298,8 @@ def _is_of_pool(constraint: Constraint) -> bool:
 
 
 def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction | None:
-    """Return outcomes whose last objective, ``memory``, is that of a limited pool alone, or None if
-    the limit is on something else."""
+    """Outcomes whose last objective, ``memory``, is that of a limited pool alone; None where the
+    limit is on something else."""
     if not _is_of_pool(constraint):
         return None
     evaluate = make_outcomes(problem)
@@ -315,7 +314,7 @@ def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction 
 
 
 def _least_alone(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> list[int]:
-    """Return the smallest value found of the only objective, or nothing if no point is feasible."""
+    """The smallest value found of the only objective; nothing where no point is feasible."""
     evaluate = figure_of_pool(problem, constraint)
     values: IntArray = short_search(problem, seed, jobs, evaluate).objectives[:, 0]
     return [int(np.min(values))] if len(values) else []
@@ -328,8 +327,8 @@ def short_search(
     evaluate: OutcomeFunction | None = None,
     start: IntArray | None = None,
 ) -> SearchResult:
-    """Return a search of ``PROBE_EVALUATIONS``, or fewer if networks run freely. ``start``: rows
-    of the same groups, units and domains to begin with."""
+    """A search of ``PROBE_EVALUATIONS``, or fewer where networks run freely; ``start``: rows of the
+    same groups, units and domains to begin with."""
     from dse.search.optimizers.nsga2 import Nsga2Engine
 
     space = DesignSpace(problem)

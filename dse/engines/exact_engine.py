@@ -19,7 +19,7 @@ class ExactEngine:
     does, so that :func:`dse.certificate.strategy.prove_front` has a front to begin with.
 
     Raises:
-        ResultError: if the front cannot be proved, see
+        ResultError: where the front cannot be proved, see
             :func:`dse.certificate.preconditions.check_provable`.
     """
 
@@ -34,7 +34,7 @@ class ExactEngine:
         self._feasible = False
 
     def ask(self) -> IntArray:
-        """Return the obvious rows. Then, if none is feasible, all that the search has found."""
+        """The obvious rows; then, where none is feasible, all that the search has found."""
         self._asked += 1
         if self._asked == 1:
             rows = self._space.repair(self._rng, heuristic_seeds(self._space))

@@ -46,7 +46,7 @@ MAX_SNAPSHOTS = 200
 
 
 def default_evaluations(problem: Problem) -> int:
-    """Return the default number of evaluated design points."""
+    """Default number of evaluated design points."""
     return DEFAULT_EVALUATIONS if problem.execution.has_frame else FREE_RUNNING_EVALUATIONS
 
 
@@ -85,13 +85,13 @@ def explore_problem(
     """Search for the front of a problem, merge the baselines, simulate its members.
 
     Args:
-        optimizer: what proposes design points. NSGA-II by default.
+        optimizer: what proposes design points; NSGA-II by default.
         start: rows [n, groups + domains] to begin with, the front of a problem with the same
-            groups, units and domains, for example. What this problem does not allow is repaired.
+            groups, units and domains, for example; what this problem does not allow is repaired.
 
     Raises:
-        InfeasibleError: if no design point found meets all constraints.
-        InternalError: if the search ends outside the space, a fault of the program.
+        InfeasibleError: where no design point found meets all constraints.
+        InternalError: where the search ends outside the space, a fault of the program.
         ResultError: on a problem that is not sound.
         WorkloadError: on rows to begin with that are not of such a problem.
     """
@@ -166,8 +166,8 @@ def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
 
 
 def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:
-    """Return the result with the baselines that keep all constraints: whatever the engine has
-    tried, the front is not behind them."""
+    """The result with the baselines that keep all constraints: whatever the engine has tried, the
+    front is not behind them."""
     members = [point.member for point in baselines if not point.breaks]
     if not members:
         return result
@@ -181,8 +181,7 @@ def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) ->
 
 
 def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
-    """Return the hypervolume over evaluations as a share of the final one. Long searches are
-    thinned."""
+    """Hypervolume over evaluations as a share of the final one; long searches are thinned."""
     reference = reference_point(result.objectives)
     final = hypervolume(result.objectives, reference)
     snapshots = result.snapshots

@@ -33,7 +33,7 @@ class Optimizer(Protocol):
     """
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """Return an engine at its first generation. The same seed gives the same rows.
+        """Return an engine at its first generation; the same seed gives the same rows.
 
         An engine has ``name``, ``ask()``, which returns rows [n, groups + domains], and
         ``tell(rows, outcomes)``. Rows must lie in the space: ``space.random(rng, n)`` draws some,
@@ -60,8 +60,8 @@ def needs_proof(optimizer: Optimizer) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class NSGA2:
-    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front. It begins anew
-    if the front stops growing.
+    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front; it begins anew
+    where the front stops growing.
 
     ``population``: survivors of a generation. ``neighbours``: neighbours per local search, 0 for
     none. ``rebalanced``: members with one network remapped per local search.
@@ -83,7 +83,7 @@ class NSGA2:
         )
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """Return the search at its first generation."""
+        """The search at its first generation."""
         from dse.search.optimizers.restarts import RestartingNsga2
 
         return RestartingNsga2(
@@ -96,8 +96,8 @@ class NSGA2:
         )
 
     def as_pymoo(self) -> Algorithm:
-        """Return the same as a pymoo algorithm, for :func:`pymoo.optimize.minimize` with a problem
-        of :meth:`dse.Problem.as_pymoo`. Pymoo's callbacks and terminations apply.
+        """The same as a pymoo algorithm, for :func:`pymoo.optimize.minimize` with a problem of
+        :meth:`dse.Problem.as_pymoo`; pymoo's callbacks and terminations apply.
 
         Example:
             >>> minimize(problem.as_pymoo(), dse.NSGA2().as_pymoo(), ("n_evals", 20_000), seed=1)
@@ -150,7 +150,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class Pymoo:
-    """Any pymoo algorithm as it is, with its operators. Rows are repaired to lie in the space.
+    """Any pymoo algorithm as it is, with its operators; rows are repaired to lie in the space.
 
     ``make``: a function without arguments that returns a new algorithm.
 
@@ -167,7 +167,7 @@ class Pymoo:
         check_arguments(make=self.make)
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """Return the search at its first generation."""
+        """The search at its first generation."""
         from dse.search.optimizers.pymoo_adapters import PymooEngine
 
         return PymooEngine(self.name, space, self.make(), seed=seed)

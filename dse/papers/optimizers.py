@@ -17,7 +17,7 @@ def la_mcts(settings: ManagerSettings | None = None) -> Named:
     """Return MapFormer's tree search over a predictor, for throughput and power.
 
     Args:
-        settings: weights of Eq. 1 and the predictor. The paper's by default.
+        settings: weights of Eq. 1 and the predictor; the paper's by default.
     """
     chosen = settings or ManagerSettings()
 

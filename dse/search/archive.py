@@ -14,7 +14,7 @@ from fitness.objectives import Outcomes
 
 
 class Archive:
-    """Non-dominated rows in exact integers. Of equal objective vectors the first stays."""
+    """Non-dominated rows in exact integers; of equal objective vectors the first stays."""
 
     def __init__(self, width: int, objectives: int, constraints: int) -> None:
         self.rows: IntArray = np.zeros((0, width), dtype=np.int64)
@@ -27,7 +27,7 @@ class Archive:
         """Rows, members or not."""
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
-        """Take in rows. Return whether the front has changed."""
+        """Takes rows in; whether the front has changed."""
         from dse.search.archive_jit import join_front
 
         begin = self.added
@@ -50,7 +50,7 @@ class Archive:
         return True
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """Return all of it, by names that begin with ``prefix``, for :meth:`restore`."""
+        """All of it, by names that begin with ``prefix``, for :meth:`restore`."""
         return {
             f"{prefix}rows": self.rows,
             f"{prefix}objectives": self.objectives,
@@ -60,10 +60,10 @@ class Archive:
         }
 
     def restore(self, state: EngineState, prefix: str, space: DesignSpace) -> None:
-        """Replace the content by the arrays of ``state``.
+        """Takes the place of what the arrays of ``state`` hold.
 
         Raises:
-            ValueError: if they are not those of an archive of this space.
+            ValueError: where they are not those of an archive of this space.
         """
         rows = state.rows(f"{prefix}rows", space)
         added = int(state.array(f"{prefix}added", np.int64, (1,), least=0)[0])
@@ -80,7 +80,7 @@ class Archive:
         self.rows, self.numbers, self.added = rows, numbers, added
 
     def joined(self, count: int) -> BoolArray:
-        """Return an array [count]: which of the last ``count`` rows added are members now."""
+        """[count]: which of the last ``count`` rows added are members now."""
         mask = np.zeros(count, dtype=np.bool_)
         numbers = self.numbers - (self.added - count)
         mask[numbers[numbers >= 0]] = True

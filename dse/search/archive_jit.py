@@ -1,4 +1,4 @@
-"""Which rows join a front, and which leave it. Compiled."""
+"""Which rows join a front, and which leave it; compiled."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from fitness.simulator.jit import jit
 
 @jit
 def join_front(front, rows, stays, joins):
-    """Mark which of ``front`` [m, objectives], if no row dominates another, stay, and which of
-    ``rows`` [n, objectives] join it. Of equal rows the first. Returns how many join."""
+    """Marks which of ``front`` [m, objectives], where no row dominates another, stay, and which of
+    ``rows`` [n, objectives] join it; of equal rows the first. Returns how many join."""
     joined = np.int64(0)
     for m in range(front.shape[0]):
         stays[m] = True
@@ -26,8 +26,8 @@ def join_front(front, rows, stays, joins):
 
 @jit
 def _is_covered(front, count, inside, rows, r):
-    """Return whether one of the first ``count`` rows of ``front`` that are ``inside`` is nowhere
-    larger than row ``r``."""
+    """Whether one of the first ``count`` rows of ``front`` that are ``inside`` is nowhere larger
+    than row ``r``."""
     m = np.int64(0)
     while m < count and not (inside[m] and _covers(front, m, rows, r)):
         m += 1
@@ -36,7 +36,7 @@ def _is_covered(front, count, inside, rows, r):
 
 @jit
 def _drop_covered(front, count, inside, rows, r):
-    """Take out of the first ``count`` rows of ``front`` those that row ``r`` covers."""
+    """Takes out of the first ``count`` rows of ``front`` those that row ``r`` covers."""
     dropped = np.int64(0)
     for m in range(count):
         if inside[m] and _covers(rows, r, front, m):
@@ -47,7 +47,7 @@ def _drop_covered(front, count, inside, rows, r):
 
 @jit
 def _covers(these, a, those, b):
-    """Return whether row ``a`` of ``these`` is nowhere larger than row ``b`` of ``those``."""
+    """Whether row ``a`` of ``these`` is nowhere larger than row ``b`` of ``those``."""
     c = np.int64(0)
     while c < these.shape[1] and these[a, c] <= those[b, c]:
         c += 1

@@ -26,8 +26,7 @@ class Engine(Protocol):
         ...
 
     def ask(self) -> IntArray:
-        """Return rows [n, groups + domains] to evaluate next, canonical. None: the search has
-        ended."""
+        """Rows [n, groups + domains] to evaluate next, canonical; none: the search has ended."""
         ...
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
@@ -55,10 +54,10 @@ class EngineState:
         least: int | None = None,
         most: int | None = None,
     ) -> NDArray[Any]:
-        """Return the array ``name`` if it is what is required. None in ``shape``: any length.
+        """The array ``name`` if it is what is required; None in ``shape``: any length.
 
         Raises:
-            ValueError: if it is missing or has another type, shape or range.
+            ValueError: where it is missing or has another type, shape or range.
         """
         array = self.arrays.get(name)
         if array is None:
@@ -78,20 +77,19 @@ class EngineState:
         return array.copy()
 
     def rows(self, name: str, space: DesignSpace) -> IntArray:
-        """Return the rows [n, width] under ``name``, all within the space.
+        """The rows [n, width] under ``name``, all within the space.
 
         Raises:
-            ValueError: as :meth:`array`, or if a row is not one of the space.
+            ValueError: as :meth:`array`, or where a row is not one of the space.
         """
         return checked_rows(name, self.array(name, np.int64, (None, space.width)), space)
 
 
 def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
-    """Return the same rows [n, width]. Kernels check no index, so what comes from a file is
-    checked.
+    """The same rows [n, width]; kernels check no index, so what comes from a file is checked.
 
     Raises:
-        ValueError: if one is not of the space.
+        ValueError: where one is not of the space.
     """
     if not space.holds(rows).all():
         raise ValueError(f"{name}: rows of this problem are required")
@@ -103,14 +101,14 @@ class ResumableEngine(Engine, Protocol):
     """An engine whose state can be kept between :meth:`ask` and :meth:`tell`."""
 
     def state(self) -> EngineState:
-        """Return its present state. Valid until the next call of any method."""
+        """Its present state; valid until the next call of any method."""
         ...
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state.
+        """Goes on from there.
 
         Raises:
-            ValueError: if the state is not one of this engine and problem.
+            ValueError: where the state is not one of this engine and problem.
         """
         ...
 
@@ -122,9 +120,9 @@ class Violation:
         self._limits = np.array([entry.limit for entry in constraints_of(problem)], np.float64)
 
     def __call__(self, outcomes: Outcomes) -> FloatArray:
-        """Return an array [n]: the sum over constraints of what is above the limit, as a share of
-        the limit, and 1 for an impossible one. 0 only if all is kept. What a least rate lacks is a
-        share of that, so a network without progress counts 1."""
+        """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
+        1 for an impossible one; 0 only where all is kept. What a least rate lacks is a share of
+        that, so a network without progress counts 1."""
         excess = (outcomes.constraint_values - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)

@@ -54,7 +54,7 @@ class SearchState:
 
 @dataclass(frozen=True)
 class Identity:
-    """Identity of a search. A checkpoint of another one is refused."""
+    """Identity of a search; a checkpoint of another one is refused."""
 
     problem_sha256: str
     engine: str
@@ -66,7 +66,7 @@ class CheckpointFile:
     """Keeps the last state of one search in a file.
 
     Raises:
-        ResultError: if the path is that of a folder.
+        ResultError: where the path is that of a folder.
     """
 
     def __init__(
@@ -88,18 +88,18 @@ class CheckpointFile:
         self._written = time.monotonic()
 
     def empty_archive(self) -> Archive:
-        """Return an archive of such rows."""
+        """An archive of such rows."""
         return _empty_archive(self._space, self._constraints)
 
     def due(self) -> bool:
-        """Return whether it is time to write again."""
+        """Whether it is time to write again."""
         return time.monotonic() - self._written >= self._seconds_between
 
     def write(self, state: SearchState) -> None:
-        """Replace the file. A process killed meanwhile leaves the old one.
+        """Replace the file; a process killed meanwhile leaves the old one.
 
         Raises:
-            ResultError: if the file cannot be written.
+            ResultError: where the file cannot be written.
         """
         data = _bytes_of(state, self._identity)
         try:
@@ -110,10 +110,10 @@ class CheckpointFile:
         self._written = time.monotonic()
 
     def read(self) -> SearchState | None:
-        """Return the last state, or None if there is no file yet.
+        """The last state; None where there is no file yet.
 
         Raises:
-            ResultError: if the file cannot be read, is no checkpoint, or one of another search.
+            ResultError: where the file cannot be read, is no checkpoint, or one of another search.
         """
         if not self.path.exists():
             return None

@@ -42,10 +42,10 @@ class StoppedBy(Enum):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do, at most. A time limit makes the result depend on the machine. Some
+    """How much a search may do, at most; a time limit makes the result depend on the machine. Some
     rows are evaluated whatever the limit.
 
-    ``stalled``: it ends if within this many evaluations the hypervolume has grown by less than
+    ``stalled``: it ends where within this many evaluations the hypervolume has grown by less than
     ``MIN_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
     """
 
@@ -91,19 +91,19 @@ def search(
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SearchResult:
-    """Run an engine within a budget. Ctrl-C ends it and keeps what was found so far.
+    """Runs an engine within a budget. Ctrl-C ends it and keeps what was found so far.
 
     The result depends on the engine and the number of evaluations alone, unless a time limit or
     Ctrl-C ends the search. A search that resumes from a checkpoint gives what it would have given
     without interruption, also with a larger budget.
 
     Args:
-        checkpoint: if the state is kept, from time to time and at the end.
+        checkpoint: where the state is kept, from time to time and at the end.
         resume: continue from the checkpoint, if it exists.
 
     Raises:
         WorkloadError: on a checkpoint for an engine that cannot resume from one.
-        ResultError: if the checkpoint cannot be read or written, or is another search's.
+        ResultError: where the checkpoint cannot be read or written, or is another search's.
     """
     run = _Run(engine, evaluate, budget, checkpoint, on_progress)
     if checkpoint is not None and resume:
@@ -159,7 +159,7 @@ class _Run:
         return time.monotonic() - self._began
 
     def propose(self) -> None:
-        """Ask for the next rows. Also after the last ones, if their state is to be kept."""
+        """Asks for the next rows; also after the last ones, if their state is to be kept."""
         if self._pending is None and (self._left > 0 or self._checkpoint is not None):
             self._pending = self._engine.ask()
 
@@ -168,7 +168,7 @@ class _Run:
         return self._budget.evaluations - self._evaluations
 
     def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
-        """Return the reason to stop, if there is one."""
+        """The reason to stop, if there is one."""
         if self._left <= 0:
             return StoppedBy.BUDGET
         if interrupted:
@@ -180,7 +180,7 @@ class _Run:
         return StoppedBy.STALLED if self._has_stalled() else None
 
     def _is_too_late(self, rows: IntArray | None) -> bool:
-        """Return whether the next part, of ``rows`` at most, would end after the time limit."""
+        """Whether the next part, of ``rows`` at most, would end after the time limit."""
         limit = self._budget.seconds
         if limit is None:
             return False
@@ -205,7 +205,7 @@ class _Run:
         return False
 
     def keep(self, *, last: bool) -> None:
-        """Write the checkpoint, if it is time to, or nothing comes after this."""
+        """Writes the checkpoint, if it is time to, or nothing comes after this."""
         checkpoint, engine, pending = self._checkpoint, self._engine, self._pending
         if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
             return
@@ -259,7 +259,7 @@ class _Run:
             self._on_progress(self._progress())
 
     def _evaluated(self, rows: IntArray) -> Outcomes:
-        """What the rows give. Of the first ones only if the time is up on the way. With a
+        """What the rows give; of the first ones only where the time is up on the way. With a
         checkpoint complete batches are evaluated: the engine can resume from nothing else."""
         if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)

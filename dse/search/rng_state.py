@@ -10,15 +10,15 @@ from dse.space.design_space import Random
 
 
 def state_of(rng: Random) -> dict[str, Any]:
-    """Return the state for :func:`generator_from`: PCG64's integers."""
+    """The state for :func:`generator_from`: PCG64's integers."""
     return dict(rng.bit_generator.state)
 
 
 def generator_from(state: dict[str, Any]) -> Random:
-    """Return a generator that draws what the other one would have drawn next.
+    """A generator that draws what the other one would have drawn next.
 
     Raises:
-        ValueError: if the state is not one of PCG64.
+        ValueError: where the state is not one of PCG64.
     """
     bits = np.random.PCG64(0)
     try:

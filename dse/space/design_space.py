@@ -1,7 +1,7 @@
 """The rows that a search may propose: encoding, canonical form, repair, random draws.
 
 A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain and,
-if priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
+where priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
 operators treat priorities as clocks that no unit depends on. All functions take and return arrays
 of rows, int64.
 """
@@ -36,33 +36,33 @@ class DesignSpace:
 
     @cached_property
     def groups(self) -> int:
-        """Return the number of genes that choose units."""
+        """Genes that choose units."""
         return self.problem.group_count
 
     @cached_property
     def width(self) -> int:
-        """Return the number of genes."""
+        """Genes in all."""
         return self.groups + len(self.points)
 
     @cached_property
     def owner(self) -> IntArray:
-        """Return an array [groups]: network of a group."""
+        """[groups]: network of a group."""
         sizes = [len(network.group_names) for network in self.problem.networks]
         return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
     @cached_property
     def first(self) -> IntArray:
-        """Return an array [networks]: the first group of each network."""
+        """[networks]: its first group."""
         return np.array([n.first_group for n in self.problem.networks], dtype=np.int64)
 
     @cached_property
     def size(self) -> IntArray:
-        """Return an array [networks]: the number of groups of each network."""
+        """[networks]: its groups."""
         return np.array([len(n.group_names) for n in self.problem.networks], dtype=np.int64)
 
     @cached_property
     def points(self) -> tuple[IntArray, ...]:
-        """Return for each setting the operating points, or the priorities, that may be chosen."""
+        """Per setting: the operating points, or the priorities, that may be chosen."""
         points = [np.flatnonzero(domain.allowed) for domain in self.problem.domains]
         if self.problem.searches_priorities:
             points += [np.arange(PRIORITY_LEVELS)] * len(self.problem.networks)
@@ -70,38 +70,36 @@ class DesignSpace:
 
     @cached_property
     def free_settings(self) -> IntArray:
-        """Return the settings with a choice."""
+        """Settings with a choice."""
         return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
 
     @cached_property
     def free_domains(self) -> IntArray:
-        """Return the domains with a choice."""
+        """Domains with a choice."""
         return self.free_settings[self.free_settings < len(self.problem.domains)]
 
     @cached_property
     def point_count(self) -> IntArray:
-        """Return an array [settings]: how many points may be chosen."""
+        """[settings]: how many points may be chosen."""
         return np.array([len(points) for points in self.points], dtype=np.int64)
 
     @cached_property
     def point_at(self) -> IntArray:
-        """Return an array [settings, places]: the points that may be chosen, slowest first, the
-        last repeated."""
+        """[settings, places]: the points that may be chosen, slowest first, the last repeated."""
         places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
         return np.stack([self.points[d][row] for d, row in enumerate(places)])
 
     @cached_property
     def place_of_point(self) -> IntArray:
-        """Return an array [settings, points]: the place of a point in ``point_at``, or of the next
-        faster one."""
+        """[settings, points]: the place of a point in ``point_at``, or of the next faster one."""
         most = int(self.gene_sizes[self.groups :].max())
         places = [np.searchsorted(points, np.arange(most)) for points in self.points]
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
 
     @cached_property
     def fastest_time(self) -> IntArray:
-        """Return an array [groups, units]: stand-alone time at the fastest clocks, the mean over
-        its repeats. Huge if not allowed."""
+        """[groups, units]: stand-alone time at the fastest clocks, the mean over its repeats; huge
+        where not allowed."""
         times = np.empty((self.groups, len(self.problem.units)), dtype=np.int64)
         for u, unit in enumerate(self.problem.units):
             table = self.problem.frame_ps(u)
@@ -112,14 +110,13 @@ class DesignSpace:
 
     @cached_property
     def best_unit(self) -> IntArray:
-        """Return an array [groups]: the unit that is fastest alone."""
+        """[groups]: the unit that is fastest alone."""
         best: IntArray = self.fastest_time.argmin(axis=1).astype(np.int64)
         return best
 
     @cached_property
     def transition_before(self) -> IntArray:
-        """Return an array [groups, units, units]: ps from the group before, if that feeds it, else
-        0."""
+        """[groups, units, units]: ps from the group before, where that feeds it, else 0."""
         units = len(self.problem.units)
         table = np.zeros((self.groups, units, units), dtype=np.int64)
         for edge, (source, target) in enumerate(self.problem.edges):
@@ -129,15 +126,15 @@ class DesignSpace:
 
     @cached_property
     def gene_sizes(self) -> IntArray:
-        """Return an array [width]: units, operating points or priorities that there are for a gene,
-        allowed or not."""
+        """[width]: units, operating points or priorities that there are for a gene, allowed or
+        not."""
         sizes = [len(domain.allowed) for domain in self.problem.domains]
         sizes += [PRIORITY_LEVELS] * (len(self.points) - len(sizes))
         return np.array([len(self.problem.units)] * self.groups + sizes, dtype=np.int64)
 
     @cached_property
     def combinations(self) -> int:
-        """Return how many rows there are, those with the same effect counted apart."""
+        """How many rows there are, those with the same effect counted apart."""
         count = 1
         for row in self.problem.allowed:
             count *= int(row.sum())
@@ -147,7 +144,7 @@ class DesignSpace:
 
     @cached_property
     def drives(self) -> BoolArray:
-        """Return an array [domains, units]: whether the unit's costs depend on the domain."""
+        """[domains, units]: whether the unit's costs depend on the domain."""
         table = np.zeros((len(self.problem.domains), len(self.problem.units)), dtype=np.bool_)
         for u, unit in enumerate(self.problem.units):
             table[list(unit.clocks), u] = True
@@ -155,23 +152,22 @@ class DesignSpace:
 
     @cached_property
     def plan(self) -> Plan:
-        """Return the problem as compiled code reads it."""
+        """The problem as compiled code reads it."""
         return make_plan(self.problem)
 
     @cached_property
     def tables(self) -> SpaceTables:
-        """Return the space as compiled operators read it."""
+        """The space as compiled operators read it."""
         return make_tables(self)
 
     @cached_property
     def scratch(self) -> Scratch:
-        """What they write to. So rows are proposed by one thread only."""
+        """What they write to; so rows are proposed by one thread only."""
         return make_scratch(self)
 
     @cached_property
     def idle_powered_domains(self) -> tuple[int, ...]:
-        """Return the domains with a choice that always draw power, also if nothing mapped needs
-        them."""
+        """Domains with a choice that always draw power, also where nothing mapped needs them."""
         return tuple(
             d
             for d in self.free_domains.tolist()
@@ -179,14 +175,14 @@ class DesignSpace:
         )
 
     def units_used(self, rows: IntArray) -> BoolArray:
-        """Return an array [n, units]: whether something is mapped on the unit."""
+        """[n, units]: whether something is mapped on the unit."""
         mapping = rows[:, : self.groups]
         units = range(len(self.problem.units))
         return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
 
     def domains_used(self, rows: IntArray) -> BoolArray:
-        """Return an array [n, settings]: whether a unit that something is mapped on depends on the
-        domain. On a priority none does."""
+        """[n, settings]: whether a unit that something is mapped on depends on the domain; on a
+        priority none does."""
         from dse.space.operators_jit import mark_used
 
         used = np.zeros((len(rows), len(self.points)), dtype=np.int64)
@@ -194,13 +190,13 @@ class DesignSpace:
         return used.astype(np.bool_)
 
     def domains_on(self, used: BoolArray) -> BoolArray:
-        """Return [n, domains] from the units used [n, units]."""
+        """[n, domains] from the units used [n, units]."""
         always = np.array([not domain.may_be_off for domain in self.problem.domains])
         return always | (used @ self.drives.T)
 
     def canonical(self, rows: IntArray) -> IntArray:
-        """Return the same rows with its ``point_when_off`` for every domain that is off, and
-        priorities without gaps from 0 on."""
+        """The same rows with its ``point_when_off`` for every domain that is off, and priorities
+        without gaps from 0 on."""
         result, used = rows.copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
@@ -211,8 +207,8 @@ class DesignSpace:
         return result
 
     def holds(self, rows: IntArray) -> BoolArray:
-        """Return an array [n]: whether each of any rows [n, width] is one of this space: units that
-        its groups may have, operating points that may be chosen, canonical."""
+        """[n]: whether each of any rows [n, width] is one of this space: units that its groups may
+        have, operating points that may be chosen, canonical."""
         inside: BoolArray = np.asarray(((rows >= 0) & (rows < self.gene_sizes)).all(axis=1))
         rows = rows[inside]
         fits = self.problem.allowed[np.arange(self.groups), rows[:, : self.groups]].all(axis=1)
@@ -222,8 +218,8 @@ class DesignSpace:
         return inside
 
     def nearest_points(self, rows: IntArray) -> IntArray:
-        """Return the same rows with every operating point that may not be chosen replaced by the
-        next faster one that may, or the fastest."""
+        """The same rows with every operating point that may not be chosen replaced by the next
+        faster one that may, or the fastest."""
         result = rows.copy()
         settings = np.arange(len(self.points))
         places = self.place_of_point[settings, rows[:, self.groups :]]
@@ -231,7 +227,7 @@ class DesignSpace:
         return result
 
     def random(self, rng: Random, n: int) -> IntArray:
-        """Return an array [n, width]: each network on one to three units in turn, any clocks."""
+        """[n, width]: each network on one to three units in turn, any clocks."""
         position = np.arange(self.groups) - self.first[self.owner]
         mapping = np.empty((n, self.groups), dtype=np.int64)
         units = len(self.problem.units)
@@ -247,11 +243,12 @@ class DesignSpace:
         return self.repair(rng, rows)
 
     def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
-        """Move groups off units that they may not have, and join segments if a network has more
-        transitions than it may. Canonical, and idle clocks at rest. What cannot be joined stays.
+        """Moves groups off units that they may not have, and joins segments where a network has
+        more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
+        stays.
 
         ``awake`` [n, settings]: whether the row's operating point was chosen for a mapping that
-        used it. Where it was not, and the mapping uses it now, another one is drawn, the fastest a
+        used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
         third of the time. None: all were.
         """
         from dse.space.operators_jit import repair_rows
@@ -264,7 +261,7 @@ class DesignSpace:
 
 
 def ranked(priorities: IntArray) -> IntArray:
-    """Return the same order [n, networks] by the numbers from 0 on, without gaps."""
+    """The same order [n, networks] by the numbers from 0 on, without gaps."""
     ranks = np.zeros_like(priorities)
     for level in range(PRIORITY_LEVELS):
         there = (priorities == level).any(axis=1)
@@ -273,12 +270,12 @@ def ranked(priorities: IntArray) -> IntArray:
 
 
 def drawn_seed(rng: Random) -> int:
-    """Return a seed for the random numbers of compiled code."""
+    """A seed for the random numbers of compiled code."""
     return int(rng.integers(1 << 63))
 
 
 def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bool_]:
-    """Return an array [n]: True for the first of equal rows that is not in ``seen`` either."""
+    """[n]: True for the first of equal rows that is not in ``seen`` either."""
     known = set() if seen is None else set(seen)
     fresh = np.zeros(len(rows), dtype=np.bool_)
     for index, row in enumerate(np.ascontiguousarray(rows)):

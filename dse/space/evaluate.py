@@ -19,7 +19,7 @@ from results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A simulated design point. ``member`` may break constraints, unlike one of a front."""
+    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
 
     problem: Problem
     member: Member
@@ -27,17 +27,17 @@ class Evaluated:
 
     @cached_property
     def scheduled(self) -> ScheduledMember:
-        """Return the member with its schedule."""
+        """The member with its schedule."""
         return scheduled(self.problem, self.member)
 
     @property
     def feasible(self) -> bool:
-        """Return whether all constraints are met."""
+        """Whether all constraints are met."""
         return all(state.met for state in self.constraints)
 
 
 def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
-    """Simulate a design point [groups + domains], canonical, its groups on units that can run
+    """Simulates a design point [groups + domains], canonical, its groups on units that can run
     them."""
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)

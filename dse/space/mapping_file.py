@@ -29,7 +29,7 @@ MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class UserMapping:
-    """Units and clocks as they were written. ``label`` starts messages.
+    """Units and clocks as they were written; ``label`` starts messages.
 
     ``units``: network to a unit, a list of units, or ranges of groups to units.
     ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
@@ -43,10 +43,10 @@ class UserMapping:
 
 
 def load_mapping(path: Path) -> UserMapping:
-    """Return the mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
+    """The mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
 
     Raises:
-        WorkloadError: if it cannot be read or does not follow the schema. Names the JSON path.
+        WorkloadError: where it cannot be read or does not follow the schema; names the JSON path.
     """
     data = read_input(path, MAX_BYTES)
     try:
@@ -56,10 +56,10 @@ def load_mapping(path: Path) -> UserMapping:
 
 
 def mapping_from_document(document: Json, label: str) -> UserMapping:
-    """Return the mapping in JSON content.
+    """The mapping in JSON content.
 
     Raises:
-        ResultError: if the content does not follow the schema.
+        ResultError: where the content does not follow the schema.
     """
     check_against_schema(document, "mapping")
     content: Any = document
@@ -74,7 +74,7 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
 
 
 def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMapping:
-    """Return the choices of a member, to be tried elsewhere."""
+    """The choices of a member, to be tried elsewhere."""
     document = member_to_document(problem, member)
     names = ("mapping", "operating_points", "priorities")
     return mapping_from_document({k: document[k] for k in names if k in document}, label)
@@ -83,9 +83,9 @@ def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMappi
 def row_of_mapping(
     mapping: UserMapping, problem: Problem, origins: CostOrigins | None = None
 ) -> IntArray:
-    """Return an array [groups + domains]: the design point, canonical.
+    """[groups + domains]: the design point, canonical.
 
-    A domain that is not named runs at its fastest clock that may be chosen. Priorities count if
+    A domain that is not named runs at its fastest clock that may be chosen. Priorities count where
     they are searched.
 
     Args:
@@ -133,7 +133,7 @@ def row_of_mapping(
 
 
 def _units_of(choice: Any, network: ProblemNetwork, path: str) -> list[str]:
-    """Return one unit per group from any of the three forms."""
+    """One unit per group from any of the three forms."""
     count = len(network.group_names)
     if isinstance(choice, str):
         return [choice] * count

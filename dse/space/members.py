@@ -15,7 +15,7 @@ from results.problem.problem import Problem
 def make_members(
     problem: Problem, rows: IntArray, objectives: IntArray, *, jobs: int = 1
 ) -> tuple[Member, ...]:
-    """Return members by rising objectives, the first first. Rows [n, groups + domains], canonical.
+    """Members by rising objectives, the first first; rows [n, groups + domains], canonical.
 
     Args:
         jobs: threads for pipelines and free-running networks, which may take long to simulate.
@@ -47,7 +47,7 @@ def make_members(
 
 
 def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
-    """Return an array [networks]: the figures of one row."""
+    """[networks]: of one row."""
     columns = (frame.percentile_95_ps, frame.jitter_ps, frame.misses)
     return tuple(
         Responses(*entry)
@@ -56,7 +56,7 @@ def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
 
 
 def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, int] | None:
-    """What recurs, or None if nothing does, or networks have no rates."""
+    """What recurs; None where nothing does, or networks have no rates."""
     period, periods = problem.execution.period_ps, int(frame.periods[index])
     if period is None or periods == 0:
         return None

@@ -11,9 +11,9 @@ from dse.space.design_space import DesignSpace, Random
 def neighbours(
     space: DesignSpace, rng: Random, rows: IntArray, *, most: int | None = None
 ) -> IntArray:
-    """Return rows one change away from ``rows`` [n, width]: one group, or one segment, on another
-    unit. A transition point moved by two or three groups. Two units exchanged, in all networks or
-    in one. One clock moved by one or two points or to an end. Two clocks moved by one point each.
+    """Rows one change away from ``rows`` [n, width]: one group, or one segment, on another unit; a
+    transition point moved by two or three groups; two units exchanged, in all networks or in one;
+    one clock moved by one or two points or to an end; two clocks moved by one point each.
 
     Repaired, so some may be equal to each other or to what they came from. ``most``: of more
     changes this many are drawn.
@@ -28,15 +28,15 @@ def neighbours(
 
 
 def count_neighbours(space: DesignSpace, rows: IntArray) -> int:
-    """Return how many neighbours rows [n, width] have in all."""
+    """How many neighbours rows [n, width] have in all."""
     return _enumerated(space, rows, np.zeros(0, dtype=np.int64))[0]
 
 
 def _enumerated(
     space: DesignSpace, rows: IntArray, wanted: IntArray
 ) -> tuple[int, IntArray, IntArray]:
-    """Return how many changes there are, the wanted ones as rows [wanted, width], not repaired, and
-    the rows that they come from [wanted]."""
+    """How many changes there are, the wanted ones as rows [wanted, width], not repaired, and the
+    rows that they come from [wanted]."""
     from dse.space.neighbourhood_jit import enumerate_neighbours
 
     near = np.empty((len(wanted), space.width), dtype=np.int64)

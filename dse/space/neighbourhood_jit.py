@@ -1,4 +1,4 @@
-"""Enumeration of neighbours, rows that are one change away. Compiled.
+"""Enumeration of neighbours, rows that are one change away; compiled.
 
 Each function goes through the changes of one kind in a fixed order and writes out those whose
 numbers are wanted. ``rows`` [n, width] are the rows that are changed, ``wanted`` rising numbers,
@@ -33,8 +33,8 @@ def enumerate_neighbours(space, rows, wanted, at, near, source):
 
 @jit
 def _is_wanted(rows, r, wanted, at, near, source):
-    """Count a change of row ``r``. Return whether it is wanted, in row ``at[1] - 1`` of ``near``,
-    to which the row has been copied then."""
+    """Counts a change of row ``r``; whether it is wanted, in row ``at[1] - 1`` of ``near``, to
+    which the row has been copied then."""
     at[0] += 1
     k = at[1]
     if k == wanted.shape[0] or wanted[k] != at[0] - 1:
@@ -107,7 +107,7 @@ def _move_transitions(space, rows, distance, wanted, at, near, source):
 
 @jit
 def _exchange_units(space, rows, wanted, at, near, source):
-    """Any two units, in all networks and, if there are several, in each alone."""
+    """Any two units, in all networks and, where there are several, in each alone."""
     for block in range(-1, space.networks if space.networks > 1 else 0):
         low, high = np.int64(0), space.groups
         if block >= 0:

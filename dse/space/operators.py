@@ -1,6 +1,6 @@
 """Crossover and mutation of rows that know what a mapping looks like.
 
-A network's mapping is a sequence of segments on one unit each. Good mappings have few. So parents
+A network's mapping is a sequence of segments on one unit each; good mappings have few. So parents
 exchange segments, and mutations move a transition point, run a segment on another unit, or step a
 clock, rather than change single genes at random. :mod:`dse.space.operators_jit` does the work.
 """
@@ -16,9 +16,9 @@ from dse.space.design_space import DesignSpace, Random, drawn_seed
 def segment_crossover(
     space: DesignSpace, rng: Random, first: IntArray, second: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return two children for each pair of parents [n, width]: in every network a random segment of
-    groups (often none or all of it) changes sides, and so does each clock with even odds. A clock
-    that only one parent has a use for comes from that parent."""
+    """Two children for each pair of parents [n, width]: in every network a random segment of groups
+    (often none or all of it) changes sides, and so does each clock with even odds. A clock that
+    only one parent has a use for comes from that parent."""
     from dse.space.operators_jit import cross_rows
 
     a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
@@ -27,8 +27,8 @@ def segment_crossover(
 
 
 def mutate(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """Mutate each row [n, width] by one or two of: a moved transition point, a segment on another
-    unit, a single group on another unit, a stepped clock, a clock redrawn."""
+    """Each row [n, width] gets one or two of: a moved transition point, a segment on another unit,
+    a single group on another unit, a stepped clock, a clock redrawn."""
     from dse.space.operators_jit import mutate_rows
 
     rows = np.array(rows, dtype=np.int64)
@@ -45,8 +45,8 @@ def breed(
     crossover_rate: float,
     mutations: int,
 ) -> IntArray:
-    """Return an array [parents, width]: children of each two of ``parents``, an even number of
-    positions in ``rows`` [n, width]: crossed at that rate, mutated this often, and repaired."""
+    """[parents, width]: children of each two of ``parents``, an even number of positions in
+    ``rows`` [n, width]: crossed at that rate, mutated this often, and repaired."""
     from dse.space.operators_jit import breed as breed_rows
 
     children = np.empty((len(parents), space.width), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Crossover, mutation and repair of rows, row by row. Compiled.
+"""Crossover, mutation and repair of rows, row by row; compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -70,8 +70,8 @@ class SpaceTables(Tables):
 
 @jit
 def _draw(stream):
-    """Return 64 random bits: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-    generators, OOPSLA 2014). ``stream`` [1] is its state."""
+    """64 random bits: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+    generators, OOPSLA 2014); ``stream`` [1] is its state."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -81,13 +81,13 @@ def _draw(stream):
 
 @jit
 def _below(stream, count):
-    """Return an integer from 0 up to ``count``, that not included, or 0 if ``count`` is 0."""
+    """An integer from 0 up to ``count``, that not included; 0 where ``count`` is 0."""
     return np.int64(((_draw(stream) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
 @jit
 def _chance(stream):
-    """Return a number from 0 up to 1."""
+    """A number from 0 up to 1."""
     return np.float64(_draw(stream) >> np.uint64(11)) * 2.0**-53
 
 
@@ -100,7 +100,7 @@ def _begin_stream(stream, seed, row):
 
 @jit
 def _mark_used(space, row, used):
-    """Set ``used`` [settings] to 1 if a unit that something is mapped on depends on it."""
+    """Sets ``used`` [settings] to 1 where a unit that something is mapped on depends on it."""
     used[:] = 0
     for g in range(space.groups):
         unit = row[g]
@@ -112,8 +112,8 @@ def _mark_used(space, row, used):
 
 @jit
 def _cross(space, stream, a, b, used, used_b):
-    """Exchange between ``a`` and ``b`` one segment of each network, often none or all of it, and
-    each clock with even odds. Both keep the clock that only one has a use for."""
+    """Exchanges between ``a`` and ``b`` one segment of each network, often none or all of it, and
+    each clock with even odds; both keep the clock that only one has a use for."""
     _mark_used(space, a, used)
     _mark_used(space, b, used_b)
     for n in range(space.networks):
@@ -182,7 +182,7 @@ def _remap(space, stream, row, kind):
 
 @jit
 def _reclock(space, stream, row, steps):
-    """One clock a point or two up or down if ``steps``, else redrawn, its fastest point a
+    """One clock a point or two up or down where ``steps``, else redrawn, its fastest point a
     third of the time."""
     d = space.free[_below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
@@ -219,8 +219,8 @@ def _mutate(space, stream, row):
 
 @jit
 def _join(space, stream, row, n):
-    """Join random neighbouring segments of a network until its limit on transitions holds, as long
-    as that is possible."""
+    """Joins random neighbouring segments of a network until its limit on transitions holds, as
+    long as that is possible."""
     first, size = space.first[n], space.size[n]
     for _ in range(2 * size):
         count = np.int64(0)
@@ -252,7 +252,7 @@ def _join(space, stream, row, n):
 
 @jit
 def _rest(space, plan, row, used, d):
-    """Set an idle clock to the point at which least power is drawn: nothing else depends on it."""
+    """Sets an idle clock to the point at which least power is drawn: nothing else depends on it."""
     best, least = np.int64(-1), np.int64(0)
     for place in range(space.point_count[d]):
         point = space.point_at[d, place]
@@ -275,8 +275,8 @@ def _rest(space, plan, row, used, d):
 
 @jit
 def _repair(space, plan, stream, row, awake, used):
-    """Make a row possible, short of transitions and canonical. ``awake`` [settings]: 0 if its point
-    was chosen for nothing, so that another one is drawn if the mapping needs it now."""
+    """Makes a row possible, short of transitions and canonical; ``awake`` [settings]: 0 where its
+    point was chosen for nothing, so that another one is drawn if the mapping needs it now."""
     for g in range(space.groups):
         if space.allowed[g, row[g]]:
             continue
@@ -308,7 +308,7 @@ def _repair(space, plan, stream, row, awake, used):
 
 @jit
 def _rank(space, row):
-    """Close the gaps between priorities, from 0 on."""
+    """Closes the gaps between priorities, from 0 on."""
     begin, end = row.shape[0] - space.priorities, row.shape[0]
     level = np.int64(0)
     while True:
@@ -335,7 +335,7 @@ def cross_rows(space, seed, a, b, used, stream):
 
 @jit
 def mutate_rows(space, seed, rows, stream):
-    """Mutate ``rows`` [n, width], in place."""
+    """Mutates ``rows`` [n, width], in place."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
         _mutate(space, stream, rows[r])
@@ -343,7 +343,7 @@ def mutate_rows(space, seed, rows, stream):
 
 @jit
 def repair_rows(space, plan, seed, rows, awake, used, stream):
-    """Repair ``rows`` [n, width], in place. ``awake`` [n, settings]."""
+    """Repairs ``rows`` [n, width], in place; ``awake`` [n, settings]."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
         _repair(space, plan, stream, rows[r], awake[r], used[0])
@@ -351,7 +351,7 @@ def repair_rows(space, plan, seed, rows, awake, used, stream):
 
 @jit
 def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children, used, stream):
-    """Fill ``children`` [n, width]: of each two, children of two of the ``parents`` [n, an even
+    """Fills ``children`` [n, width]: of each two, children of two of the ``parents`` [n, an even
     number] in ``rows``, crossed at a rate, mutated this often, repaired."""
     width = children.shape[1]
     for pair in range(children.shape[0] // 2):
@@ -371,6 +371,6 @@ def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children,
 
 @jit
 def mark_used(space, rows, used):
-    """Set ``used`` [n, settings] if a unit that something is mapped on depends on it."""
+    """Sets ``used`` [n, settings] where a unit that something is mapped on depends on it."""
     for r in range(rows.shape[0]):
         _mark_used(space, rows[r], used[r])

@@ -24,13 +24,13 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(space: DesignSpace) -> Scratch:
-    """Return scratch for one thread."""
+    """Scratch for one thread."""
     used = np.zeros((2, len(space.points)), dtype=np.int64)
     return Scratch(used, np.zeros(1, dtype=np.uint64))
 
 
 def make_tables(space: DesignSpace) -> SpaceTables:
-    """Return the tables of a space."""
+    """The tables of a space."""
     from dse.space.operators_jit import SpaceTables
 
     problem = space.problem

@@ -10,8 +10,8 @@ from dse.space.design_space import DesignSpace, unique_rows
 
 
 def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:
-    """Return the rows [n, width] as this space allows them: groups moved off units that they may
-    not have, the next clock that may be chosen, no row twice. The same rows give the same result.
+    """The rows [n, width] as this space allows them: groups moved off units that they may not have,
+    the next clock that may be chosen, no row twice. The same rows give the same result.
 
     Raises:
         WorkloadError: on rows of another width, or beyond the units or operating points.

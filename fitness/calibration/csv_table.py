@@ -16,16 +16,16 @@ from platforms.io.exact_json import exact_decimal
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row: column to text, stripped. ``where`` starts messages about it."""
+    """One row: column to text, stripped; ``where`` starts messages about it."""
 
     cells: Mapping[str, str]
     where: str
 
     def number(self, column: str) -> Fraction | None:
-        """Return the number in a column, None if the cell is empty.
+        """The number in a column, None where the cell is empty.
 
         Raises:
-            PlatformError: if it is none, or negative.
+            PlatformError: where it is none, or negative.
         """
         text = self.cells[column]
         if not text:
@@ -41,12 +41,11 @@ class TableRow:
     def number_or_file(
         self, column: str, folder: Path, read: Callable[[str, str], Fraction]
     ) -> tuple[Fraction, str] | None:
-        """Return the number in a column, or what ``read`` (text, label) takes from the file named
-        there, its path relative to ``folder``. With a text for people. None if the cell is
-        empty.
+        """The number in a column, or what ``read`` (text, label) takes from the file named there,
+        its path relative to ``folder``; with a text for people. None where the cell is empty.
 
         Raises:
-            PlatformError: as :meth:`number`, or if the file cannot be used.
+            PlatformError: as :meth:`number`, or where the file cannot be used.
         """
         text = self.cells[column]
         try:
@@ -67,13 +66,12 @@ class TableRow:
 def read_table(
     path: Path, columns: Sequence[str], *, optional: Collection[str] = ()
 ) -> list[TableRow]:
-    """Return the rows of a CSV file with a line of column names. Empty lines and ``#`` lines are
-    skipped.
+    """The rows of a CSV file with a line of column names; empty lines and ``#`` lines are skipped.
 
     Columns that are ``optional`` and not there read as empty.
 
     Raises:
-        PlatformError: if the file cannot be read, has other columns, or no row.
+        PlatformError: where the file cannot be read, has other columns, or no row.
     """
     text = read_log(path)
     rows: list[TableRow] = []

@@ -58,7 +58,7 @@ class Calibrated:
 def subjects(
     rows: Sequence[ClockMeasurement],
 ) -> dict[tuple[str, str, str], list[ClockMeasurement]]:
-    """Return (network, layer, unit) -> its rows, in the order in which they first come."""
+    """(network, layer, unit) -> its rows, in the order in which they first come."""
     found: dict[tuple[str, str, str], list[ClockMeasurement]] = {}
     for row in rows:
         found.setdefault((row.network, row.layer, row.unit), []).append(row)
@@ -75,13 +75,13 @@ def calibrate_rows(
     noise: float = DEFAULT_NOISE,
     resamples: int = RESAMPLES,
 ) -> Calibrated:
-    """Fit the rows of one subject. Power only if some row has power or energy.
+    """Fits the rows of one subject; power only where some row has power or energy.
 
     Args:
         time_form: None takes the one of :func:`choose_form`.
 
     Raises:
-        PlatformError: if a parameter cannot be determined, or there is no time at all.
+        PlatformError: where a parameter cannot be determined, or there is no time at all.
     """
     label = subject_name(rows[0])
     timed = _timed(rows, label)
@@ -107,15 +107,15 @@ def calibrate_rows(
 def choose_form(
     rows: Sequence[ClockMeasurement], platform: Platform, *, fixed: bool = False
 ) -> tuple[TimeForm, str]:
-    """Return the form for the times of one subject, and why.
+    """The form for the times of one subject, and why.
 
     Of the forms that the times determine, the one with the least error of each time predicted from
-    the others (root mean square). If they are too few to do that with the richest form, that
+    the others (root mean square). Where they are too few to do that with the richest form, that
     one. With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters:
     only changes of the host's clock determine a stall (docs/papers/tang.md).
 
     Raises:
-        PlatformError: if the times determine none.
+        PlatformError: where the times determine none.
     """
     label = subject_name(rows[0])
     forms = list(RICHEST_FIRST)
@@ -155,10 +155,10 @@ def choose_form(
 def time_errors(
     rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool = False
 ) -> FloatArray:
-    """Return relative errors of the times, each predicted from the others.
+    """Relative errors of the times, each predicted from the others.
 
     Raises:
-        PlatformError: if the others cannot determine a parameter.
+        PlatformError: where the others cannot determine a parameter.
     """
     label = subject_name(rows[0])
     problem = _TimeProblem.of(_timed(rows, label), platform, form, fixed=fixed)
@@ -168,10 +168,10 @@ def time_errors(
 def power_errors(
     rows: Sequence[ClockMeasurement], platform: Platform, form: PowerForm, times: dict[str, float]
 ) -> FloatArray:
-    """Return the same for the powers. ``times``: parameters of the time.
+    """The same for the powers; ``times``: parameters of the time.
 
     Raises:
-        PlatformError: if the others cannot determine a parameter.
+        PlatformError: where the others cannot determine a parameter.
     """
     powered = [row for row in rows if row.mw is not None or row.mj is not None]
     problem = _PowerProblem.of(powered, platform, form, times)
@@ -182,7 +182,7 @@ def power_errors(
 def predicted(
     model: Calibrated, rows: Sequence[ClockMeasurement], platform: Platform
 ) -> tuple[FloatArray, FloatArray | None]:
-    """Return [rows] milliseconds, and [rows] milliwatts if power was fitted."""
+    """[rows] milliseconds, and [rows] milliwatts where power was fitted."""
     clocks = _clocks(rows, platform)
     times = time_ms(model.time.values, clocks)
     if model.power is None or model.power_form is None:
@@ -191,7 +191,7 @@ def predicted(
 
 
 def subject_name(row: ClockMeasurement) -> str:
-    """Return ``vgg19 on gpu``, ``layer fc6 of vgg19 on gpu``."""
+    """``vgg19 on gpu``, ``layer fc6 of vgg19 on gpu``."""
     layer = f"layer {row.layer} of " if row.layer else ""
     return f"{layer}{row.network} on {row.unit}"
 
@@ -227,7 +227,7 @@ class _TimeProblem:
         )
 
     def parts(self, values: dict[str, float]) -> dict[str, float]:
-        """Return ``values`` with a time at the fastest clocks replaced by its parts."""
+        """``values`` with a time at the fastest clocks replaced by its parts."""
         if "time_ms" not in values:
             return values
         others = {name: value for name, value in values.items() if name != "time_ms"}
@@ -237,7 +237,7 @@ class _TimeProblem:
         return time_ms(self.parts(values), self.clocks)
 
     def check(self, label: str) -> None:
-        """Accept times that determine every parameter."""
+        """Accepts times that determine every parameter."""
         check_determined(self.names, self.predict, self.measured, self.held, label)
 
 

@@ -33,12 +33,11 @@ class ClockMeasurement:
 
 
 def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
-    """Return the rows of a CSV file: ``network``, ``unit``, optional ``layer``, ``DOMAIN_mhz`` for
-    the clocks (fastest if there is none), and of ``ms``, ``fps``, ``mw``, ``mj`` what was
-    measured.
+    """The rows of a CSV file: ``network``, ``unit``, optional ``layer``, ``DOMAIN_mhz`` for the
+    clocks (fastest where there is none), and of ``ms``, ``fps``, ``mw``, ``mj`` what was measured.
 
     Raises:
-        PlatformError: with the line, if a row names a unit or clock that the platform does not
+        PlatformError: with the line, where a row names a unit or clock that the platform does not
             have, measures nothing, or gives a time or a power twice.
     """
     clocks = {f"{domain.name}_mhz": domain.name for domain in platform.domains}
@@ -97,7 +96,7 @@ def _points(row: TableRow, platform: Platform, unit: Unit) -> tuple[int, ...]:
 
 
 def point_table(rows: list[ClockMeasurement]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return a mapping as an array [rows, clocks of their unit]."""
+    """[rows, clocks of their unit]"""
     return np.array([row.points for row in rows], dtype=np.int64)
 
 

@@ -49,17 +49,17 @@ def fit(
     label: str,
     resamples: int = RESAMPLES,
 ) -> Fit:
-    """Fit ``names`` to ``measured`` [n] > 0 in relative terms. All parameters are >= 0.
+    """Fits ``names`` to ``measured`` [n] > 0 in relative terms; all parameters are >= 0.
 
     Args:
         predict: values of all parameters -> [n].
         held: parameters that are not free.
-        noise: smallest relative standard error of a measurement. The residual counts if it is
+        noise: smallest relative standard error of a measurement; the residual counts where it is
             larger.
         label: starts messages.
 
     Raises:
-        PlatformError: if the measurements cannot determine a parameter, which is named.
+        PlatformError: where the measurements cannot determine a parameter, which is named.
     """
     held = dict(held or {})
     check_determined(names, predict, measured, held, label)
@@ -86,10 +86,10 @@ def fit(
 def leave_one_out(
     names: Sequence[str], predict: Predict, measured: FloatArray, held: dict[str, float], label: str
 ) -> FloatArray:
-    """Return an array [n]: relative error of each measurement, predicted by a fit to the others.
+    """[n]: relative error of each measurement, predicted by a fit to the others.
 
     Raises:
-        PlatformError: if the others cannot determine a parameter.
+        PlatformError: where the others cannot determine a parameter.
     """
     errors = np.zeros(len(measured))
     for left_out in range(len(measured)):
@@ -111,7 +111,7 @@ def check_determined(
     held: dict[str, float],
     label: str,
 ) -> None:
-    """Accept measurements that change with every combination of the parameters.
+    """Accepts measurements that change with every combination of the parameters.
 
     The rank test: the derivatives of log(prediction) by log(parameter), at a point where all parts
     matter, must have as many independent directions as there are parameters.
@@ -147,7 +147,7 @@ def check_determined(
 
 
 def _starts(names: Sequence[str], measured: FloatArray) -> list[FloatArray]:
-    """Return points to begin from, the first with all parameters in play."""
+    """Points to begin from, the first with all parameters in play."""
     rng = np.random.default_rng(0)
     low, high = float(measured.min()), float(measured.max())
     usual = {

@@ -5,7 +5,7 @@ The loss of speed R(x, y) of :mod:`fitness.contention` is fitted by least square
 and is never negative whatever its parameters, so every fit is monotone. There are two stages: a
 coarse search over the thresholds, the rates following linearly, and for the best candidates a local
 one (scipy) over all parameters but normalBW. That one is a threshold in x alone, which the samples
-know up to gaps between own demands. Below TBWDC - CBP it has no effect. If the sweep shows no
+know up to gaps between own demands. Below TBWDC - CBP it has no effect; where the sweep shows no
 other threshold, it is put there. Errors of the others are the spread over refits to resampled
 residuals (bootstrap): kinks make the usual covariance too small.
 """
@@ -69,7 +69,7 @@ class ContentionFit:
 def loss_percent(
     own: FloatArray, external: FloatArray, values: FloatArray | Sequence[float | FloatArray]
 ) -> FloatArray:
-    """Return r in percent for parameters in the order of ``PARAMETERS``. Arrays [samples], or, if
+    """R in percent for parameters in the order of ``PARAMETERS``; arrays [samples], or, where
     parameters are [cases, 1], [cases, samples]."""
     normal, total, balance, peak, minor, rate = values
     light = minor * np.minimum(external, peak) / peak
@@ -84,7 +84,7 @@ def loss_percent(
 def fit_contention(
     sweep: Sweep, known: Mapping[str, float] | None = None, *, keep_undetermined: bool = False
 ) -> ContentionFit:
-    """Return the parameters that fit a sweep best. ``known`` ones are kept as they are.
+    """The parameters that fit a sweep best; ``known`` ones are kept as they are.
 
     Args:
         sweep: the samples.
@@ -93,7 +93,7 @@ def fit_contention(
             with their errors. They hold only within the demands of the sweep.
 
     Raises:
-        PlatformError: if the sweep does not determine parameters, naming all of them and what
+        PlatformError: where the sweep does not determine parameters, naming all of them and what
             to do.
     """
     given = dict(known or {})
@@ -141,8 +141,7 @@ def _refusal(reasons: Mapping[str, str]) -> PlatformError:
 
 
 def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:
-    """Return thresholds without samples on both of their sides that differ because of them, and
-    why."""
+    """Thresholds without samples on both of their sides that differ because of them, and why."""
     unseen: dict[str, str] = {}
     own, external = fit.sweep.own, fit.sweep.external
     normal, _, balance, peak, _, _ = values
@@ -185,9 +184,9 @@ class _Fit:
         self.reach = float(sweep.own.max() + sweep.external.max())
 
     def best(self) -> tuple[FloatArray, float]:
-        """Return the best parameters, [6], and half of the range that the samples leave normalBW
-        (0: it follows from the others, without end if one beside all own demands fits as well,
-        which is noted if the fit is strict)."""
+        """The best parameters, [6], and half of the range that the samples leave normalBW (0: it
+        follows from the others; without end where one beside all own demands fits as well, which
+        is noted if the fit is strict)."""
         found = {normal: self._best_at(normal) for normal in self._normals()}
         values = min(found.values(), key=lambda values: self._error(values, self.measured))
         if "normal_gbps" in self.given:
@@ -218,8 +217,8 @@ class _Fit:
         return min(polished, key=lambda values: self._error(values, self.measured))
 
     def errors(self, values: FloatArray, threshold_error: float) -> FloatArray:
-        """Return one standard deviation of every free parameter. That of normalBW is given, or,
-        if it is 0, follows from TBWDC and CBP."""
+        """One standard deviation of every free parameter; that of normalBW is given, or, where it
+        is 0, follows from TBWDC and CBP."""
         generator = np.random.default_rng(SEED)
         model = self._predicted(values)
         residuals = self.measured - model
@@ -250,7 +249,7 @@ class _Fit:
         ]
 
     def _coarse(self, normal: float) -> list[tuple[float, FloatArray]]:
-        """Return the best starts for one normalBW, with their squared errors."""
+        """The best starts for one normalBW, with their squared errors."""
         light = self.sweep.own < normal
         peak, minor = self._minor(light)
         minor = self.given.get("max_minor_percent", minor)
@@ -293,7 +292,7 @@ class _Fit:
         return np.linspace(largest / GRID, largest, GRID)
 
     def _minor(self, light: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float]:
-        """Return PBW and MRMC that fit the samples of small own demand."""
+        """PBW and MRMC that fit the samples of small own demand."""
         peaks = self._choices("peak_gbps", float(self.sweep.external.max()))
         if not light.any():
             return float(peaks[-1]), 0.0
@@ -306,7 +305,7 @@ class _Fit:
         return best[1], best[2]
 
     def _predicted(self, values: FloatArray | Sequence[float | FloatArray]) -> FloatArray:
-        """Return ln(s) in percent."""
+        """ln(s) in percent."""
         lost = loss_percent(self.sweep.own, self.sweep.external, values)
         return -100 * np.log1p(-lost / 100)
 

@@ -25,7 +25,7 @@ NOISE = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Samples as arrays [samples]. Demands in GB/s. ``flagged`` says what was left out."""
+    """Samples as arrays [samples]; demands in GB/s. ``flagged`` says what was left out."""
 
     own: FloatArray
     external: FloatArray
@@ -39,12 +39,12 @@ class Sweep:
 
 
 def read_sweep(paths: Sequence[Path]) -> Sweep:
-    """Return the samples in CSV files: demands, and the slowdown or both times.
+    """The samples in CSV files: demands, and the slowdown or both times.
 
     Samples without external traffic hold the definition, not the model, and are left out.
 
     Raises:
-        PlatformError: if a row says too little, or what cannot be.
+        PlatformError: where a row says too little, or what cannot be.
     """
     samples: list[tuple[float, float, float]] = []
     flagged: list[str] = []

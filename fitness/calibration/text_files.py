@@ -10,11 +10,11 @@ from platforms.errors import PlatformError
 
 
 def read_log(path: str | Path) -> str:
-    """Return the text of a log. Bytes that are no UTF-8, and control characters, become replacement
+    """The text of a log; bytes that are no UTF-8, and control characters, become replacement
     characters.
 
     Raises:
-        PlatformError: if it cannot be read, or is too long.
+        PlatformError: where it cannot be read, or is too long.
     """
     text = read_file(path, PlatformError).decode("utf-8-sig", "replace")
     return printable(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -21,7 +21,7 @@ def channel_costs(
     """Times per token at every clock of the core that reads and writes: the unit's own, or the host
     of a hosted one.
 
-    At the fastest clock a token takes its bytes over the platform's hand-over bandwidth. The core
+    At the fastest clock a token takes its bytes over the platform's hand-over bandwidth; the core
     copies, so at other clocks that times f0 / f. The fixed part of a hand-over is none of Eq. 7's.
     ``index``: domain name -> its number in the problem.
     """

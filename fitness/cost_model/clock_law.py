@@ -5,8 +5,8 @@ takes |compute x, memory z|_p = ((compute x)^p + (memory z)^p)^(1/p), never less
 group takes the sum over its launches and their fixed times. Of these a share follows the unit's own
 clock, the rest the clock of the core that launches, if the unit has such a host.
 
-Norms are irrational. A time is evaluated in floating point first, with a bound on the error. If
-the enclosure rounds to one integer, that is the answer. Only if it does not, the same law is
+Norms are irrational. A time is evaluated in floating point first, with a bound on the error; where
+the enclosure rounds to one integer, that is the answer. Only where it does not, the same law is
 evaluated with ``DIGITS`` decimal digits, so that the integers are the same on every machine.
 """
 
@@ -68,7 +68,7 @@ class TimeParts:
     """What the time of a group on a unit is made of, at the fastest clocks.
 
     ``overlap``: p. ``peak_share``: the largest share of the unit's peak, or of the memory's, that a
-    launch reaches. ``fixed``: of the launches, ps. ``own_share`` of it follows the unit's clock.
+    launch reaches. ``fixed``: of the launches, ps; ``own_share`` of it follows the unit's clock.
     ``traffic``: bytes moved x 10^9, so that over a time in ps it is the demand in kB/s.
     """
 
@@ -90,7 +90,7 @@ class TimeParts:
         return sum((launch.memory * launch.count for launch in self.launches), Fraction(0))
 
     def at(self, ratios: Ratios) -> Fraction:
-        """Return the time at other clocks, to ``DIGITS`` digits."""
+        """The time at other clocks, to ``DIGITS`` digits."""
         with localcontext(Context(prec=DIGITS)):
             times = parts_norm(
                 [
@@ -103,11 +103,11 @@ class TimeParts:
             return exact((times * counts).sum()) + self.fixed * self.launch_ratio(ratios)
 
     def launch_ratio(self, ratios: Ratios) -> Fraction:
-        """Return how much longer launching takes at other clocks."""
+        """How much longer launching takes at other clocks."""
         return self.own_share * ratios.own + (1 - self.own_share) * ratios.host
 
     def scaled(self, compute: Fraction, memory: Fraction, fixed: Fraction) -> TimeParts:
-        """Return the parts times factors."""
+        """The parts times factors."""
         launches = tuple(
             LaunchTime(launch.compute * compute, launch.memory * memory, launch.count)
             for launch in self.launches
@@ -123,7 +123,7 @@ class TimeParts:
 
 
 def parts_norm(parts: Sequence[Array], overlap: float | Decimal) -> Array:
-    """Return the p-norm of parts >= 0. The largest is taken out, so that no power overflows."""
+    """The p-norm of parts >= 0; the largest is taken out, so that no power overflows."""
     largest = reduce(np.maximum, parts)
     divisor = largest + (largest == 0)
     total = sum((part / divisor) ** overlap for part in parts)
@@ -141,7 +141,7 @@ def decimal(value: Fraction) -> Decimal:
 
 
 def exact(value: Decimal | int) -> Fraction:
-    """Return a result of the law without the guard digits."""
+    """A result of the law without the guard digits."""
     return Fraction(Context(prec=DIGITS - GUARD_DIGITS).plus(Decimal(value)))
 
 
@@ -153,12 +153,12 @@ def ladder_costs(
 ) -> tuple[IntArray, IntArray]:
     """Times [ps, at least 1] and demands [kB/s] at all clocks, both [own, host, memory].
 
-    ``ladders``: rising kHz of the three, one point where there is no host. The parts hold at their
+    ``ladders``: rising kHz of the three, one point where there is no host; the parts hold at their
     last entries. Demand is traffic /
     time, at most the memory's peak at its clock. Both are rounded half up.
 
     Raises:
-        PlatformError: if a time is too long to be kept (140 s). Starts with ``label``.
+        PlatformError: where a time is too long to be kept (140 s); starts with ``label``.
     """
     slowest = parts.at(Ratios(*(Fraction(khz[-1], khz[0]) for khz in ladders)))
     if rounded_half_up(slowest) >= LIMIT_PS:
@@ -192,7 +192,7 @@ def ladder_costs(
 
 
 def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArray:
-    """Return [own, host, memory] ps."""
+    """[own, host, memory] ps."""
     own, host, memory = (khz[-1] / np.array(khz, dtype=np.float64) for khz in ladders)
     compute = np.multiply.outer([float(launch.compute) for launch in parts.launches], own)
     moved = np.multiply.outer([float(launch.memory) for launch in parts.launches], memory)
@@ -205,8 +205,8 @@ def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArr
 
 
 def rounded(values: FloatArray, error: float) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Return ``values`` rounded half up, and whether the bound on their relative error leaves no
-    other integer."""
+    """``values`` rounded half up, and whether the bound on their relative error leaves no other
+    integer."""
     low = np.floor(values - values * error + 0.5)
     high = np.floor(values + values * error + 0.5)
     return low.astype(np.int64), low == high

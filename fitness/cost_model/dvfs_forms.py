@@ -30,7 +30,7 @@ from platforms.platform import Platform, Unit
 
 
 class TimeForm(Enum):
-    """Which parameters of a time are free. What is not is the platform's."""
+    """Which parameters of a time are free; what is not is the platform's."""
 
     SHARES = "shares"
     """The time at the fastest clocks."""
@@ -53,7 +53,7 @@ class PowerForm(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Clocks:
-    """How much slower than its fastest point each clock is, arrays of one shape. At least 1 up to
+    """How much slower than its fastest point each clock is, arrays of one shape; at least 1 up to
     what a ladder allows. ``own_v`` and ``host_v``: v(f) and v(h)."""
 
     own: Array
@@ -64,7 +64,7 @@ class Clocks:
 
 
 def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
-    """Names of the free parameters. ``fixed`` adds a part that no clock changes."""
+    """Names of the free parameters; ``fixed`` adds a part that no clock changes."""
     if form is TimeForm.SHARES:
         return ("time_ms",)
     names = ["compute_ms", "memory_ms"]
@@ -90,8 +90,8 @@ def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
 
 
 def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
-    """Return milliseconds, in decimals if values and clocks are. Parameters that are not given are
-    0, ``overlap`` 1."""
+    """Milliseconds, in decimals where values and clocks are; parameters that are not given are 0,
+    ``overlap`` 1."""
     whole = parts_norm(
         [
             values.get("compute_ms", 0) * clocks.own,
@@ -108,8 +108,7 @@ def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
 def power_mw(
     values: dict[str, float], clocks: Clocks, form: PowerForm, times: dict[str, float]
 ) -> FloatArray:
-    """Return milliwatts, mean over the run. ``times``: parameters of the time, for the form
-    SHARE."""
+    """Milliwatts, mean over the run; ``times``: parameters of the time, for the form SHARE."""
     own = values.get("own_mw", 0.0) * clocks.own_v
     if form is PowerForm.SHARE:
         share = times.get("compute_ms", 0.0) * clocks.own / time_ms(times, clocks)
@@ -129,7 +128,7 @@ def clocks_of(
     points: NDArray[np.int64],
     number: type[float | Decimal] = float,
 ) -> Clocks:
-    """Return the clocks at operating points [n, clocks of the unit]."""
+    """The clocks at operating points [n, clocks of the unit]."""
     slower, volts = {}, {}
     for column, name in enumerate(unit.clocks):
         ladder = platform.domain_by_name[name].operating_points
@@ -151,10 +150,10 @@ def clocks_of(
 
 
 def point_at(platform: Platform, domain: str, khz: int, where: str) -> int:
-    """Return index of a frequency on a domain's ladder.
+    """Index of a frequency on a domain's ladder.
 
     Raises:
-        PlatformError: if it is not there. Starts with ``where``.
+        PlatformError: where it is not there; starts with ``where``.
     """
     ladder = [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
     if khz not in ladder:

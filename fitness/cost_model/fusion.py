@@ -46,7 +46,7 @@ class Launch:
     narrow_bits: int = 0
 
     def moved_bytes(self, bytes_per_element: int) -> int:
-        """What it moves if a number of the computation has ``bytes_per_element``, or nothing if
+        """What it moves where a number of the computation has ``bytes_per_element``; nothing where
         that is 0."""
         narrow = -(-self.narrow_bits // 8) if bytes_per_element else 0
         return self.elements * bytes_per_element + narrow
@@ -61,7 +61,7 @@ class Wiring:
 
 
 def wiring_of(graph: SdfGraph) -> Wiring:
-    """Return the connections between the layers of a network's graph."""
+    """The connections between the layers of a network's graph."""
     feeds_in: dict[str, list[tuple[str, int]]] = {}
     readers: dict[str, set[str]] = {}
     seen: set[tuple[str, str, str]] = set()
@@ -89,7 +89,7 @@ class _Open:
 
 
 def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
-    """Return the launches of a group, in order of execution."""
+    """The launches of a group, in order of execution."""
     inside = {layer.name: layer for layer in group.layers}
     places = {name: place for place, name in enumerate(inside)}
     home: dict[str, _Open] = {}
@@ -111,7 +111,7 @@ def _base(
     home: Mapping[str, _Open],
     wiring: Wiring,
 ) -> _Open | None:
-    """Return the launch that ``layer`` joins, or None."""
+    """The launch that ``layer`` joins, or None."""
     is_reshape = layer.kind is LayerKind.RESHAPE
     if not (is_reshape or layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
         return None
@@ -134,8 +134,8 @@ def _base(
 
 
 def _is_gate(name: str, layer: Layer, inside: Mapping[str, Layer], wiring: Wiring) -> bool:
-    """Return whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after
-    layers that cost nothing."""
+    """Whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after layers
+    that cost nothing."""
     others = wiring.readers[name] - {layer.name}
     if layer.kind is not LayerKind.ACTIVATION or len(others) != 1:
         return False
@@ -179,6 +179,6 @@ def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) ->
 
 
 def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:
-    """Return the launches of every group of a network."""
+    """The launches of every group of a network."""
     wiring = wiring_of(network.graph)
     return tuple(launches_of(group, wiring) for group in network.groups)

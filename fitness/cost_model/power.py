@@ -1,4 +1,4 @@
-"""Idle and dynamic power of units, and what domains draw whenever they are on. All in mW."""
+"""Idle and dynamic power of units, and what domains draw whenever they are on; all in mW."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from platforms.platform import Platform, Unit
 
 
 def ladder_shape(platform: Platform, unit: Unit) -> tuple[int, ...]:
-    """Return how many operating points each of the unit's clocks has, in their order."""
+    """How many operating points each of the unit's clocks has, in their order."""
     return tuple(len(platform.domain_by_name[name].operating_points) for name in unit.clocks)
 
 
 def unit_idle_mw(platform: Platform, unit: Unit) -> IntArray:
-    """Return an array [*operating points of the unit's clocks]: drawn while the unit's own domain
-    is on."""
+    """[*operating points of the unit's clocks]: drawn while the unit's own domain is on."""
     shape = ladder_shape(platform, unit)
     own = np.array(unit.power[0].idle_mw, dtype=np.int64)
     return np.broadcast_to(_along(own, 0, len(shape)), shape).copy()
 
 
 def domain_static_mw(platform: Platform, domain: str) -> IntArray:
-    """Return an array [operating points]: drawn whenever the domain is on, whatever its units do.
+    """[operating points]: drawn whenever the domain is on, whatever its units do.
 
     The memory's idle power, and the idle power of every core that hosts a unit: it is there even
     while that unit is off.
@@ -39,8 +38,7 @@ def domain_static_mw(platform: Platform, domain: str) -> IntArray:
 
 
 def busy_above_idle_mw(platform: Platform, unit: Unit) -> IntArray:
-    """Return an array [*operating points of the unit's clocks]: busy - idle of the unit and of its
-    host."""
+    """[*operating points of the unit's clocks]: busy - idle of the unit and of its host."""
     shape = ladder_shape(platform, unit)
     total = np.zeros(shape, dtype=np.int64)
     for axis, table in enumerate(unit.power):
@@ -50,7 +48,7 @@ def busy_above_idle_mw(platform: Platform, unit: Unit) -> IntArray:
 
 
 def traffic_mw(platform: Platform, demand_kbps: IntArray) -> IntArray:
-    """What the memory draws above idle for a demand. Same shape, the memory's clock last.
+    """What the memory draws above idle for a demand; same shape, the memory's clock last.
 
     demand / peak x (busy - idle), rounded half up.
     """
@@ -65,17 +63,16 @@ def traffic_mw(platform: Platform, demand_kbps: IntArray) -> IntArray:
 
 
 def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
-    """Return ``values`` shaped so that they vary along one of several axes."""
+    """``values`` shaped so that they vary along one of several axes."""
     shape = [1] * dimensions
     shape[axis] = len(values)
     return values.reshape(shape)
 
 
 def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
-    """Return an array [*operating points of the unit's clocks]: drawn all the time while only
-    ``unit`` is in use.
+    """[*operating points of the unit's clocks]: drawn all the time while only ``unit`` is in use.
 
-    The board, and every domain that is on, with its units. Domains that are not among the unit's
+    The board, and every domain that is on, with its units; domains that are not among the unit's
     clocks and are never off stand at their parked point.
     """
     shape = ladder_shape(platform, unit)

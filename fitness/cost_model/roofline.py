@@ -1,7 +1,7 @@
 """The estimate: the parts of the time of a group from its multiply-accumulates and bytes.
 
 Of a launch compute = MACs / (peak x efficiency), memory = bytes / (peak bandwidth x the unit's
-share), both at the fastest clocks. They follow the clocks by :mod:`fitness.cost_model.clock_law`.
+share), both at the fastest clocks; they follow the clocks by :mod:`fitness.cost_model.clock_law`.
 A launch takes a fixed time besides.
 """
 
@@ -44,8 +44,7 @@ class UnitModel:
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
-    """Return the figures of ``unit`` with ``peak`` at the fastest points of its own and the
-    memory's.
+    """The figures of ``unit`` with ``peak`` at the fastest points of its own and the memory's.
 
     A unit without a share works in memory of its own: its elements have no bytes.
     """
@@ -69,7 +68,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
 
 
 def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
-    """Return the share of its peak that a unit reaches on ``layer``."""
+    """The share of its peak that a unit reaches on ``layer``."""
     default = efficiency["default"]
     if layer.kind is LayerKind.CONVOLUTION and is_depthwise(layer):
         return efficiency.get(DEPTHWISE, efficiency.get("convolution", default))
@@ -77,7 +76,7 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 
 
 def is_depthwise(layer: Layer) -> bool:
-    """Return whether every group of a convolution reads a single channel."""
+    """Whether every group of a convolution reads a single channel."""
     if layer.window is None or layer.window.groups == 1 or not layer.input_shapes:
         return False
     shape = layer.input_shapes[0]
@@ -85,7 +84,7 @@ def is_depthwise(layer: Layer) -> bool:
 
 
 def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
-    """Return the parts of the time of a group's launches on a unit."""
+    """The parts of the time of a group's launches on a unit."""
     pairs: Counter[tuple[Fraction, int]] = Counter()
     fixed = 0
     shares = [model.bandwidth_share]

@@ -25,7 +25,7 @@ HOST_TAIL = frozenset({LayerKind.SOFTMAX, LayerKind.RESHAPE})
 
 @dataclass(frozen=True)
 class Support:
-    """Why layers cannot run on units. ``reasons`` [layers][units], None if they can."""
+    """Why layers cannot run on units; ``reasons`` [layers][units], None where they can."""
 
     layers: tuple[str, ...]
     units: tuple[str, ...]
@@ -33,7 +33,7 @@ class Support:
 
     @cached_property
     def table(self) -> NDArray[np.bool_]:
-        """Return an array [layers, units]: whether the layer can run on the unit."""
+        """[layers, units]: whether the layer can run on the unit."""
         shape = (len(self.layers), len(self.units))
         flat = [reason is None for row in self.reasons for reason in row]
         return np.array(flat, dtype=np.bool_).reshape(shape)
@@ -49,7 +49,7 @@ class Support:
 def layer_support(
     layers: Sequence[Layer], platform: Platform, precision: str | None = None, batch: int = 1
 ) -> Support:
-    """What each unit of the platform can run, with reasons. ``layers`` in order of execution, for a
+    """What each unit of the platform can run, with reasons; ``layers`` in order of execution, for a
     batch of images.
 
     ``precision`` None means the platform's default. Support never depends on an operating point.
@@ -72,14 +72,13 @@ def layer_support(
 def supported_layers(
     layers: Sequence[Layer], platform: Platform, precision: str | None = None
 ) -> NDArray[np.bool_]:
-    """Return an array [layers, units]: the table of :func:`layer_support` alone, as grouping takes
-    it."""
+    """[layers, units]: the table of :func:`layer_support` alone, as grouping takes it."""
     return layer_support(layers, platform, precision).table
 
 
 def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
-    """Return indices of the layers at the end that are left to the host: see the module's text. Of
-    a batch each image counts for itself."""
+    """Indices of the layers at the end that are left to the host: see the module's text. Of a batch
+    each image counts for itself."""
     tail: list[int] = []
     for index in reversed(range(len(layers))):
         layer = layers[index]
@@ -95,7 +94,7 @@ def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
 
 
 def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = False) -> str | None:
-    """Why ``unit`` cannot run ``layer`` in ``precision``, or None if it can."""
+    """Why ``unit`` cannot run ``layer`` in ``precision``; None where it can."""
     formats = [peak.precision for peak in unit.peaks]
     if precision not in formats:
         return f"{unit.name} computes in {' and '.join(formats)}, not in {precision}"
@@ -152,15 +151,14 @@ def _channels(layer: Layer) -> Sequence[int]:
 
 
 def _kernel(layer: Layer) -> Sequence[int]:
-    """Check the window of a global pooling, which is not its own choice: ``average_side`` limits
-    it."""
+    """A global pooling's window is not its own choice: ``average_side`` limits it."""
     if layer.window is None or layer.operation.startswith("Global"):
         return []
     return layer.window.kernel
 
 
 def _average_side(layer: Layer) -> Sequence[int]:
-    """Return the largest prime factor of what is averaged over, if that is the whole plane.
+    """The largest prime factor of what is averaged over, if that is the whole plane.
 
     Equal windows, one after the other, give the same average. Any other reduction counts with all
     its elements, which no sensible bound admits.

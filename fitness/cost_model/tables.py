@@ -1,4 +1,4 @@
-"""What every group of one network costs on every unit, in integers, and if that came from."""
+"""What every group of one network costs on every unit, in integers, and where that came from."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UnitCosts:
 
 @dataclass(frozen=True, eq=False)
 class NetworkCosts:
-    """Costs of one network on all units of a platform, units in the platform's order. If number
+    """Costs of one network on all units of a platform, units in the platform's order; where number
     formats are chosen, on each unit in every format."""
 
     network: str

@@ -49,7 +49,7 @@ class ModelledGroup:
 def models_for(
     network: GroupedNetwork, precision: str, models: Sequence[ClockProfile]
 ) -> list[ClockProfile]:
-    """Return the entries of a network in a precision."""
+    """Those of a network in a precision."""
     macs = sum(group.macs for group in network.groups)
     return [
         model
@@ -114,7 +114,7 @@ def _picoseconds(
     unit: Unit,
     points: IntArray,
 ) -> list[IntArray]:
-    """Times of a law that gives ms, rounded half up: in decimals if floats leave a doubt.
+    """Times of a law that gives ms, rounded half up: in decimals where floats leave a doubt.
 
     Raises:
         PlatformError: on a time that is too long to be kept.
@@ -140,7 +140,7 @@ def _picoseconds(
 def _shared_out(
     model: ClockProfile, parts: Sequence[TimeParts], clocks: Clocks, number: Callable[[float], Any]
 ) -> list[Array]:
-    """Return per group [points] ms."""
+    """Per group [points] ms."""
     compute, memory, host = (
         [number(share) for share in _shares([float(getattr(part, name)) for part in parts])]
         for name in ("compute", "memory", "fixed")
@@ -170,7 +170,7 @@ def _shares(values: Sequence[float]) -> list[float]:
 def _fitted(
     launches: Sequence[Launch], layers: dict[str, ClockProfile]
 ) -> list[ClockProfile] | None:
-    """Return the fits of a group's launches, or None if one is missing."""
+    """The fits of a group's launches; None where one is missing."""
     chosen = []
     for launch in launches:
         if launch.is_free:
@@ -185,7 +185,7 @@ def _fitted(
 def _added(
     models: Sequence[ClockProfile], clocks: Clocks, number: type[float | Decimal]
 ) -> list[Array]:
-    """Return one entry, [points] ms."""
+    """One entry, [points] ms."""
     times = [
         time_ms({name: number(value) for name, value in model.time.items()}, clocks)
         for model in models

@@ -32,7 +32,7 @@ def notes_on_costs(
     costs: UnitCosts,
     fits: Sequence[ClockProfile],
 ) -> list[str]:
-    """Return notes of :func:`limit_notes` about what was measured or fitted on a unit.
+    """Notes of :func:`limit_notes` about what was measured or fitted on a unit.
 
     Groups share the fit of a network by the estimate: only their sum is somebody's figure.
     """
@@ -69,11 +69,11 @@ def limit_notes(
     points: IntArray,
     time_ps: IntArray | FloatArray,
 ) -> list[str]:
-    """Return notes about times [n] at operating points [n, clocks of the unit] that beat the
-    hardware if a fast convolution, a peak that is only assumed, or a cache may explain it.
+    """Notes about times [n] at operating points [n, clocks of the unit] that beat the hardware
+    where a fast convolution, a peak that is only assumed, or a cache may explain it.
 
     Raises:
-        PlatformError: on a time that nothing of this explains. Starts with ``label``.
+        PlatformError: on a time that nothing of this explains; starts with ``label``.
     """
     work = tuple(layers)
     macs = sum(layer.macs for layer in work)
@@ -113,12 +113,12 @@ def limit_notes(
 
 
 def _worst(shares: FloatArray) -> int:
-    """Return index of the largest. Of equal ones the last, at the fastest clocks."""
+    """Index of the largest; of equal ones the last, at the fastest clocks."""
     return len(shares) - 1 - int(np.round(shares[::-1], 3).argmax())
 
 
 def _saving(layer: Layer) -> int:
-    """Return how many multiply-accumulates a fast algorithm does with one multiplication."""
+    """How many multiply-accumulates a fast algorithm does with one multiplication."""
     window = layer.window
     if layer.kind is not LayerKind.CONVOLUTION or window is None:
         return 1

@@ -49,14 +49,13 @@ def profiles_for(
     platform: Platform,
     batch: int = 1,
 ) -> list[NetworkProfile]:
-    """Return the profiles that hold for a network in a precision and batch, the user's own ones
-    first.
+    """The profiles that hold for a network in a precision and batch, the user's own ones first.
 
     Args:
         network: for one image.
 
     Raises:
-        PlatformError: if one of the user's own names groups or layers that are not there, or
+        PlatformError: where one of the user's own names groups or layers that are not there, or
             lists groups by order that are not the network's.
     """
     macs = sum(group.macs for group in network.groups)
@@ -78,8 +77,7 @@ def profiles_for(
 
 
 def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
-    """Return whether a profile's layers and groups are those of the network, by name or in
-    order."""
+    """Whether a profile's layers and groups are those of the network, by name or in order."""
     layers = {layer.name for group in network.groups for layer in group.layers}
     if any(name not in layers for part in profile.layers for name in part.names):
         return False
@@ -127,7 +125,7 @@ def measured_groups(
     profile: NetworkProfile,
     estimates: Mapping[str, Sequence[TimeParts]],
 ) -> dict[tuple[str, int], MeasuredGroup]:
-    """Return a profile's measurements: (unit, group index) to the group's parts, scaled to the
+    """A profile's measurements: (unit, group index) to the group's parts, scaled to the
     measurement.
 
     Groups that were measured together share the time as the estimate has it. A demand that was
@@ -209,7 +207,7 @@ def _joined(
 
 
 def last_groups(network: GroupedNetwork, profile: NetworkProfile) -> dict[int, int]:
-    """Return index of a profile's record to the network's group that ends if the record ends."""
+    """Index of a profile's record to the network's group that ends where the record ends."""
     if not is_by_order(profile):
         return {index: index for index in range(len(network.groups))}
     blocks = aligned_records(profile.groups, convolutions_of(network))
@@ -241,8 +239,7 @@ def ladder_khz(platform: Platform, domain: str) -> list[int]:
 def nearest_measurement(
     platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]
 ) -> IntArray:
-    """Return an array [own points, memory points]: index of the measurement made at the nearest
-    clocks."""
+    """[own points, memory points]: index of the measurement made at the nearest clocks."""
     own, memory = ladder_khz(platform, unit.clocks[0]), ladder_khz(platform, unit.clocks[-1])
     measured = [dict(entry.profile.clocks_khz) for entry in entries]
 
@@ -264,7 +261,7 @@ def nearest_measurement(
 def measured_power(
     platform: Platform, unit: Unit, modelled: IntArray, entries: Sequence[MeasuredGroup]
 ) -> IntArray:
-    """Return the modelled power scaled so that it is the measured one at the measured clocks."""
+    """The modelled power scaled so that it is the measured one at the measured clocks."""
     entry = next(entry for entry in entries if entry.power_mw is not None)
     named = dict(entry.profile.clocks_khz)
     ladders = [(name, ladder_khz(platform, name)) for name in unit.clocks]

@@ -26,12 +26,12 @@ class Block:
 
 
 def is_by_order(profile: NetworkProfile) -> bool:
-    """Return whether a profile lists groups without names: all of the network's, in order."""
+    """Whether a profile lists groups without names: all of the network's, in order."""
     return bool(profile.groups) and not any(part.names for part in profile.groups)
 
 
 def convolutions_of(network: GroupedNetwork) -> list[int]:
-    """Return the number of convolution layers in each group."""
+    """The number of convolution layers in each group."""
     return [
         sum(layer.kind is LayerKind.CONVOLUTION for layer in group.layers)
         for group in network.groups
@@ -41,12 +41,12 @@ def convolutions_of(network: GroupedNetwork) -> list[int]:
 def aligned_records(
     parts: Sequence[PartMeasurement], counts: Sequence[int]
 ) -> list[tuple[range, range]]:
-    """Record and groups that belong together: the smallest (records, groups) ranges, in order.
+    """Records and groups that belong together: the smallest (records, groups) ranges, in order.
 
     Records state their numbers of convolutions, so a finer or coarser grouping of the same network
-    can be laid beside them: a boundary common to both is one if as many convolutions have
-    passed. Groups without any belong to what is before them. If no record states a number,
-    there must be as many groups as records. Empty if the two cannot be laid side by side.
+    can be laid beside them: a boundary common to both is one where as many convolutions have
+    passed. Groups without any belong to what is before them. Where no record states a number,
+    there must be as many groups as records. Empty where the two cannot be laid side by side.
     """
     if any(part.convolutions is None for part in parts):
         same = len(parts) == len(counts) and all(
@@ -67,7 +67,7 @@ def aligned_records(
 
 
 def _boundaries(counts: Sequence[int]) -> dict[int, int]:
-    """Return convolutions passed to the number of parts passed, the latest if there are several."""
+    """Convolutions passed to the number of parts passed, the latest where there are several."""
     result: dict[int, int] = {}
     total = 0
     for index, count in enumerate(counts):
@@ -80,7 +80,7 @@ def _boundaries(counts: Sequence[int]) -> dict[int, int]:
 def measured_blocks(
     network: GroupedNetwork, launches: Sequence[Sequence[Launch]], profile: NetworkProfile
 ) -> list[Block]:
-    """What a profile measured. If blocks overlap, the later one is of the group itself.
+    """What a profile measured. Where blocks overlap, the later one is of the group itself.
 
     Of records of layers a unit's block is the smallest set of groups whose every launch was
     measured there, and in which no record holds a layer of a group outside.
@@ -98,7 +98,7 @@ def measured_blocks(
 
 
 def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
-    """Record one after the other as one. Only units that all of them measured."""
+    """Records one after the other as one; only units that all of them measured."""
     if len(parts) == 1:
         return {item.unit: item for item in parts[0].units}
     tables = [{item.unit: item for item in part.units} for part in parts]
@@ -122,20 +122,20 @@ def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
 
 
 class _Total:
-    """A sum of rate x time. Unknown as soon as one rate is."""
+    """A sum of rate x time; unknown as soon as one rate is."""
 
     def __init__(self) -> None:
         self.value: int | None = 0
 
     def add(self, rate: int | None, time_ps: int) -> None:
-        """Add one part."""
+        """Adds one part."""
         if self.value is None or rate is None:
             self.value = None
         else:
             self.value += rate * time_ps
 
     def mean(self, time_ps: int) -> int | None:
-        """Return the mean rate over the total time, rounded half up."""
+        """The mean rate over the total time, rounded half up."""
         return None if self.value is None else rounded_half_up(Fraction(self.value, time_ps))
 
 

@@ -53,11 +53,11 @@ def network_costs(
     Args:
         network: the groups, for one image.
         platform: the chip.
-        precision: number format. None means the platform's default.
-        units: names of the requested units. None means all. The result keeps the platform's order.
+        precision: number format; None means the platform's default.
+        units: names of the requested units; None means all. The result keeps the platform's order.
         profile: the user's own measurements, which win over all else.
         batch: images that are computed at once. Measurements hold for the batch that they were
-            made at. A calibration on one image scales larger batches by the same factors.
+            made at; a calibration on one image scales larger batches by the same factors.
 
     Raises:
         PlatformError: on a unit or precision that the platform does not have, a profile that does
@@ -141,7 +141,7 @@ def network_costs(
 
 
 def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit, ...]:
-    """Return the units of these names in the platform's order. None means all.
+    """The units of these names in the platform's order; None means all.
 
     Raises:
         PlatformError: on a name that is none, with the nearest suggested, or no name at all.
@@ -160,10 +160,10 @@ def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit,
 
 
 def choose_precision(platform: Platform, precision: str | None) -> str:
-    """Return ``precision``, or the platform's default.
+    """``precision``, or the platform's default.
 
     Raises:
-        PlatformError: if no unit computes in it.
+        PlatformError: where no unit computes in it.
     """
     number_format = platform.default_precision if precision is None else precision
     known = dict.fromkeys(peak.precision for unit in platform.units for peak in unit.peaks)
@@ -177,7 +177,7 @@ def choose_precision(platform: Platform, precision: str | None) -> str:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Estimates of all groups on one unit, calibrated if the network was measured there."""
+    """Estimates of all groups on one unit, calibrated where the network was measured there."""
 
     parts: list[TimeParts]
     origin: CostOrigin
@@ -194,8 +194,7 @@ def _draft(
     support: Support,
     precision: str,
 ) -> _Draft:
-    """Return ``networks``: for one image, and for the batch. ``launches`` are those of the
-    batch."""
+    """``networks``: for one image, and for the batch; ``launches`` are those of the batch."""
     single, network = networks
     model = unit_model(unit, platform, peak)
     parts = [group_parts(group, model) for group in launches]

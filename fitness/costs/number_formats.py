@@ -1,4 +1,4 @@
-"""Costs if groups choose among several number formats: an entry for each of a unit's."""
+"""Costs where groups choose among several number formats: an entry for each of a unit's."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class UnitFormat:
 
     @property
     def name(self) -> str:
-        """Return ``gpu``. If formats are chosen ``gpu:fp16``."""
+        """``gpu``; where formats are chosen ``gpu:fp16``."""
         return f"{self.unit.name}:{self.number_format}" if self.is_choice else self.unit.name
 
 
 def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]:
-    """Return the number formats in ``int8,fp16``. The platform's default of None.
+    """The number formats in ``int8,fp16``; the platform's default of None.
 
     Raises:
         PlatformError: on a format that no unit computes in, or that stands twice.
@@ -47,8 +47,8 @@ def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]
 
 
 def unit_formats(units: Sequence[Unit], formats: Sequence[str]) -> tuple[UnitFormat, ...]:
-    """Return every unit in every format that it computes in. In the first one of all, if it
-    computes in none of them: then it can run nothing, but it is there and draws power."""
+    """Every unit in every format that it computes in; in the first one of all, where it computes
+    in none of them: then it can run nothing, but it is there and draws power."""
     if len(formats) == 1:
         return tuple(UnitFormat(unit, formats[0]) for unit in units)
     entries = []
@@ -66,9 +66,9 @@ def in_formats(
     entries: Sequence[UnitFormat],
     costs: Mapping[str, NetworkCosts],
 ) -> NetworkCosts:
-    """Return the costs of all entries, from those of every format alone.
+    """The costs of all entries, from those of every format alone.
 
-    Between units of one format a measured transition counts as in ``costs``. Between two formats
+    Between units of one format a measured transition counts as in ``costs``; between two formats
     it is :func:`fitness.costs.transitions.passing_ps`.
     """
     place = [units.index(entry.unit) for entry in entries]
@@ -95,5 +95,5 @@ def in_formats(
 def passing_in_formats(
     platform: Platform, entries: Sequence[UnitFormat], elements: int
 ) -> IntArray:
-    """Return an array [entries, entries]: how long a tensor takes from one entry to another."""
+    """[entries, entries]: how long a tensor takes from one entry to another."""
     return passing_ps(platform, [(entry.unit, entry.number_format) for entry in entries], elements)

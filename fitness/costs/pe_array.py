@@ -23,10 +23,10 @@ PS_PER_CYCLE_AT_1_KHZ = 10**9
 
 
 def pe_array_of(platform: Platform) -> PeArray:
-    """Return the array of engines that the platform has.
+    """The array of engines that the platform has.
 
     Raises:
-        PlatformError: if it has none.
+        PlatformError: where it has none.
     """
     if platform.pe_array is None:
         raise PlatformError(
@@ -37,10 +37,10 @@ def pe_array_of(platform: Platform) -> PeArray:
 
 
 def engine_array(platform: Platform, engines: int) -> EngineArray:
-    """Return so many engines of the platform, and what they, the memory and the board draw at rest.
+    """So many engines of the platform, and what they, the memory and the board draw at rest.
 
     Raises:
-        PlatformError: if the platform has no array, or not one of this size.
+        PlatformError: where the platform has no array, or not one of this size.
     """
     array = pe_array_of(platform)
     if engines not in array.counts:
@@ -64,16 +64,15 @@ def task_graph(
     precision: str | None = None,
     profile: Profile | None = None,
 ) -> TaskGraph:
-    """Return tasks with times at the fastest clocks, and transfers by way of the memory and of the
-    caches.
+    """Tasks with times at the fastest clocks, and transfers by way of the memory and of the caches.
 
     A group's time is measured, calibrated or estimated, as everywhere
-    (:mod:`fitness.costs.network_costs`). If more engines than vaults share the vaults'
+    (:mod:`fitness.costs.network_costs`); where more engines than vaults share the vaults'
     bandwidth, the estimate has that share. An operation takes its share of the time of its group.
     Times are rounded half up, at least 1 ps.
 
     Raises:
-        PlatformError: if the platform has no such array, or its engine cannot run a layer.
+        PlatformError: where the platform has no such array, or its engine cannot run a layer.
     """
     engine_array(platform, engines)
     array = pe_array_of(platform)
@@ -110,12 +109,11 @@ def task_graph(
 
 
 def firing_task_graph(graph: SdfGraph, platform: Platform) -> TaskGraph:
-    """Return an SDF graph with any rates: a task per firing, execution times being the engine's
-    cycles.
+    """An SDF graph with any rates: a task per firing, execution times being the engine's cycles.
 
     Raises:
-        GraphError: if the graph is inconsistent, cyclic, too large or without times.
-        PlatformError: if the platform has no array.
+        GraphError: where the graph is inconsistent, cyclic, too large or without times.
+        PlatformError: where the platform has no array.
     """
     array = pe_array_of(platform)
     unit = platform.unit_by_name[array.unit]
@@ -139,8 +137,8 @@ def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
 
 
 def _transfer(source: int, target: int, size: int, platform: Platform, array: PeArray) -> Transfer:
-    """Return memory: the way of a transition from the unit to another one. A cache that would be
-    slower than that counts as fast as it."""
+    """Memory: the way of a transition from the unit to another one. A cache that would be slower
+    than that counts as fast as it."""
     (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
     memory = rounded_half_up(
         Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)

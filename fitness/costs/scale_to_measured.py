@@ -1,7 +1,7 @@
 """Scaling estimates to measured times.
 
 A measurement at named clocks scales an estimate by one factor, so that the time at those clocks is
-the measured one. The law of clocks gives it at others.
+the measured one; the law of clocks gives it at others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHARE_STEPS = 1 << 20
 
 
 def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> Ratios:
-    """Of ``unit`` at named clocks. A host that is not named runs at its fastest."""
+    """Of ``unit`` at named clocks; a host that is not named runs at its fastest."""
     khz = dict(clocks)
 
     def ratio(name: str) -> Fraction:
@@ -33,9 +33,9 @@ def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> Ratios:
 
 
 def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> list[TimeParts]:
-    """Return ``parts`` scaled so that their times at these clocks add up to ``total`` exactly.
+    """``parts`` scaled so that their times at these clocks add up to ``total`` exactly.
 
-    All by one factor. Only if computing would then beat the peak, it is at the peak and the rest
+    All by one factor. Only where computing would then beat the peak, it is at the peak and the rest
     gives way, memory's parts before fixed times: the estimate has it moving too much.
     """
 
@@ -64,8 +64,7 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
 
 
 def _largest_share(fits: Callable[[Fraction], bool]) -> Fraction:
-    """Return the largest share of 1, in steps of 2^-20, that fits, if all smaller ones do. Else
-    0."""
+    """The largest share of 1, in steps of 2^-20, that fits, where all smaller ones do; else 0."""
     low, high = 0, SHARE_STEPS
     if fits(Fraction(1)):
         return Fraction(1)
@@ -98,10 +97,10 @@ def calibrate(
     platform: Platform,
     record: NetworkTime,
 ) -> list[TimeParts]:
-    """Return the groups of a network on ``unit``, scaled to the network's measured time.
+    """The groups of a network on ``unit``, scaled to the network's measured time.
 
-    Where the unit cannot run some group, the measured time holds that group's time on a fall-back.
-    The groups that it can run then get their share of the measurement, by the estimate.
+    Where the unit cannot run some group, the measured time holds that group's time on a fall-back;
+    the groups that it can run then get their share of the measurement, by the estimate.
     """
     assert record.time_ps is not None, "the record has a time"
     ratios = clock_ratios(unit, platform, record.clocks_khz)
@@ -118,8 +117,8 @@ def calibrate(
 
 
 def scaled_like(part: TimeParts, before: TimeParts, after: TimeParts) -> TimeParts:
-    """Return ``part`` by the factors that made ``after`` of ``before``, of a group whose launches
-    are the same. A kind of time that ``before`` lacks keeps the factor 1."""
+    """``part`` by the factors that made ``after`` of ``before``, of a group whose launches are the
+    same; a kind of time that ``before`` lacks keeps the factor 1."""
 
     def factor(name: str) -> Fraction:
         old: Fraction = getattr(before, name)

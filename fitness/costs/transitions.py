@@ -1,4 +1,4 @@
-"""The time that passes if a tensor goes from one unit to another."""
+"""The time that passes where a tensor goes from one unit to another."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def transition_times(
     precision: str,
     profiles: Sequence[NetworkProfile],
 ) -> IntArray:
-    """Return an array [edges, units, units]: tau_out(u) + tau_in(v) of HaX-CoNN Eq. 2 and 3, ps.
+    """[edges, units, units]: tau_out(u) + tau_in(v) of HaX-CoNN Eq. 2 and 3, ps.
 
     Each part is bytes over bandwidth plus a fixed time, at the memory's fastest clock whatever the
-    operating points. Rounded half up. A profile that measured the transition after a group
-    overrides it. Of several profiles the first wins. 0 on the diagonal.
+    operating points; rounded half up. A profile that measured the transition after a group
+    overrides it; of several profiles the first wins. 0 on the diagonal.
     """
     result = np.zeros((len(network.edges), len(units), len(units)), dtype=np.int64)
     for number, edge in enumerate(network.edges):
@@ -51,8 +51,7 @@ def transition_times(
 
 
 def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: int) -> IntArray:
-    """Return an array [ends, ends]: how long a tensor takes from one (unit, number format) to
-    another.
+    """[ends, ends]: how long a tensor takes from one (unit, number format) to another.
 
     Between units it is written, and read, in the format of the first. On one unit it is converted:
     one launch, then it is read in the one format and written in the other, at the bandwidth that
@@ -83,8 +82,7 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
 
 
 def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:
-    """Return the figures of one launch and its bytes. A unit with memory of its own has the
-    memory's bandwidth."""
+    """One launch, and so many bytes; a unit with memory of its own has the memory's bandwidth."""
     fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1].frequency_khz
     peak_kbps = platform.memory.bytes_per_cycle * fastest
     bandwidth = peak_kbps * (unit.bandwidth_share or 1)

@@ -29,7 +29,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 class NamedLayers:
     """``layers`` of the network in its order, and parts of the name that are none of them.
 
-    ``is_range``: only the first and the last one were named. Those between are meant, too.
+    ``is_range``: only the first and the last one were named; those between are meant, too.
     """
 
     layers: tuple[str, ...]
@@ -60,7 +60,7 @@ class LayerNames:
         self._plain = {key: names[0] for key, names in plain.items() if len(names) == 1}
 
     def find(self, text: str) -> NamedLayers:
-        """Return the layers that the name of a row denotes."""
+        """The layers that the name of a row denotes."""
         if len(text) > _MAX_NAME:
             return NamedLayers((), (text,))
         if text in self._rows:
@@ -75,15 +75,15 @@ class LayerNames:
         return self._all(_atoms(text))
 
     def in_order(self, names: Sequence[str] | set[str] | frozenset[str]) -> tuple[str, ...]:
-        """Return ``names`` in the network's order."""
+        """``names`` in the network's order."""
         return tuple(sorted(names, key=self._order.__getitem__))
 
     def place(self, names: frozenset[str]) -> int:
-        """Return the place of the first of ``names`` in the network's order."""
+        """The place of the first of ``names`` in the network's order."""
         return min(self._order[name] for name in names)
 
     def _known(self, atom: str) -> str | None:
-        """Return the layer of that name, or that makes the tensor of that name."""
+        """The layer of that name, or that makes the tensor of that name."""
         if atom in self._order:
             return atom
         result = _OF_RESULT.fullmatch(atom)
@@ -104,7 +104,7 @@ class LayerNames:
         )
 
     def _between(self, text: str) -> NamedLayers:
-        """Return layers from the first to the last named, in the network's order of execution."""
+        """Layers from the first to the last named, in the network's order of execution."""
         # A name may have dots of its own, at either end.
         for start, _, stop in (text.partition("..."), text.rpartition("...")):
             ends = [
@@ -123,8 +123,7 @@ class LayerNames:
 def names_of(
     network: GroupedNetwork, rows: Mapping[str, Sequence[str]] | None = None
 ) -> LayerNames:
-    """Return the names of a network's layers and of what they make. ``rows`` as
-    :class:`LayerNames`."""
+    """The names of a network's layers and of what they make; ``rows`` as :class:`LayerNames`."""
     layers = {
         actor.name: actor.layer.name for actor in network.graph.actors if actor.layer is not None
     }
@@ -140,7 +139,7 @@ def names_of(
 
 
 def _atoms(text: str) -> list[str]:
-    """Return the single names in a fused one. Separators inside brackets belong to a name."""
+    """The single names in a fused one; separators inside brackets belong to a name."""
     result: list[str] = []
     rest = [text]
     while rest:

@@ -36,10 +36,10 @@ class LossTable:
     """Network -> what its losses are of, where the table says it."""
 
     def metric_of(self, networks: Sequence[str]) -> str | None:
-        """What a network's losses are of, or None if the table does not say it.
+        """What a network's losses are of; None where the table does not say it.
 
         Args:
-            networks: names that the network goes by in the table. The first that is there counts.
+            networks: names that the network goes by in the table; the first that is there counts.
         """
         return next((self.metrics[name] for name in networks if name in self.metrics), None)
 
@@ -47,7 +47,7 @@ class LossTable:
         self, networks: Sequence[str], number_format: str, groups: Sequence[Sequence[Layer]]
     ) -> tuple[int, ...]:
         """What each group of layers costs: the sum over its layers. Rows for every layer are for
-        those that multiply. Any other layer without a row costs nothing if the network has rows
+        those that multiply; any other layer without a row costs nothing where the network has rows
         for the format.
 
         Args:
@@ -55,7 +55,7 @@ class LossTable:
             groups: layers.
 
         Raises:
-            PlatformError: if the table has no row of the network for the format, or rows of
+            PlatformError: where the table has no row of the network for the format, or rows of
                 layers that it does not have.
         """
         found = [
@@ -88,15 +88,15 @@ class LossTable:
 
 
 def load_losses(path: str | Path) -> LossTable:
-    """Return the table in a CSV file with the columns ``network``, ``layer``, ``format``,
-    ``loss_ppm`` and optionally ``metric``, what the losses of a network are of.
+    """The table in a CSV file with the columns ``network``, ``layer``, ``format``, ``loss_ppm`` and
+    optionally ``metric``, what the losses of a network are of.
 
-    A loss is in millionths of the metric (10,000 is one percent). A gain, below 0, counts as 0:
+    A loss is in millionths of the metric (10,000 is one percent); a gain, below 0, counts as 0:
     sums of gains would promise what no measurement shows.
 
     Raises:
-        PlatformError: if the file cannot be read, has other columns, two metrics of a network,
-            or a row that stands twice or has no number from -10^12 to 10^12. Names the line.
+        PlatformError: where the file cannot be read, has other columns, two metrics of a network,
+            or a row that stands twice or has no number from -10^12 to 10^12; names the line.
     """
     path = Path(path)
     losses: dict[tuple[str, str], dict[str, int]] = {}

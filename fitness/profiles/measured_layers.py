@@ -17,7 +17,7 @@ from fitness.profiles.import_report import ms_text
 
 @dataclass(frozen=True)
 class LayerTime:
-    """The time of a set of layers, ps, and if it is from."""
+    """The time of a set of layers, ps, and where it is from."""
 
     layers: frozenset[str]
     time_ps: Fraction
@@ -25,7 +25,7 @@ class LayerTime:
 
 
 def joined(items: Iterable[LayerTime]) -> list[LayerTime]:
-    """Return rows of one profile: those that share a layer become one, times added."""
+    """Rows of one profile: those that share a layer become one, times added."""
     result: list[LayerTime] = []
     for item in items:
         touching = [other for other in result if other.layers & item.layers]
@@ -43,7 +43,7 @@ def joined(items: Iterable[LayerTime]) -> list[LayerTime]:
 def combined(
     profiles: Sequence[Sequence[LayerTime]], *, subtract: bool
 ) -> tuple[list[LayerTime], list[str]]:
-    """Return disjoint sets with their times from several profiles, and what was flagged.
+    """Disjoint sets with their times from several profiles, and what was flagged.
 
     ``profiles``: of each the sets that :func:`joined` gave. Without ``subtract`` only equal sets of
     several profiles are used, else the first one's: layers that were fused otherwise take other
@@ -108,7 +108,7 @@ def combined(
 
 
 def _fits(known: frozenset[str], new: frozenset[str], subtract: bool) -> bool:
-    """Return whether two sets that share layers can both be used."""
+    """Whether two sets that share layers can both be used."""
     return known == new or (subtract and (known < new or new < known))
 
 
@@ -121,7 +121,7 @@ def _mean(items: Sequence[LayerTime]) -> LayerTime:
 
 
 def _largest_inside(item: LayerTime, others: Sequence[LayerTime]) -> list[LayerTime]:
-    """Return the largest sets inside ``item``. Sets never cross."""
+    """The largest sets inside ``item``; sets never cross."""
     inside = [other for other in others if other.layers < item.layers]
     return [part for part in inside if not any(part.layers < other.layers for other in inside)]
 

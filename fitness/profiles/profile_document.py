@@ -38,7 +38,7 @@ class Subject:
 def new_document(
     platform: Platform, subject: Subject, source: str, status: str = "measured"
 ) -> Document:
-    """Return a profile of one network without measurements yet."""
+    """A profile of one network without measurements yet."""
     return {
         "platform": platform.name,
         "networks": [
@@ -61,7 +61,7 @@ def new_document(
 def add_part(
     record: Document, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Add figures (``ms``, ... to unit to value) of a group or of layers measured together."""
+    """Adds figures (``ms``, ... to unit to value) of a group or of layers measured together."""
     part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
     part |= {figure: dict(values) for figure, values in figures.items() if values}
     record[key].append(part)
@@ -75,8 +75,8 @@ def add_layer_times(
     *,
     subtract: bool,
 ) -> list[str]:
-    """Add what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every
-    one of ``units``. Returns what was flagged."""
+    """Adds what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every
+    one of ``units``; returns what was flagged."""
     sets, flagged = combined(profiles, subtract=subtract)
     for item in sorted(sets, key=lambda item: names.place(item.layers)):
         figures: dict[str, dict[str, Any]] = {
@@ -88,28 +88,27 @@ def add_layer_times(
 
 
 def ms(time_ps: Fraction) -> int | float:
-    """Return milliseconds in integer picoseconds, at least one."""
+    """Milliseconds in integer picoseconds, at least one."""
     return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
 
 
 def rounded(value: Fraction, decimals: int) -> int | float:
-    """Return a number with this many decimals, rounded half up."""
+    """A number with this many decimals, rounded half up."""
     return _number(rounded_half_up(value * 10**decimals), 10**decimals)
 
 
 def _number(value: int, scale: int) -> int | float:
-    """Return value / scale as a JSON number that reads back as that very decimal."""
+    """value / scale as a JSON number that reads back as that very decimal."""
     if value % scale == 0:
         return value // scale
     return float(Decimal(value) / scale)
 
 
 def merged(first: Document, second: Document) -> Document:
-    """Return two profiles of one platform as one. Records of the same network at the same clocks
-    join.
+    """Two profiles of one platform as one; records of the same network at the same clocks join.
 
     Raises:
-        PlatformError: if they are of two platforms, or both measured the same thing.
+        PlatformError: where they are of two platforms, or both measured the same thing.
     """
     if first["platform"] != second["platform"]:
         raise PlatformError(
@@ -182,7 +181,7 @@ def _names(part: Document) -> tuple[str, ...]:
 
 
 def document_bytes(document: Document) -> bytes:
-    """Return the file's text. Lists without entries are left out."""
+    """The file's text; lists without entries are left out."""
     plain = {key: _plain(value) for key, value in document.items()}
     records = [
         {key: value for key, value in record.items() if value != []}
@@ -192,7 +191,7 @@ def document_bytes(document: Document) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers that were read as decimals as JSON numbers again."""
+    """Numbers that were read as decimals as JSON numbers again."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):

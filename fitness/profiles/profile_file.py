@@ -30,17 +30,17 @@ class Profile:
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
-    """Return the profile in a JSON file under ``platforms/data/profile.schema.json``.
+    """The profile in a JSON file under ``platforms/data/profile.schema.json``.
 
     Raises:
-        PlatformError: if it cannot be read, does not fit the schema, or names a platform, unit
-            or clock other than those of ``platform``. Names the place.
+        PlatformError: where it cannot be read, does not fit the schema, or names a platform, unit
+            or clock other than those of ``platform``; names the place.
     """
     return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))
 
 
 def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
-    """Return the same from bytes. ``label`` starts messages."""
+    """The same from bytes; ``label`` starts messages."""
     document = parse_exact(data, label)
     check_against_schema(document, "profile", label)
     if document["platform"] != platform.name:

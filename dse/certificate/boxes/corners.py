@@ -31,7 +31,7 @@ SCALE_KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """What corners leave: infinite if there is no limit."""
+    """What corners leave: infinite where there is no limit."""
 
     makespan_ps: FloatArray
     """[corners]"""
@@ -49,7 +49,7 @@ class Room:
     """[corners, figures]: what groups add to figures that are sums."""
 
     def at(self, index: int) -> Room:
-        """Return that of one corner."""
+        """That of one corner."""
         return Room(*(values[index : index + 1] for values in vars(self).values()))
 
 
@@ -78,7 +78,7 @@ def _longest_response(problem: Problem, n: int) -> float:
 
 
 class Corners:
-    """Corners [corners, objectives] by the values of members, infinite if any value will do."""
+    """Corners [corners, objectives] by the values of members, infinite where any value will do."""
 
     def __init__(
         self, problem: Problem, columns: Sequence[int], values: FloatArray, time: FrameTime
@@ -203,8 +203,7 @@ class Corners:
         )
 
     def _room_of_figures(self, epsilon: FloatArray) -> FloatArray:
-        """Return an array [corners, figures]: whole numbers, for they may be small, and below the
-        corner."""
+        """[corners, figures]: whole numbers, for they may be small, and below the corner."""
         problem, room = self._problem, np.empty((len(self._values), len(self._figures)))
         for q, figure in enumerate(self._figures):
             limit = additive_limit(problem, figure)
@@ -217,9 +216,8 @@ class Corners:
         return room
 
     def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
-        """Return an array [corners]: the longest time of a frame that is left to inequalities with
-        or without energy. Without it, what holds of a pipeline's period holds of the makespan, too.
-        """
+        """[corners]: the longest time of a frame that is left to inequalities with or without
+        energy; without it, what holds of a pipeline's period holds of the makespan, too."""
         if not self._time.is_period:
             return room.makespan_ps
         if with_energy:
@@ -227,8 +225,7 @@ class Corners:
         return np.minimum(room.period_ps, room.makespan_ps)
 
     def closing(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
-        """Return an array [lines, corners]: whether a line leaves nothing of what a corner
-        leaves."""
+        """[lines, corners]: whether a line leaves nothing of what a corner leaves."""
         right = self.largest(lines, chain_end, idle_mw, room)
         least = lines.least[:, None]
         # Where a limit holds with equality, rounding must not close what no epsilon closes.
@@ -236,11 +233,11 @@ class Corners:
         return np.asarray(right < least)
 
     def closed(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
-        """Return an array [corners]: whether some line leaves nothing of what a corner leaves."""
+        """[corners]: whether some line leaves nothing of what a corner leaves."""
         return np.asarray(self.closing(lines, chain_end, idle_mw, room).any(axis=0))
 
     def largest(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> FloatArray:
-        """Return an array [lines, corners]: the largest right side over all times."""
+        """[lines, corners]: the largest right side over all times."""
         has_energy = lines.energy > 0
         if not self._time.is_period or has_energy.all() or not has_energy.any():
             longest = self.longest(room, with_energy=bool(has_energy.any()))
@@ -299,8 +296,8 @@ class Corners:
         paths_ps: FloatArray,
         until: float = MAX_EPSILON,
     ) -> FloatArray:
-        """Return an array [corners]: the smallest epsilon with which the lines close them. Infinite
-        above ``until``."""
+        """[corners]: the smallest epsilon with which the lines close them; infinite above
+        ``until``."""
         if not len(lines.least):
             return np.full(len(self._values), np.inf)
         if self._scales:

@@ -1,7 +1,7 @@
 """The best multipliers for one corner of one box by a linear program with cuts.
 
 Least sums over mappings are concave in the weights, what configurations allow is convex: the
-program maximises the least sums that mappings found so far give, if configurations found so far
+program maximises the least sums that mappings found so far give, where configurations found so far
 and every time that the corner leaves allow at most 1. Each round asks both sides at a point between
 its optimum and the best weights so far, which settles sooner than the optimum itself.
 """
@@ -35,15 +35,14 @@ def optimise_shares(
     accuracy: float,
     scratch: Scratch,
 ) -> FloatArray:
-    """Return weights as shares [resources] of the space left, ``space`` [resources], improved from
-    the given ones.
+    """Shares [resources] of what ``space`` [resources] leaves, from those to start with.
 
     Args:
         networks: one for each network, without arrivals.
         arrivals: [resources]: what these take, whatever the mapping.
-        allowed: [rows, resources]: what is left at each time that counts. The first class of demand
+        allowed: [rows, resources]: what is left at each time that counts; the first class of demand
             has the time itself.
-        sides: [rows]: 1, or 0 if a row has the growth with the time.
+        sides: [rows]: 1; 0 where a row has the growth with the time.
         makespan: the time of ``space``.
     """
     from scipy.optimize import linprog

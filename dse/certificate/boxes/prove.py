@@ -46,8 +46,7 @@ class BoundedFront:
     """Corners that the check refuses where the search found them empty; they are further in."""
 
     def about(self, front: Front) -> BoundedFront:
-        """Return the same about a later front, whose members dominate those of this one or equal
-        them."""
+        """The same about a later front, whose members dominate those of this one or equal them."""
         return replace(self, claim=_summary(front, self.proof, self.claim.boxes))
 
 
@@ -68,7 +67,7 @@ def bound_front(
         until: ends it earlier, so that what has been found is checked by then.
 
     Raises:
-        ResultError: if an objective or a limit has no bounds over boxes.
+        ResultError: where an objective or a limit has no bounds over boxes.
     """
     began = time.monotonic()
     problem = front.problem
@@ -100,7 +99,7 @@ def _checked(
     problem: Problem, names: tuple[str, ...], search: BoxSearch
 ) -> tuple[BoxResult, BoundProof, CheckedBounds, list[Corner], int] | None:
     """Return what a search has found so far, its proof, the check of that and the corners that it
-    accepts, with how many it refuses at first, or None if it does not accept all."""
+    accepts, with how many it refuses at first; None if it does not accept all."""
     found = search.result()
     if not np.isfinite(found.epsilon):
         return None
@@ -138,7 +137,7 @@ def _best_start(
 
 
 def default_boxes(problem: Problem) -> int:
-    """Return the default number of boxes: half a minute's work, and a few seconds' check."""
+    """Default number of boxes: half a minute's work, and a few seconds' check."""
     return max(MIN_BOXES, min(MAX_BOXES, DEFAULT_GROUPS // problem.group_count))
 
 
@@ -152,7 +151,7 @@ def _accepted(
     checked: CheckedBounds, open_corner: Corner, epsilon: float
 ) -> tuple[Corner | None, int]:
     """Return an open corner of the members moved in by epsilon and the first margin with which the
-    check finds it empty, and that margin, or None if there is none."""
+    check finds it empty, and that margin; None if there is none."""
     for margin in (*ROUNDING_PPM, *WIDER_PPM):
         ppm = int(epsilon * PPM) + margin
         corner = tuple(None if v is None else least_within(v, ppm) - 1 for v in open_corner)
@@ -164,8 +163,8 @@ def _accepted(
 def _raised(
     checked: CheckedBounds, corners: Sequence[Corner], until: Deadline
 ) -> tuple[Corner, ...]:
-    """Return corners as far out as they stay empty, as many as time allows, beside all given ones.
-    None inside another."""
+    """Some corners as far out as they stay empty, as many as there is time for, beside all of them;
+    none inside another."""
     picks = np.linspace(0, len(corners) - 1, RAISED_CORNERS).round().astype(int)
     region = list(corners)
     for index in dict.fromkeys(picks.tolist()):
@@ -182,7 +181,7 @@ def _raised(
 
 
 def _raise(checked: CheckedBounds, corner: Corner, j: int, value: int) -> Corner:
-    """Return the corner with objective ``j`` as large as a bisection finds it empty."""
+    """The corner with objective ``j`` as large as a bisection finds it empty."""
     low, high = value, value + abs(value)
     for _ in range(RAISE_STEPS):
         middle = (low + high) // 2

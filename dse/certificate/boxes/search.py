@@ -70,7 +70,7 @@ class BoxNode:
 
 @dataclass(frozen=True, eq=False)
 class BoxResult:
-    """The tree as it stands in a proof, with weights. ``epsilon`` as far as they go."""
+    """The tree as it stands in a proof, with weights; ``epsilon`` as far as they go."""
 
     epsilon: float
     tree: tuple[Split | Leaf, ...]
@@ -86,7 +86,7 @@ class BoxSearch:
         columns: positions of the objectives that count.
         members: their values, mutually non-dominated.
         apart: networks whose groups have classes of demand of their own.
-        until: ends the search. What it has found by then counts.
+        until: ends the search; what it has found by then counts.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class BoxSearch:
 
     @property
     def epsilon(self) -> float:
-        """Return the largest of all boxes."""
+        """The largest of all boxes."""
         return max(self._final, -self._heap[0][0] if self._heap else 0.0)
 
     def run(
@@ -147,7 +147,7 @@ class BoxSearch:
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         """Divide until there are so many boxes, it is time to check them, or no box can be divided.
-        One that cannot sets the epsilon. The others may still raise the region.
+        One that cannot sets the epsilon; the others may still raise the region.
 
         Args:
             check_seconds: what the check of a box takes.
@@ -175,7 +175,7 @@ class BoxSearch:
                 self._push(part)
 
     def result(self) -> BoxResult:
-        """Return the tree so far."""
+        """The tree so far."""
         tree: list[Split | Leaf] = []
         used: dict[int, int] = {}
 
@@ -298,7 +298,7 @@ class BoxSearch:
                 return
 
     def _needed(self, node: BoxNode) -> list[int]:
-        """Return lines that together give every corner its epsilon, within a little."""
+        """Lines that together give every corner its epsilon, within a little."""
         if node.arrays is None or not node.weights:
             return []
         least = np.minimum(node.epsilon, MAX_EPSILON)
@@ -324,7 +324,7 @@ class BoxSearch:
         return kept
 
     def _divide(self, node: BoxNode) -> tuple[BoxNode, BoxNode] | None:
-        """Return the division whose worse part has the smaller epsilon."""
+        """The division whose worse part has the smaller epsilon."""
         best: tuple[tuple[float, float], Split, tuple[BoxNode, BoxNode]] | None = None
         for split in self._splits(node.box):
             d = split.domain
@@ -345,8 +345,7 @@ class BoxSearch:
         return best[2]
 
     def _splits(self, box: Box) -> list[Split]:
-        """Return the two parts of a domain's choices: off and on, or else the slower and the faster
-        half."""
+        """Off or on, else the slower half or the faster."""
         splits = []
         for d, (bits, domain) in enumerate(zip(box, self._problem.domains, strict=True)):
             size = len(domain.frequencies_khz)
@@ -359,8 +358,8 @@ class BoxSearch:
 
 
 def _counts_contention(time: FrameTime) -> bool:
-    """Return whether contention is worth more than the frames that may be missing from a window,
-    and there is some."""
+    """Whether contention is worth more than the frames that may be missing from a window, and there
+    is some."""
     if time.of_streams or time.in_flight is None:
         return False
     return time.executed >= LEAST_EXECUTED * time.counted

@@ -28,7 +28,7 @@ MIXES, MIX_RATE = 5, 2.0
 
 
 class WeightFinder:
-    """Finds multipliers. One for a problem, its work arrays are used again."""
+    """Finds multipliers; one for a problem, its work arrays are used again."""
 
     def __init__(
         self, problem: Problem, networks: Networks, class_start: Sequence[int], corners: Corners
@@ -57,7 +57,7 @@ class WeightFinder:
             self._limited[:] = False
 
     def lines(self, box: BoxArrays, weights: Sequence[FloatArray]) -> Lines:
-        """Return the inequalities that weights [resources] give over a box."""
+        """The inequalities that weights [resources] give over a box."""
         from fitness.multipliers.kernels import LARGE, least_sum
 
         kinds, chains = self._kinds, len(self._networks.member)
@@ -91,8 +91,8 @@ class WeightFinder:
     def find(
         self, box: BoxArrays, room: Room, start: FloatArray, rounds: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return integer weights [resources] for what one corner leaves, and their shares of that,
-        from which others can start. If the time is free, so is what it leaves of all else: it is
+        """Integer weights [resources] for what one corner leaves, and their shares of that, from
+        which others can start. Where the time is free, so is what it leaves of all else: it is
         searched for too."""
         from fitness.multipliers.kernels import improve
 
@@ -144,7 +144,7 @@ class WeightFinder:
     def optimise(
         self, box: BoxArrays, room: Room, known: Sequence[FloatArray], accuracy: float
     ) -> FloatArray | None:
-        """Return integer weights [resources] by a linear program, from the best of some, or None if
+        """Integer weights [resources] by a linear program, from the best of some; None where
         networks run freely, or nothing limits the time."""
         longest = last = self._longest(room)
         energy, power = float(room.energy_fj[0]), float(room.power_mw[0])
@@ -187,8 +187,8 @@ class WeightFinder:
         return self._rounded(box, room, shares, space, longest)
 
     def _allowed(self, box: BoxArrays, room: Room, time: float) -> FloatArray:
-        """Return an array [resources]: what is left in a time, less than nothing of energy if idle
-        power takes more, or 0 if there is no limit."""
+        """[resources]: what is left in a time, less than nothing of energy where idle power takes
+        more; 0 where there is no limit."""
         kinds = self._kinds
         given = self._problem.execution.period_ps
         left = min(float(room.energy_fj[0]), float(room.power_mw[0]) * time)
@@ -222,13 +222,12 @@ class WeightFinder:
         return self._all_streams, costs
 
     def _longest(self, room: Room) -> float:
-        """Return the longest time that a corner leaves."""
+        """The longest time that a corner leaves."""
         limited = bool(np.isfinite(room.energy_fj[0]) or np.isfinite(room.power_mw[0]))
         return float(self._corners.longest(room, with_energy=limited)[0])
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
-        """Return an array [resources]: what is left in a time, or None if idle power alone takes it
-        all."""
+        """[resources]: what is left in a time; None where idle power alone takes it all."""
         kinds, chains = self._kinds, len(self._networks.member)
         space = np.zeros(self.resources)
         given = self._problem.execution.period_ps
@@ -263,7 +262,7 @@ class WeightFinder:
         space: FloatArray,
         longest: float,
     ) -> FloatArray:
-        """Return integers. Without a limit on the time, such that the right side does not rise."""
+        """Integers; without a limit on the time, such that the right side does not rise."""
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
         # Where no other weight is, those of figures alone.
@@ -278,7 +277,7 @@ class WeightFinder:
         return weights
 
     def _reach(self, box: BoxArrays, room: Room, weights: FloatArray) -> float:
-        """Return the least sum by the largest right side: above 1, the corner is closed."""
+        """The least sum by the largest right side: above 1, the corner is closed."""
         lines = self.lines(box, [weights])
         right = float(
             self._corners.largest(lines, self._networks.chain_end, box.idle_mw, room)[0, 0]
@@ -287,7 +286,7 @@ class WeightFinder:
         return least / right if right > 0 else np.inf
 
     def _slope(self, box: BoxArrays, room: Room, weights: FloatArray, time: float) -> float:
-        """Return how the right side rises with the time."""
+        """How the right side rises with the time."""
         lines, flow = self.lines(box, [weights]), self._corners.flow
         slope = float(lines.time[0] - lines.beyond[0] @ room.rates[0])
         if np.isfinite(flow):
@@ -300,7 +299,7 @@ class WeightFinder:
         return slope
 
     def multipliers(self, weights: FloatArray) -> Multipliers:
-        """Return weights as they stand in a proof."""
+        """Weights as they stand in a proof."""
         numbers = [int(value) for value in weights]
         kinds, chains = self._kinds, len(self._networks.member)
         pairs = zip(self._class_start, self._class_start[1:], strict=False)

@@ -1,10 +1,10 @@
 """Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
-:class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8.
+:class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8;
 :mod:`dse.certificate.formulation.whole_equations` has all of it at once.
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
-and end, ``tau`` transition time. If number formats are chosen, ``S`` is over options, a unit in
+and end, ``tau`` transition time. Where number formats are chosen, ``S`` is over options, a unit in
 a format each.
 """
 
@@ -75,8 +75,8 @@ class Equations:
         self._limits()
 
     def _equations_2_and_3(self) -> None:
-        """TR is set if the units of an edge's ends differ. Tau = OUT + IN passes there, and the
-        time of converting if number formats do."""
+        """TR is set where the units of an edge's ends differ; tau = OUT + IN passes there, and the
+        time of converting where number formats do."""
         z3, unit_of = self._z3, self.problem.unit_of
         for e, (source, target) in enumerate(self.problem.edges):
             for u, v in product(self.S[source], self.S[target]):
@@ -87,7 +87,7 @@ class Equations:
                 self._add(z3.Implies(both, self.tau[e] == delay))
 
     def _equation_4(self) -> None:
-        """A layer is ready at T of the layers before it. That it then starts is ``PAPER``'s."""
+        """A layer is ready at T of the layers before it; that it then starts is ``PAPER``'s."""
         for i, layer in enumerate(self.table.layers):
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
             instants += [self.et[j] for j in layer.waits]
@@ -109,8 +109,8 @@ class Equations:
 
     def _dispatch_rule(self) -> None:
         """On one unit the smaller (ready time, position) is first, of two priorities the smaller
-        unless the other starts before it is ready. A layer that starts later than it is ready
-        starts if another one ends."""
+        unless the other starts before it is ready; a layer that starts later than it is ready
+        starts where another one ends."""
         z3 = self._z3
         after: list[list[Term]] = [[] for _ in self.st]
         for i, j in self._rivals():
@@ -131,8 +131,7 @@ class Equations:
             self._add(z3.Or(self.st[i] == self.ready[i], *ends))
 
     def _leaves_no_gap(self, i: int, late: int) -> Term:
-        """Return the rule of overtaking: while ``late`` waits, a layer i that overtakes it starts
-        when another one ends."""
+        """While ``late`` waits, a layer i that overtakes it starts where another one ends."""
         ends = [
             self._z3.And(self._same_unit(i, k), self.st[i] == self.et[k])
             for k in range(len(self.st))
@@ -145,7 +144,7 @@ class Equations:
         return self.problem.networks[self.table.layers[i].network].priority
 
     def _equation_11(self) -> None:
-        """The largest T. And, to help the solver only, that no unit does more than fits in it."""
+        """The largest T; and, to help the solver only, that no unit does more than fits in it."""
         z3 = self._z3
         for n in range(len(self.problem.networks)):
             for i in self.table.last_layers(n):
@@ -158,8 +157,8 @@ class Equations:
             self._add(self.makespan >= z3.Sum(load))
 
     def _limits(self) -> None:
-        """Return the limits on transitions per network and segments per unit. Deadlines. Period.
-        Losses of accuracy and memory."""
+        """Limits on transitions per network and segments per unit; deadlines; period; losses of
+        accuracy and memory."""
         z3, problem = self._z3, self.problem
         for n, network in enumerate(problem.networks):
             inside = [e for e, (source, _) in enumerate(problem.edges) if source in network.groups]
@@ -191,7 +190,7 @@ class Equations:
             self._add(self.makespan <= problem.execution.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
-        """Return pairs of layers, the smaller position first, that could need one unit at the same
+        """Pairs of layers, the smaller position first, that could need one unit at the same
         time."""
         count = len(self.table.layers)
         return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
@@ -205,18 +204,17 @@ class Equations:
         )
 
     def on_unit(self, g: int, u: int) -> Term:
-        """Return whether a group is on a unit, in whichever number format."""
+        """Whether a group is on a unit, in whichever number format."""
         options = [on for v, on in self.S[g].items() if self.problem.unit_of[v] == u]
         return self._z3.Or(options) if len(options) != 1 else options[0]
 
     def _follows(self, g: int, u: int) -> Term:
-        """Return whether the group before it in its network is on the same unit in the same
-        format."""
+        """Whether the group before it in its network is on the same unit in the same format."""
         is_first = any(g == network.first_group for network in self.problem.networks)
         return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
 
     def _loss(self, n: int) -> Term:
-        """Return the loss of accuracy of a network."""
+        """Loss of accuracy of a network."""
         z3 = self._z3
         terms = [z3.IntVal(0)]
         for u, unit in enumerate(self.problem.units):

@@ -33,8 +33,8 @@ class Hints:
 
 
 def upper_parts(hints: Hints, count: int) -> list[Path]:
-    """Return the parts of the upper levels of the tree, at least ``count`` if it has so many. In
-    order of the level. All of the tree if it has fewer: then one part is the whole space."""
+    """The parts of the upper levels of the tree, at least ``count`` where it has so many; in order
+    of the level. All of the tree where it has fewer: then one part is the whole space."""
     ends: list[Path] = []
     opened: list[tuple[Path, Lemma]] = [((), hints.lemmas.root())]
     while opened and len(opened) + len(ends) < count:

@@ -48,11 +48,11 @@ class Choice:
 
     @property
     def alone_ps(self) -> int:
-        """Return the stand-alone time."""
+        """Stand-alone time."""
         return self.work // WORK_PER_PS
 
     def agrees(self, other: Choice) -> bool:
-        """Return whether both can hold at once: another unit, and no clock at two points."""
+        """Whether both can hold at once: another unit, and no clock at two points."""
         mine = dict(self.points)
         return self.unit != other.unit and all(mine.get(d, p) == p for d, p in other.points)
 
@@ -65,7 +65,7 @@ class Layers:
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
-        """Return all executions."""
+        """All executions."""
         place: dict[tuple[int, int, int], int] = {}
         for n, network in enumerate(self.problem.networks):
             for repeat in range(1, network.repeats + 1):
@@ -104,7 +104,7 @@ class Layers:
         return [g for g in self.problem.networks[n].groups if g not in feeding]
 
     def last_layers(self, n: int) -> list[int]:
-        """Return layers with whose ends the network has ended."""
+        """Layers with whose ends the network has ended."""
         last = set(self._last_groups(n))
         repeats = self.problem.networks[n].repeats
         return [
@@ -114,8 +114,7 @@ class Layers:
         ]
 
     def least_latency_ps(self, n: int) -> int:
-        """Return the longest path of the network's smallest stand-alone times. No transition, no
-        waiting."""
+        """Longest path of the network's smallest stand-alone times; no transition, no waiting."""
         ends: dict[int, int] = {}
         for i, layer in enumerate(self.layers):
             if layer.network == n:
@@ -126,8 +125,7 @@ class Layers:
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
-        """Return for each layer the layers that have ended before it can be ready, whatever is
-        chosen."""
+        """Per layer: those that have ended before it can be ready, whatever is chosen."""
         result: dict[int, frozenset[int]] = {}
 
         def ancestors(i: int) -> frozenset[int]:
@@ -140,13 +138,12 @@ class Layers:
         return tuple(ancestors(i) for i in range(len(self.layers)))
 
     def ordered(self, i: int, j: int) -> bool:
-        """Return whether one of two layers always ends before the other is ready."""
+        """Whether one of two layers always ends before the other is ready."""
         return i in self.before[j] or j in self.before[i]
 
     @cached_property
     def meetings(self) -> tuple[tuple[int, ...], ...]:
-        """Return the sets of two and more layers that may run at the same time, as increasing
-        tuples."""
+        """Sets of two and more layers that may run at the same time, as increasing tuples."""
         count = len(self.layers)
         found = []
         for size in range(2, len(set(self.problem.unit_of)) + 1):
@@ -157,7 +154,7 @@ class Layers:
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
-        """Return for each group all options that the problem allows."""
+        """Per group: all that the problem allows."""
         return tuple(
             tuple(
                 choice
@@ -191,13 +188,12 @@ class Layers:
         return result
 
     def points(self, d: int) -> list[int]:
-        """Return operating points of a domain that may be chosen, slowest first."""
+        """Operating points of a domain that may be chosen, slowest first."""
         domain = self.problem.domains[d]
         return [p for p in range(len(domain.allowed)) if domain.allowed[p]]
 
     def lost(self, own: Choice, others: tuple[Choice, ...]) -> int:
-        """Return the rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq.
-        7)."""
+        """Rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq. 7)."""
         table = self.problem.units[own.unit].contention
         if table is None:
             return 0

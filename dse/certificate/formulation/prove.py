@@ -31,7 +31,7 @@ POLL_S = 0.2
 
 @dataclass(frozen=True)
 class FormulationProgress:
-    """Progress of a proof: parts without a solution, and questions that Z3 has answered. Of the
+    """Progress of a proof: parts without a solution, and questions that Z3 has answered; of the
     parts that were shared out, those that are done (one part is the whole space)."""
 
     parts: int
@@ -50,21 +50,21 @@ def prove_formulation(
     on_progress: Callable[[FormulationProgress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FormulationProof:
-    """Show by Z3 that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan, and one
-    with this makespan.
+    """Z3 shows that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan, and one with
+    this makespan.
 
     Args:
         problem: latency is one of its objectives.
         fastest: a design point with the makespan ``optimum_ps``.
-        jobs: processes. One per core by default. Small problems are left to this one.
+        jobs: processes; one per core by default. Small problems are left to this one.
         max_parts: a problem with as many parts is not tried.
         on_progress: called now and then.
-        stopped: polled. True ends it.
+        stopped: polled; true ends it.
 
     Raises:
-        ResultError: if Eq. 1 to 11 do not have the problem's rules.
-        Ended: if the limits end it.
-        NotShown: if it is not so, or Z3 does not show it.
+        ResultError: where Eq. 1 to 11 do not have the problem's rules.
+        Ended: where the limits end it.
+        NotShown: where it is not so, or Z3 does not show it.
     """
     check_formulated(problem)
     began = time.monotonic()
@@ -97,8 +97,7 @@ def _refute_here(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute a part in this process. Return the number of parts it is split into and of
-    questions."""
+    """Refutes a part in this process; how many parts it is split into, and questions."""
 
     def report_and_poll() -> bool:
         if on_progress is not None:
@@ -119,8 +118,7 @@ def _share_out(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute parts in processes. Return the number of parts they are split into and of
-    questions."""
+    """Refutes parts in processes; how many parts these are split into, and questions."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))
@@ -186,7 +184,7 @@ def _makespan_column(problem: Problem) -> int:
 
 
 def _only(problem: Problem, design: DesignPoint) -> Problem:
-    """Return the problem with one design point."""
+    """The problem with one design point."""
     allowed = np.zeros_like(problem.allowed)
     allowed[np.arange(problem.group_count), design.units] = True
     domains = []

@@ -2,7 +2,7 @@
 
 floor(10^18 / T) is convex in T, so between two latencies its secant lies on or above it, and beyond
 the last one its value there does. With these as bounds of the rates, what the solver cannot reach
-cannot be reached. If a model stays below its own secants, the interval that it lies in is split
+cannot be reached. Where a model stays below its own secants, the interval that it lies in is split
 at its latency. Intervals only become shorter, and at their ends the bound is the rate itself.
 """
 
@@ -18,7 +18,7 @@ Term = Any
 
 
 def rate_uhz(latency_ps: int) -> int:
-    """Return inferences per second x 10^6, rounded down."""
+    """Inferences per second x 10^6, rounded down."""
     return UHZ_PS // latency_ps
 
 
@@ -28,7 +28,7 @@ class RateBound:
     Args:
         latency: the network's latency in ps, an integer term.
         rate: its rate in uHz, an integer term, maximised.
-        least_ps: no solution has a smaller latency. At least 1.
+        least_ps: no solution has a smaller latency; at least 1.
     """
 
     def __init__(self, latency: Term, rate: Term, least_ps: int) -> None:
@@ -42,8 +42,7 @@ class RateBound:
         return [self._latency >= least, self._rate <= rate_uhz(least)]
 
     def refine(self, latency_ps: int) -> list[Term]:
-        """Return constraints that bound the rate at this latency by itself, or none if it is
-        known."""
+        """Constraints that bound the rate at this latency by itself; none where it is known."""
         import z3
 
         at = bisect_right(self._known, latency_ps)
@@ -58,11 +57,10 @@ class RateBound:
         return added
 
     def _secant(self, low: int, high: int) -> Term:
-        """Return the constraint rate (high - low) <= f(low) (high - T) + f(high) (T - low), inside
-        [low, high].
+        """rate (high - low) <= f(low) (high - T) + f(high) (T - low), inside [low, high].
 
         f rounds down, so the secant of the rounded values could lie below a rounded value between
-        them by less than 1 uHz. F + 1 at both ends does not.
+        them by less than 1 uHz; f + 1 at both ends does not.
         """
         import z3
 

@@ -1,11 +1,11 @@
 """Eq. 1 to 11 have no solution below a makespan: Z3 shows it, part by part and event by event.
 
 A *part* is a set of design points: units of some groups, a set of operating points per domain. In
-each, Z3 is asked questions that it must answer with "unsat". What it has shown becomes a constraint
+each, Z3 is asked questions that it must answer with "unsat"; what it has shown becomes a constraint
 (a *fact*) there:
 
 1. when the layers start and end, one event after the other, up to the first instant at which a
-   choice matters that the part leaves open.
+   choice matters that the part leaves open;
 2. that the part has no solution, or else
 3. that each of its solutions is in one of the smaller parts that it is split into.
 
@@ -15,7 +15,7 @@ Which event is next, whether the bounds suffice and what is chosen next are hint
 What a part adds to the constraints of :class:`~dse.certificate.formulation.equations.Equations`
 is implied by Eq. 1 to 11, the part's choices and its facts:
 
-* *times*: a group takes at least its smallest time over the points that are left. That time if
+* *times*: a group takes at least its smallest time over the points that are left; that time where
   the clocks have one point each;
 * *Eq. 5 to 8 in one contention interval* (Eq. 6): from an instant t on the layers R run, and
   everything up to t is a fact. Until the first of them ends or another layer starts, at e, each
@@ -27,8 +27,8 @@ is implied by Eq. 1 to 11, the part's choices and its facts:
   makespan >= its end, or t, + the sum of their times. Summed over all units: units x makespan
   >= the sum of these ends + the sum of all times.
 
-Operating points are split in two halves. Of two interchangeable units without a group only one is
-tried, since Eq. 1 to 11 stay the same if they change places
+Operating points are split in two halves; of two interchangeable units without a group only one is
+tried, since Eq. 1 to 11 stay the same where they change places
 (:mod:`results.problem.interchangeable`).
 """
 
@@ -79,7 +79,7 @@ class Refutation:
         problem: without energy limits and phases, see :func:`check_formulated`.
         column: the position of its makespan among its objectives.
         optimum_ps: nothing is to be faster.
-        stopped: polled before every question. True ends it.
+        stopped: polled before every question; true ends it.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class Refutation:
         """Those that have no solution, and are not split."""
 
     def refute(self, path: Path) -> None:
-        """Show that a part has no solution, and on the way to it that no other is left out.
+        """Shows that a part has no solution, and on the way to it that no other is left out.
 
         Raises:
-            NotShown: if Z3 does not show it within its limits.
+            NotShown: where Z3 does not show it within its limits.
         """
         self._solver.push()
         node, now = self._lemmas.root(), _Now(0, frozenset(), {})
@@ -156,7 +156,7 @@ class Refutation:
             self._solver.pop()
 
     def _show(self, goals: Sequence[Term]) -> None:
-        """Ask for a solution in which one of the goals does not hold. Then they are facts."""
+        """Asks for a solution in which one of the goals does not hold; then they are facts."""
         if self._stopped():
             raise Ended(f"ended after {pluralize(self.questions, 'question')}")
         self.questions += 1

@@ -9,7 +9,7 @@ All three are in integer picoseconds and share one definition of an end, so noth
 one of them that is not in the others, and the two inequalities hold without a tolerance:
 
 * what ``DISPATCH`` or ``PAPER`` allows, ``FREE`` allows;
-* if nothing waits and no two layers share a unit, the dispatch rule starts everything at the
+* where nothing waits and no two layers share a unit, the dispatch rule starts everything at the
   same instants, so that every solution of ``PAPER`` is the timeline of its design point.
 """
 
@@ -47,7 +47,7 @@ class WholeStatus(Enum):
 
 @dataclass(frozen=True)
 class WholeSolution:
-    """The best solution found, None if there is none, and what was proved of it.
+    """The best solution found, None where there is none, and what was proved of it.
 
     Values are makespans in ps, or -sum of floor(10^18 / T_n) in uHz.
     """
@@ -66,7 +66,7 @@ class WholeSolution:
 def solve_whole(
     problem: Problem, setting: Setting, *, sums_rates: bool = False, effort: int | None = None
 ) -> WholeSolution:
-    """Minimise the makespan of one frame (Eq. 11), or maximise the sum of 1 / T (Eq. 10).
+    """Minimises the makespan of one frame (Eq. 11), or maximises the sum of 1 / T (Eq. 10).
 
     Honoured: what is allowed (units, operating points), limits on transitions, segments, deadlines,
     losses of accuracy, memory and the period.
@@ -74,11 +74,11 @@ def solve_whole(
     Args:
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz, T_n in ps, instead of the makespan.
         effort: most that Z3 may spend on one question, in its own units (about 10 million are a
-            second), so that the answer is the same on any machine. None: until it is proved.
+            second), so that the answer is the same on any machine; None: until it is proved.
 
     Raises:
-        ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know. Phases of one
-            model. Priorities that are searched.
+        ResultError: a power cap or an energy budget, which Eq. 1 to 11 do not know; phases of one
+            model; priorities that are searched.
     """
     check_formulated(problem)
     import z3
@@ -120,7 +120,7 @@ def solve_whole(
 
 
 def check_formulated(problem: Problem) -> None:
-    """Accept a problem that Eq. 1 to 11 can state.
+    """Accepts a problem that Eq. 1 to 11 can state.
 
     Raises:
         ResultError: as :func:`solve_whole`.
@@ -143,7 +143,7 @@ def check_formulated(problem: Problem) -> None:
 
 
 def _trivial_bound(equations: WholeEquations) -> int:
-    """No makespan is negative. No network is faster than its smallest times."""
+    """No makespan is negative; no network is faster than its smallest times."""
     table = equations.table
     networks = range(len(equations.problem.networks))
     if not equations.rate_bounds:
@@ -152,15 +152,15 @@ def _trivial_bound(equations: WholeEquations) -> int:
 
 
 def _target(bound: int, best: int, checks: int) -> int:
-    """Return the value to try next: halfway, since models shortly below the best one are hard to
-    find. Near the end in turn with the next smaller one, which may prove the optimum at once."""
+    """The value to try next: halfway, since models shortly below the best one are hard to find;
+    near the end in turn with the next smaller one, which may prove the optimum at once."""
     if CLOSE * (best - bound) < abs(best) and checks % 2:
         return best - 1
     return (bound + best - 1) // 2
 
 
 def _latencies(equations: WholeEquations, model: Term) -> list[int]:
-    """Return a figure per network, in ps."""
+    """Per network, in ps."""
     networks = enumerate(equations.problem.networks)
     return [
         max(int(model[equations.et[i]].as_long()) for i in equations.table.last_layers(n))

@@ -3,7 +3,7 @@
 ``I`` is the paper's overlap. Two things are stated more exactly than the paper does. Layers run by
 integer picoseconds on the work left, time x 2**16, so an end is the first picosecond at which no
 work is left. And ``cont_model`` is asked for the cumulative demand of all layers that run in the
-same interval, if Eq. 7 as printed averages over them.
+same interval, where Eq. 7 as printed averages over them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class WholeEquations(Equations):
             self._equation_10()
 
     def _clocks(self) -> None:
-        """Beyond the paper, an operating point for every domain. Times depend on both."""
+        """Beyond the paper, an operating point for every domain; times depend on both."""
         for points in self.point:
             self._exactly_one(list(points.values()))
         for d, domain in enumerate(self.problem.domains):
@@ -56,7 +56,7 @@ class WholeEquations(Equations):
         """et = st + t * C: a layer ends with the first picosecond that leaves it no work.
 
         With W the work, I the overlap with a set of co-runners and c what these take together:
-        W <= 2**16 (et - st) - sum c * I < W + w, if w is the rate in the last picosecond.
+        W <= 2**16 (et - st) - sum c * I < W + w, where w is the rate in the last picosecond.
         """
         z3 = self._z3
         layers = self.table.layers
@@ -95,10 +95,10 @@ class WholeEquations(Equations):
             self._add(done >= work, done < work + last_rate)
 
     def _overlap(self, meeting: tuple[int, ...]) -> Term:
-        """Return I of Eq. 8: the time for which all layers of a set run, or 0 if they never do.
+        """I of Eq. 8: the time for which all layers of a set run; 0 where they never do.
 
-        It lasts from the start of the one that starts last to the end of the one that ends first.
-        For two layers these are the four cases of the paper.
+        It lasts from the start of the one that starts last to the end of the one that ends first;
+        for two layers these are the four cases of the paper.
         """
         z3 = self._z3
         length = z3.Int("I_" + "_".join(map(str, meeting)))
@@ -115,8 +115,7 @@ class WholeEquations(Equations):
         return length
 
     def _starts_first(self, i: int, j: int) -> Term:
-        """Return the condition that layer i starts before j, or with it. Of two that start together
-        the smaller is first."""
+        """Layer i starts before j, or with it; of two that start together the smaller is first."""
         if i < j:
             return self.st[i] <= self.st[j]
         return self._z3.Not(self.st[j] <= self.st[i])
@@ -127,8 +126,7 @@ class WholeEquations(Equations):
         return self._z3.Not(self.et[j] <= self.et[i])
 
     def _cases(self, i: int, others: tuple[int, ...]) -> dict[int, list[Term]]:
-        """Return the rates other than 0 that the others together take from layer i -> choices that
-        do so."""
+        """Rates other than 0 that the others together take from layer i -> choices that do so."""
         layers = self.table.layers
         cases: dict[int, list[Term]] = {}
         groups = [layers[j].group for j in (i, *others)]
@@ -143,8 +141,8 @@ class WholeEquations(Equations):
         return cases
 
     def _equation_10(self) -> None:
-        """1 / T of every network, bounded from above (:mod:`dse.certificate.formulation.rate_sum`).
-        Minimised is the negative sum."""
+        """1 / T of every network, bounded from above (:mod:`dse.certificate.formulation.rate_sum`);
+        minimised is the negative sum."""
         networks = range(len(self.problem.networks))
         self.latency = [self._z3.Int(f"T_{n}") for n in networks]
         self.rate = [self._z3.Int(f"rate_{n}") for n in networks]

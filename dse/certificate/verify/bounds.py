@@ -15,7 +15,7 @@ from results.text.space_description import describe_space
 
 
 def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | None) -> str | None:
-    """What does not hold, or None if all does."""
+    """What does not hold; None if all does."""
     if claim is None or proof is None:
         return f"{'front.json' if claim is None else 'bounds.json'} does not have it"
     for what, stated, proved in (

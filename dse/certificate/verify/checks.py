@@ -30,15 +30,15 @@ class Check:
 
 
 def holds(name: str, detail: str) -> Check:
-    """Return a claim that was checked and is true."""
+    """A claim that was checked and is true."""
     return Check(name, Verdict.HOLDS, detail)
 
 
 def fails(name: str, detail: str) -> Check:
-    """Return a claim that is false."""
+    """A claim that is false."""
     return Check(name, Verdict.FAILS, detail)
 
 
 def not_checked(name: str, detail: str) -> Check:
-    """Return a claim that cannot be checked, or is not."""
+    """A claim that cannot be checked, or is not."""
     return Check(name, Verdict.NOT_CHECKED, detail)

@@ -10,7 +10,7 @@ from results.problem.problem import Problem
 
 
 def fits_fast_checker(problem: Problem, target: LemmaTarget) -> bool:
-    """Return whether no sum or product of the problem's and the claim's figures can leave int64."""
+    """Whether no sum or product of the problem's and the claim's figures can leave int64."""
     try:
         check_magnitudes(problem)
         make_facts(problem, target)

@@ -24,9 +24,9 @@ CHUNKS = 8
 def check_members(
     problem: Problem, claims: Sequence[tuple[Member, Sequence[str]]]
 ) -> Iterator[str | None]:
-    """What is wrong with each member, in order, or None if nothing is.
+    """What is wrong with each member, in order; None where nothing is.
 
-    Long frames, and networks that run freely, may take minutes plainly. Then members are shared out
+    Long frames, and networks that run freely, may take minutes plainly; then members are shared out
     to processes.
 
     Args:
@@ -59,7 +59,7 @@ def _executions(problem: Problem, member: Member) -> int:
 
 
 def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> str | None:
-    """What differs from what the plain evaluator says, or None if nothing does.
+    """What differs from what the plain evaluator says; None where nothing does.
 
     Args:
         breaks: names of the limits that the folder says the member breaks.

@@ -12,8 +12,8 @@ from results.problem.rates import frame_period_limit_ps
 
 
 def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
-    """Of each stream what is claimed from frame to frame: of every network if they run freely,
-    else of the whole workload, or nothing if no throughput is claimed."""
+    """Of each stream what is claimed from frame to frame: of every network where they run freely,
+    else of the whole workload; nothing where no throughput is claimed."""
     if member.free_run is not None:
         return member.free_run.periods_ps
     return tuple(
@@ -24,8 +24,8 @@ def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
 
 
 def overloaded_unit(problem: Problem, member: Member) -> str | None:
-    """Return a unit on which the claimed rates times loads of all streams add up to more than 1,
-    with that sum, or None if there is none.
+    """A unit on which the claimed rates times loads of all streams add up to more than 1, with that
+    sum; None where there is none.
 
     A stream's load on a unit is what its groups there take alone for one frame, all repeats. No
     contention only reduces it.

@@ -34,8 +34,7 @@ def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
 
 
 def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) -> Check:
-    """Derive the equations again from the costs and check that Z3 shows the same within the given
-    number of seconds."""
+    """The equations again, from the costs: Z3 shows the same within so many seconds."""
     fastest = min(front.members, key=lambda member: member.makespan_ps)
     if claim.optimum_ps != fastest.makespan_ps:
         return fails("formulation", f"is about {claim.optimum_ps} ps, not {fastest.makespan_ps}")
@@ -62,8 +61,8 @@ def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) 
 def cover_holds(
     problem: Problem, name: str, files: ProofArtifacts, *, seconds: float
 ) -> Iterator[Check]:
-    """Check that the formula follows from the problem and the tree, and that solvers refute it,
-    each within the given number of seconds."""
+    """The formula follows from the problem and the tree, and solvers refute it, each within so many
+    seconds."""
     target = target_of(problem, files.certificate)
     lemmas = most_lemmas(problem, files.tree)
     if lemmas > MAX_LEMMAS:

@@ -69,7 +69,7 @@ def verify(
     checker: Checker = Checker.FAST,
     solver_seconds: float = SOLVER_SECONDS,
 ) -> Iterator[Check]:
-    """Check one claim after the other. Stop at the first that fails.
+    """Checks one claim after the other; ends with the first that fails.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
@@ -77,7 +77,7 @@ def verify(
         solver_seconds: for each claim that a solver is asked about again.
 
     Raises:
-        ResultError: if there is no result folder.
+        ResultError: where there is no result folder.
     """
     require_result_folder(folder)
     for check in _checks(folder, checker, solver_seconds, check_hashes=not ignore_hashes):
@@ -87,8 +87,8 @@ def verify(
 
 
 def exit_status(checks: Sequence[Check]) -> int:
-    """Return 0 if everything that is claimed holds. ``FAILED`` if something does not, else
-    ``NOT_ALL_CHECKED`` if something was not checked."""
+    """0 where everything that is claimed holds; ``FAILED`` where something does not, else
+    ``NOT_ALL_CHECKED`` where something was not checked."""
     verdicts = {check.verdict for check in checks}
     if Verdict.FAILS in verdicts:
         return FAILED
@@ -158,7 +158,7 @@ def _describe_bounds(front: Front) -> Check:
 
 
 def _scope(problem: Problem, objectives: Sequence[str]) -> str:
-    """Return the objectives of a claim, if these are not all."""
+    """Which objectives a claim is about, where these are not all."""
     return "" if len(objectives) == len(problem.objectives) else f" in {', '.join(objectives)}"
 
 
@@ -188,7 +188,7 @@ def _proof_holds(
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
-    """No rate that is claimed is above what the units can do, or nothing if none is claimed."""
+    """No rate that is claimed is above what the units can do; nothing where none is claimed."""
     points = [(f"member {i}", member) for i, member in enumerate(front.members)]
     points += [(point.name, point.member) for point in front.baselines]
     claims = [(name, m) for name, m in points if claimed_periods_ps(front.problem, m)]
@@ -202,7 +202,7 @@ def _rates_hold(front: Front) -> Iterator[Check]:
 
 
 def _members_hold(front: Front) -> Check:
-    """Check every member's objectives, energy and constraints by the plain evaluator."""
+    """Every member's objectives, energy and constraints by the plain evaluator."""
     found = check_members(front.problem, [(member, ()) for member in front.members])
     for index, wrong in enumerate(found):
         if wrong is not None:
@@ -213,7 +213,7 @@ def _members_hold(front: Front) -> Check:
 
 
 def _baselines_hold(front: Front) -> Check:
-    """Check the baselines in the same way: they break the constraints that they name, and no
+    """The same for the baselines, which break the constraints that they say they do, and no
     others."""
     claims = [(point.member, point.breaks) for point in front.baselines]
     found = check_members(front.problem, claims)
@@ -238,8 +238,8 @@ def _baselines_hold(front: Front) -> Check:
 def _claim_holds(
     front: Front, name: str, claim: CertificateSummary, certificate: Certificate
 ) -> Check:
-    """Check that the claim in the front is the certificate's, of this space, and about the members
-    that are best in its objectives."""
+    """The claim in the front is the certificate's, of this space, and about the members that are
+    best in its objectives."""
 
     def wrong(why: str) -> Check:
         return fails("claim", f"{name}.json: {why}")
@@ -298,8 +298,7 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
-    """Check that the tree proves the claim. A problem that could leave int64 is for the plain
-    checker."""
+    """The tree proves the claim; a problem that could leave int64 is for the plain checker."""
     tree, certificate = files.tree, files.certificate
     if tree.leaves != certificate.lemmas:
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")

@@ -23,7 +23,7 @@ class PhasePlan:
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """What a replay file says. ``update_at_ms`` None: schedules are taken up at once."""
+    """What a replay file says; ``update_at_ms`` None: schedules are taken up at once."""
 
     title: str
     platform: str
@@ -36,10 +36,10 @@ class ReplayPlan:
 
 
 def load_replay(path: str | Path) -> ReplayPlan:
-    """Return the plan in a file. Paths in it are relative to its folder.
+    """The plan in a file; paths in it are relative to its folder.
 
     Raises:
-        WorkloadError: if it cannot be read, does not fit the schema or contradicts itself. Names
+        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
             the file and the place.
     """
     file = os.fspath(path)

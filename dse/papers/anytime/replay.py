@@ -1,6 +1,6 @@
 """Fig. 7 of HaX-CoNN simulated: workloads change, schedules improve, frame follows frame.
 
-The search is the one of :mod:`dse.papers.anytime.improve`. Only the frames are simulated, each
+The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each
 taking the makespan of the schedule that is in use when it starts.
 """
 
@@ -34,16 +34,16 @@ def replay(
     clock: Clock = time.monotonic,
     on_phase: Callable[[str], None] | None = None,
 ) -> Replay:
-    """Simulate a plan. Groups, costs and oracles of all workloads are made before it begins.
+    """Simulates a plan. Groups, costs and oracles of all workloads are made before it begins.
 
     Args:
         nodes_per_second: the search takes its nodes over this, on any machine alike, and a proof
-            no longer than its search. None: as long as ``clock`` says.
+            no longer than its search; None: as long as ``clock`` says.
         on_phase: called with the name of each phase that begins.
 
     Raises:
         GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
-        InfeasibleError: if no schedule keeps all constraints.
+        InfeasibleError: where no schedule keeps all constraints.
     """
     chip = load_platform(plan.platform)
     options = Options(
@@ -107,7 +107,7 @@ def replay(
 def _searched(
     problem: Problem, limit_s: float, clock: Clock
 ) -> tuple[list[Published], FinalSchedule]:
-    """Return all schedules published before the next change, and how the search ended."""
+    """All that was published before the next change, and how it ended."""
     start = naive_schedule(problem, clock=clock)
     published = [] if start is None else [start]
     for step in improve(problem, start, time_limit_s=limit_s, clock=clock):
@@ -120,8 +120,8 @@ def _searched(
 def _taken_up(
     published: Sequence[Published], found_s: Sequence[float], instants: Sequence[Fraction] | None
 ) -> tuple[ReplaySchedule, ...]:
-    """Return when each schedule is used: at once, or at the first instant after it was found,
-    unless a better one was there by then. The first one is there from the beginning."""
+    """When each schedule is used: at once, or at the first instant after it was found, unless a
+    better one was there by then. The first one is there from the beginning."""
     used: list[float | None] = list(found_s)
     used[0] = 0.0
     if instants is not None:
@@ -138,10 +138,10 @@ def _taken_up(
 
 
 def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame, ...]:
-    """Simulate frame after frame. One that has begun ends with its schedule, even after a change.
+    """Frame after frame; one that has begun ends with its schedule, even after a change.
 
     Raises:
-        InfeasibleError: if there would be more than ``MAX_FRAMES``.
+        InfeasibleError: where there would be more than ``MAX_FRAMES``.
     """
     frames: list[ReplayFrame] = []
     now = 0

@@ -40,7 +40,7 @@ class FigureReader:
         self.space = DesignSpace(problem)
 
     def __call__(self, rows: IntArray) -> Figures:
-        """Return the figures of ``rows`` [n, groups + domains]."""
+        """The figures of ``rows`` [n, groups + domains]."""
         problem, groups = self.problem, self.space.groups
         mapping, points = rows[:, :groups], rows[:, groups:]
         shape = mapping.shape
@@ -92,9 +92,9 @@ class FigureReader:
 
 
 def loss_parameters(problem: Problem) -> FloatArray:
-    """Return an array [units, operating points of the memory, 7]: what a group loses under others'
-    demand (PCCS): normal, total, balance, peak in kB/s, then the three slopes as shares of the rate
-    (per kB/s, the last per kB/s squared). All 0 if a unit has no contention model.
+    """[units, operating points of the memory, 7]: what a group loses under others' demand (PCCS):
+    normal, total, balance, peak in kB/s, then the three slopes as shares of the rate (per kB/s, the
+    last per kB/s squared). All 0 where a unit has no contention model.
     """
     memory = problem.memory_domain
     points = 1 if memory is None else len(problem.domains[memory].allowed)

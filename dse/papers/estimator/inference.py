@@ -38,7 +38,7 @@ class NumpyEstimator:
         self._sinusoid = sinusoids()
 
     def __call__(self, inputs: Inputs) -> tuple[Float32Array, Float32Array]:
-        """Return scores [n, 16] of the classes of throughput and of power."""
+        """Scores [n, 16] of the classes of throughput and of power."""
         parts = []
         # Rows of like length together, so that there is little padding.
         order = np.argsort(inputs.present.sum(axis=1), kind="stable")
@@ -62,7 +62,7 @@ class NumpyEstimator:
         )
 
     def _head(self, name: str, x: Float32Array, place: Float32Array) -> Float32Array:
-        """Return scores [n, 16]. ``place`` [n, 1] of the short play, [n, 0] without one."""
+        """[n, 16]; ``place`` [n, 1] of the short play, [n, 0] without one."""
         scores = self._linear(f"{name}.classes", x)
         if place.shape[1]:
             trust: Float32Array = np.exp(self._linear(f"{name}.trust", x))
@@ -128,10 +128,10 @@ class LearnedPredictor:
         self._threads = _thread_controller()
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Return throughput and power of canonical rows [n, groups + domains].
+        """Throughput and power of canonical rows [n, groups + domains].
 
         Raises:
-            WorkloadError: if the networks of the problem do not run freely, or not on the board
+            WorkloadError: where the networks of the problem do not run freely, or not on the board
                 that it was trained for.
         """
         if self._tokens is None or self._problem is not problem:
@@ -160,6 +160,6 @@ class LearnedPredictor:
 
 
 def _thread_controller() -> Any:
-    """Of the libraries for linear algebra that are loaded. It comes with scikit-learn."""
+    """Of the libraries for linear algebra that are loaded; it comes with scikit-learn."""
     package = optional_import("threadpoolctl", extra="mapformer", purpose="the estimator")
     return package.ThreadpoolController()

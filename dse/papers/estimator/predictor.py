@@ -20,7 +20,7 @@ CLASSES = 16
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a predictor says of n rows. Of a row that cannot run: throughput 0, power infinite."""
+    """What a predictor says of n rows; of a row that cannot run: throughput 0, power infinite."""
 
     throughput_hz: FloatArray
     """[n]: mean over the networks, inferences per second; a class's centre where it classifies."""
@@ -41,7 +41,7 @@ class Predictor(Protocol):
         ...
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Return throughput and power of canonical rows [n, groups + domains]."""
+        """Throughput and power of canonical rows [n, groups + domains]."""
         ...
 
 
@@ -66,10 +66,10 @@ class Bins:
 
     @classmethod
     def of(cls, values: FloatArray) -> Bins:
-        """Return bins with as many of the values [n] in each as in any other, if ties allow.
+        """Bins with as many of the values [n] in each as in any other, if ties allow.
 
         Raises:
-            ResultError: if there are fewer values than bins, or one is not finite.
+            ResultError: where there are fewer values than bins, or one is not finite.
         """
         values = np.sort(np.asarray(values, dtype=np.float64))
         if len(values) < CLASSES or not np.isfinite(values).all():
@@ -80,19 +80,19 @@ class Bins:
         return cls(np.array(edges), np.array(centres))
 
     def class_of(self, values: FloatArray) -> IntArray:
-        """Return an array [n]: the bin of each value."""
+        """[n]: the bin of each value."""
         return np.searchsorted(self.edges, values, side="right").astype(np.int64)
 
     def centre_of(self, classes: IntArray) -> FloatArray:
-        """Return an array [n]: the middle of each bin."""
+        """[n]: the middle of each bin."""
         return self.centres[classes]
 
 
 class TimelinePredictor:
     """The reference predictor: simulates every row.
 
-    Classes are those of ``throughput`` and ``power`` if these are given, else bins of the first
-    rows it predicts (of one problem and at least 16 that can run, all 0 before).
+    Classes are those of ``throughput`` and ``power`` where these are given, else bins of the first
+    rows it predicts (of one problem and at least 16 that can run; all 0 before).
     """
 
     name = "timeline"
@@ -107,10 +107,10 @@ class TimelinePredictor:
         self._evaluate: OutcomeFunction | None = None
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Return throughput and power of the rows by simulation. Constraints are ignored.
+        """Throughput and power of the rows by simulation; constraints are ignored.
 
         Raises:
-            ResultError: if throughput or power is not among the problem's objectives.
+            ResultError: where throughput or power is not among the problem's objectives.
         """
         throughput, power = throughput_and_power(problem)
         if self._evaluate is None or self._problem is not problem:
@@ -137,7 +137,7 @@ def throughput_and_power(problem: Problem) -> tuple[int, int]:
     """Where throughput and power are among the problem's objectives.
 
     Raises:
-        ResultError: if one of them is not.
+        ResultError: where one of them is not.
     """
     kinds = [objective.kind for objective in problem.objectives]
     for kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER):

@@ -18,7 +18,7 @@ from dse.space.design_space import DesignSpace
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Of n rows with N networks of at most S segments, or 0 if a network has fewer."""
+    """Of n rows with N networks of at most S segments; 0 where a network has fewer."""
 
     count: IntArray
     """[n, N]: segments of each network."""
@@ -43,8 +43,8 @@ class Segments:
 def segments_of(
     figures: Figures, residence_s: FloatArray | None, space: DesignSpace, rows: IntArray
 ) -> Segments:
-    """Return the segments of ``rows`` [n, groups + domains], in the order of the groups.
-    ``residence_s`` [n, groups], if it is known."""
+    """The segments of ``rows`` [n, groups + domains], in the order of the groups;
+    ``residence_s`` [n, groups], where it is known."""
     n, groups, networks = len(rows), space.groups, len(space.first)
     unit = rows[:, :groups]
     begins = np.ones((n, groups), dtype=np.bool_)

@@ -38,7 +38,7 @@ class BoardShape:
 
     @classmethod
     def of(cls, problem: Problem) -> BoardShape:
-        """Return the board of a problem."""
+        """That of a problem."""
         return cls(
             tuple(unit.name for unit in problem.units),
             tuple(domain.name for domain in problem.domains),
@@ -46,10 +46,10 @@ class BoardShape:
         )
 
     def check(self, problem: Problem) -> None:
-        """Accept a problem on the same board.
+        """Accepts a problem on the same board.
 
         Raises:
-            WorkloadError: if units or ladders differ.
+            WorkloadError: where units or ladders differ.
         """
         other = BoardShape.of(problem)
         for field in fields(self):
@@ -86,12 +86,12 @@ class EstimatorSettings:
 
     @property
     def segment_features(self) -> int:
-        """Return figures of a segment."""
+        """Figures of a segment."""
         return len(STATIC_FIGURES) + self.short_play * len(PLAYED_FIGURES)
 
     @property
     def summary_figures(self) -> int:
-        """Return figures of the summary, without the spread classes."""
+        """Figures of the summary, without the spread classes."""
         units, domains = len(self.board.units), len(self.board.domains)
         return 3 + 2 * domains + self.short_play * (9 + 2 * units)
 
@@ -117,10 +117,10 @@ class EstimatorSettings:
 
     @classmethod
     def from_document(cls, document: dict[str, Json]) -> EstimatorSettings:
-        """Return the inverse of :meth:`document`.
+        """The inverse of :meth:`document`.
 
         Raises:
-            KeyError, TypeError, ValueError: if it is no such document.
+            KeyError, TypeError, ValueError: where it is no such document.
         """
         board, scaling = document["board"], document["scaling"]
         if not isinstance(board, dict) or not isinstance(scaling, dict):
@@ -176,10 +176,10 @@ def _bins(value: Json) -> Bins:
 
 
 def places(bins: Bins, values: FloatArray) -> Float32Array:
-    """Return an array [n]: values on the scale of classes.
+    """[n]: values on the scale of classes.
 
     There inner edges are the integers 1 to 15, and a value between two edges lies between them
-    as its logarithm does. The outer classes are as wide as their neighbours, and half a class
+    as its logarithm does; the outer classes are as wide as their neighbours, and half a class
     beyond them the scale ends.
     """
     edges = np.log(bins.edges)
@@ -192,8 +192,8 @@ def places(bins: Bins, values: FloatArray) -> Float32Array:
 
 
 def spread(place: Float32Array) -> Float32Array:
-    """Return an array [..., bumps]: places [...] on the scale of classes spread over Gaussian bumps
-    half a class apart, so that two linear layers can tell on which side of an edge a value lies."""
+    """[..., bumps]: places [...] on the scale of classes spread over Gaussian bumps half a class
+    apart, so that two linear layers can tell on which side of an edge a value lies."""
     centres = np.arange(-0.5, CLASSES + 0.5 + SPREAD_STEP / 2, SPREAD_STEP)
     bumps: Float32Array = np.exp(-0.5 * ((place[..., None] - centres) / SPREAD_WIDTH) ** 2).astype(
         np.float32
@@ -205,16 +205,14 @@ BUMPS = 2 * (CLASSES + 1) + 1
 
 
 def distances(place: Float32Array) -> Float32Array:
-    """Return an array [..., 16]: half the squared distance of places [...] from the middles of the
-    classes."""
+    """[..., 16]: half the squared distance of places [...] from the middles of the classes."""
     middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
     result: Float32Array = np.float32(0.5) * np.square(place[..., None] - middles)
     return result
 
 
 def sinusoids() -> Float32Array:
-    """Return an array [positions, width]: sin and cos of the position at wavelengths from 2 pi to
-    10,000 x 2 pi."""
+    """[positions, width]: sin and cos of the position at wavelengths from 2 pi to 10,000 x 2 pi."""
     position = np.arange(MAX_POSITIONS)[:, None]
     frequency = np.exp(-np.log(10_000.0) * np.arange(0, WIDTH, 2) / WIDTH)
     table = np.zeros((MAX_POSITIONS, WIDTH), dtype=np.float32)

@@ -2,7 +2,7 @@
 
 MapFormer 4.1 looks a layer, a component and an operating point up in learned tables, so that it
 knows only networks it was trained with. Here the layer's part is made of figures (how long, how
-much memory, how much power, how often), which any network has. Component and operating point are
+much memory, how much power, how often), which any network has; component and operating point are
 looked up as in the paper. The figures and the summary contain a short play of the mapping
 (:mod:`dse.papers.estimator.truncated_simulation`), unless it is left out: with sixteen classes a
 bin is often not wider than 10 %, and who waits for whom is a matter of queues that four layers do
@@ -41,7 +41,7 @@ NEAR_ZERO_S = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Of n rows. At most T segments each, the rest is padding."""
+    """Of n rows; at most T segments each, the rest is padding."""
 
     length: IntArray
     """[n]: segments of each row."""
@@ -71,7 +71,7 @@ class TokenMaker:
         self._losses = loss_parameters(problem) if short_play else None
 
     def __call__(self, rows: IntArray) -> Tokens:
-        """Return the tokens of ``rows`` [n, groups + domains]."""
+        """The tokens of ``rows`` [n, groups + domains]."""
         problem, space, losses = self._reader.problem, self._reader.space, self._losses
         figures = self._reader(rows)
         played = None
@@ -95,8 +95,7 @@ def tokens_of(
     played: ShortPlay | None,
     rows: IntArray,
 ) -> Tokens:
-    """Return tokens of rows from the figures that were looked up for them, and from their short
-    play."""
+    """Tokens of rows from the figures that were looked up for them, and from their short play."""
     points = rows[:, space.groups :]
     segments = segments_of(looked_up, None if played is None else played.residence_s, space, rows)
     speed = _speeds(problem, points)
@@ -144,7 +143,7 @@ def _image_rates(problem: Problem, played: ShortPlay) -> FloatArray:
 
 
 def _speeds(problem: Problem, points: IntArray) -> FloatArray:
-    """Return an array [n, domains]: clocks as shares of the fastest."""
+    """[n, domains]: clocks as shares of the fastest."""
     ladders = [
         np.array(domain.frequencies_khz) / domain.frequencies_khz[-1] for domain in problem.domains
     ]
@@ -154,8 +153,7 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
 def _static_figures(
     problem: Problem, segments: Segments, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, or nothing if there is no
-    segment."""
+    """[n, N, S, figures] in the order of ``STATIC_FIGURES``; nothing where there is no segment."""
     work = _positive_work(segments)
     groups = np.maximum(segments.groups, 1.0)
     whole = segments.work_s.sum(axis=2, keepdims=True)
@@ -180,8 +178,7 @@ def _static_figures(
 
 
 def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, or nothing if there is no
-    segment."""
+    """[n, N, S, figures] in the order of ``PLAYED_FIGURES``; nothing where there is no segment."""
     work = _positive_work(segments)
     row = np.arange(len(work))[:, None, None]
     rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
@@ -199,14 +196,14 @@ def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
 
 
 def _positive_work(segments: Segments) -> FloatArray:
-    """Return an array [n, N, S]: seconds of one pass, or 1 if there is no segment."""
+    """[n, N, S]: seconds of one pass; 1 where there is no segment."""
     work: FloatArray = np.where(segments.work_s > 0.0, segments.work_s, 1.0)
     return work
 
 
 def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> FloatArray:
-    """Return an array [n, 3 + 2 domains]: idle power, how many networks and segments (logarithms).
-    Of each domain its clock and whether it is on."""
+    """[n, 3 + 2 domains]: idle power, how many networks and segments (logarithms); of each domain
+    its clock and whether it is on."""
     units = np.arange(len(problem.units))
     used = ((segments.unit[..., None] == units) & (segments.work_s > 0.0)[..., None]).any((1, 2))
     drives = np.zeros((len(units), len(problem.domains)), dtype=np.bool_)

@@ -1,9 +1,9 @@
-"""The estimator's transformer in PyTorch, for training. :mod:`dse.papers.estimator.inference` is
+"""The estimator's transformer in PyTorch, for training; :mod:`dse.papers.estimator.inference` is
 the same in numpy.
 
-MapFormer, Table 2: 4 attention layers, 8 heads, width 64, feed-forward 256. Two fully connected
+MapFormer, Table 2: 4 attention layers, 8 heads, width 64, feed-forward 256; two fully connected
 heads of 16 classes on the encoder's output (4.2). The paper is silent on the following, and so was
-chosen: normalisation before each part (it trains without a warm-up), ReLU, no dropout. The heads
+chosen: normalisation before each part (it trains without a warm-up), ReLU, no dropout; the heads
 read the summary's token, so the last layer computes no other one.
 """
 
@@ -32,7 +32,7 @@ FIRST_TRUST = 1.4
 
 class Embedding(nn.Module):
     """Composite embedding (4.1, Listing 1): what a segment is, its component, its operating point,
-    its place. The paper returns the three as a tuple. Here they are added."""
+    its place. The paper returns the three as a tuple; here they are added."""
 
     def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Embedding(nn.Module):
         self.register_buffer("sinusoid", torch.from_numpy(sinusoids()), persistent=False)
 
     def forward(self, inputs: TorchInputs) -> torch.Tensor:
-        """Return an array [n, 1 + T, width]: the summary first."""
+        """[n, 1 + T, width]: the summary first."""
         stretch = self.stretch_out(functional.relu(self.stretch(inputs.figures)))
         place = functional.embedding(inputs.position, self.sinusoid)
         tokens = stretch + self.component(inputs.unit) + self.point(inputs.point) + place
@@ -68,8 +68,7 @@ class Layer(nn.Module):
         self.feed_out = nn.Linear(FEED_FORWARD, WIDTH)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor, read: int) -> torch.Tensor:
-        """Return an array [n, read, width]: the first ``read`` tokens of ``x`` [n, 1 + T,
-        width]."""
+        """[n, read, width]: the first ``read`` tokens of ``x`` [n, 1 + T, width]."""
         n, length, _ = x.shape
         normal = self.before_attention(x)
         query = self.query(normal[:, :read]).view(n, read, HEADS, -1).transpose(1, 2)
@@ -83,7 +82,7 @@ class Layer(nn.Module):
 class Head(nn.Module):
     """The scores of 16 classes: a fully connected layer, as in the paper, on top of what the short
     play says, if there is one. That is a bell around its place on the scale of classes, as narrow
-    as one more neuron trusts it. Before training the layer adds nothing to it."""
+    as one more neuron trusts it; before training the layer adds nothing to it."""
 
     def __init__(self, *, short_play: bool) -> None:
         super().__init__()
@@ -96,8 +95,8 @@ class Head(nn.Module):
             nn.init.constant_(self.trust.bias, FIRST_TRUST)
 
     def forward(self, x: torch.Tensor, distance: torch.Tensor) -> torch.Tensor:
-        """Return [n, 16] from the summary's token [n, width] and the short play's distances [n, 1,
-        16]. [n, 0, 16] without one."""
+        """[n, 16] from the summary's token [n, width] and the short play's distances [n, 1, 16];
+        [n, 0, 16] without one."""
         scores: torch.Tensor = self.classes(x)
         if self.trust is not None:
             scores = scores - torch.exp(self.trust(x)) * distance[:, 0]
@@ -116,7 +115,7 @@ class Estimator(nn.Module):
         self.power = Head(short_play=settings.short_play)
 
     def forward(self, inputs: TorchInputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return scores [n, 16] of throughput and of power."""
+        """Scores [n, 16] of throughput and of power."""
         x = self.embedding(inputs)
         present = functional.pad(inputs.present, (1, 0), value=True)
         mask = torch.zeros(present.shape).masked_fill(~present, float("-inf"))[:, None, None, :]
@@ -141,5 +140,5 @@ class TorchInputs:
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Return the number of learned parameters."""
+    """Numbers that are learned."""
     return sum(parameter.numel() for parameter in model.parameters())

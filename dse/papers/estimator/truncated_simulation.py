@@ -1,9 +1,9 @@
 """The first events of networks that run freely, as a hint of what a mapping gives.
 
 A simulation runs until the slowest network has ended 2 F + 8 frames, which may take some hundred
-thousand events if another network is a thousand times faster. Here the same rules (frames in
+thousand events where another network is a thousand times faster. Here the same rules (frames in
 flight, FIFO units, contention, transitions) are followed in floating point for a fixed number of
-events, so that every mapping costs the same. What a network did of a frame counts as part of it. So
+events, so that every mapping costs the same; what a network did of a frame counts as part of it. So
 networks that are slow beside the others are seen in a part of a frame only, and what they do to the
 others later is not seen at all. That is left to the transformer.
 """
@@ -49,8 +49,8 @@ def play_shortly(
     losses: FloatArray,
     frames_in_flight: int,
 ) -> ShortPlay:
-    """Simulate rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
-    groups. ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
+    """Simulates rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
+    groups; ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
     from dse.papers.estimator.truncated_simulation_kernel import simulate_rows
 
     n, groups = mapping.shape

@@ -1,4 +1,4 @@
-"""The short play of networks that run freely. Compiled. See
+"""The short play of networks that run freely; compiled. See
 :mod:`dse.papers.estimator.truncated_simulation`.
 
 Everything is in this file: the cache of machine code ignores others in this package.
@@ -14,8 +14,7 @@ MAX_LOSS = 0.95
 
 @jit
 def _lost(own, others, parameters, u, m):
-    """Return the share of its rate that a unit loses (PCCS, as in fitness.contention,
-    unrounded)."""
+    """The share of its rate that a unit loses (PCCS, as in fitness.contention, unrounded)."""
     if others <= 0.0:
         return 0.0
     total = parameters[u, m, TOTAL]
@@ -58,11 +57,11 @@ def simulate_rows(
     loss,
     residence,
 ):
-    """Simulate ``events`` events of every row and average over those after ``warm_up``.
+    """Simulates ``events`` events of every row and averages over those after ``warm_up``.
 
     An event is an end, or a frame that becomes ready after a transition.
 
-    Scratch: ``at`` (the group that a frame is at), ``ready`` [networks * in_flight]. ``running`` (a
+    Scratch: ``at`` (the group that a frame is at), ``ready`` [networks * in_flight]; ``running`` (a
     frame's index, or -1), ``left``, ``kept`` [units].
     Results, zeros at first: ``rate`` [n, N] frames per second, ``power`` [n] above idle, both of
     the later half of events again, ``busy`` [n, U] shares of the time, ``loss`` [n, U] mean

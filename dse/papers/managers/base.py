@@ -2,7 +2,7 @@
 
 Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the
 timeline judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the
-papers that those cite. Assumptions are in the docstring of each.
+papers that those cite; assumptions are in the docstring of each.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class DecidingEngine(Engine, Protocol):
 
     @property
     def answer(self) -> IntArray | None:
-        """Return an array [groups + domains]: the decision, or None if it found nothing."""
+        """[groups + domains]: the decision; None where it found nothing."""
         ...
 
 
@@ -44,17 +44,17 @@ class Manager(ABC):
 
     @abstractmethod
     def decide(self) -> IntArray:
-        """Return an array [groups + domains]: what the manager puts on the board, canonical."""
+        """[groups + domains]: what the manager puts on the board, canonical."""
 
     @property
     def answer(self) -> IntArray:
-        """Return an array [groups + domains]: the decision, computed on first use."""
+        """[groups + domains]: the decision, computed on first use."""
         if self._answer is None:
             self._answer = self.decide()
         return self._answer
 
     def ask(self) -> IntArray:
-        """Return the decision, the first time."""
+        """The decision, the first time."""
         if self._answer is not None:
             return np.zeros((0, self._space.width), dtype=np.int64)
         return self.answer[None]
@@ -65,11 +65,11 @@ class Manager(ABC):
 
 
 def cpu_and_gpu(problem: Problem) -> tuple[int, ...]:
-    """Return indices of the units that are no deep-learning accelerators: all that these managers
-    use (MapFormer, Table 1). Every group must have one of them.
+    """Indices of the units that are no deep-learning accelerators: all that these managers use
+    (MapFormer, Table 1). Every group must have one of them.
 
     Raises:
-        WorkloadError: if a group may run on accelerators alone.
+        WorkloadError: where a group may run on accelerators alone.
     """
     units = tuple(
         u for u, unit in enumerate(problem.units) if not unit.name.startswith(ACCELERATOR_PREFIX)
@@ -85,7 +85,6 @@ def cpu_and_gpu(problem: Problem) -> tuple[int, ...]:
 
 
 def whole_row(space: DesignSpace, mapping: IntArray, clocks: IntArray) -> IntArray:
-    """Return an array [groups + domains]: a mapping [groups] at operating points [domains],
-    canonical."""
+    """[groups + domains]: a mapping [groups] at operating points [domains], canonical."""
     row: IntArray = space.canonical(np.concatenate((mapping, clocks))[None])[0]
     return row

@@ -1,12 +1,12 @@
 """The genetic algorithm of Kang et al. (IEEE Access, 2020), as MapFormer compares with it.
 
-Known: a genetic algorithm maps the layers of several networks on the processors. Energy counts
-beside throughput. Population 10 and 20 generations, every candidate run on the target itself, which
-is why it answers slowly. It does not use accelerators (MapFormer, Table 1).
+Known: a genetic algorithm maps the layers of several networks on the processors; energy counts
+beside throughput; population 10 and 20 generations, every candidate run on the target itself, which
+is why it answers slowly; it does not use accelerators (MapFormer, Table 1).
 
-Assumed: a gene for every group. Tournaments of two, uniform crossover of whole networks, mutation
+Assumed: a gene for every group; tournaments of two, uniform crossover of whole networks, mutation
 of a segment of groups, and the better half of parents and children survives. Fitness is inferences
-per joule if the power cap holds, else what is above the cap. Frequencies are the board's own
+per joule where the power cap holds, else what is above the cap. Frequencies are the board's own
 business there: the power mode of the cap (:mod:`dse.papers.managers.power_mode`). The timeline is
 the target.
 """
@@ -30,10 +30,10 @@ MUTATION = 0.5
 
 
 class KangGa:
-    """An engine of 20 batches of 10 rows. :attr:`answer` is the fittest that it has seen.
+    """An engine of 20 batches of 10 rows; :attr:`answer` is the fittest that it has seen.
 
     Raises:
-        ResultError: if throughput or power is not among the objectives.
+        ResultError: where throughput or power is not among the objectives.
     """
 
     name = "kang-ga"
@@ -52,12 +52,11 @@ class KangGa:
 
     @property
     def answer(self) -> IntArray | None:
-        """Return an array [groups + domains]: the fittest row so far. None before the first
-        ``tell``."""
+        """[groups + domains]: the fittest row so far; None before the first ``tell``."""
         return self._parents[0] if len(self._parents) else None
 
     def ask(self) -> IntArray:
-        """Return an array [10, width]: the next generation. None after the last."""
+        """[10, width]: the next generation; none after the last."""
         if self._generation == GENERATIONS:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._generation == 0:
@@ -78,7 +77,7 @@ class KangGa:
         self._generation += 1
 
     def _rows(self, mapping: IntArray) -> IntArray:
-        """Return an array [n, width]: mappings [n, groups] within what is allowed, canonical."""
+        """[n, width]: mappings [n, groups] within what is allowed, canonical."""
         space = self._space
         allowed = space.problem.allowed
         home = self._units[allowed[:, self._units].argmax(axis=1)]
@@ -88,13 +87,13 @@ class KangGa:
         return space.canonical(np.concatenate((mapping, clocks), axis=1))
 
     def _first(self) -> IntArray:
-        """Return an array [10, groups]: every group anywhere."""
+        """[10, groups]: every group anywhere."""
         places = self._rng.integers(0, len(self._units), (POPULATION, self._space.groups))
         mapping: IntArray = self._units[places]
         return mapping
 
     def _children(self) -> IntArray:
-        """Return a mapping as an array [10, groups]."""
+        """[10, groups]"""
         space, rng = self._space, self._rng
         mothers, fathers = self._selected(), self._selected()
         from_mother = rng.random((POPULATION, len(space.first))) < 0.5
@@ -108,7 +107,7 @@ class KangGa:
         return children
 
     def _selected(self) -> IntArray:
-        """Return an array [10, groups]: winners of tournaments. Parents stand fittest first."""
+        """[10, groups]: winners of tournaments; parents stand fittest first."""
         pairs = self._rng.integers(0, len(self._parents), (POPULATION, 2))
         chosen: IntArray = self._parents[pairs.min(axis=1), : self._space.groups]
         return chosen

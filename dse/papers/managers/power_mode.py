@@ -3,7 +3,7 @@
 MapFormer (5.3) compares at power modes that restrict "the combined frequencies of the computing
 components" to 10, 15 and 30 W. A mode here is one step of all ladders together: the fastest at
 which the chip stays within the cap with every unit that may be used busy all the time with its
-hungriest group. So it is never above the cap, whatever is mapped. Boards' own modes are made the
+hungriest group. So it is never above the cap, whatever is mapped; boards' own modes are made the
 same way, with their own worst case.
 """
 
@@ -21,8 +21,8 @@ STEPS = 30
 
 
 def mode_steps(space: DesignSpace) -> IntArray:
-    """Return an array [steps, domains]: operating points with all domains at the same share of
-    their ladders, slowest first, each once."""
+    """[steps, domains]: operating points with all domains at the same share of their ladders,
+    slowest first, each once."""
     most = space.point_count - 1
     places = np.rint(np.arange(STEPS + 1)[:, None] * most / STEPS).astype(np.int64)
     points = space.point_at[np.arange(len(most)), places]
@@ -30,9 +30,8 @@ def mode_steps(space: DesignSpace) -> IntArray:
 
 
 def power_mode(space: DesignSpace, units: Sequence[int]) -> IntArray:
-    """Return an array [domains]: operating points of the fastest step whose worst power with
-    ``units`` in use is within the problem's power cap. The slowest step if none is, the fastest
-    without a cap."""
+    """[domains]: operating points of the fastest step whose worst power with ``units`` in use is
+    within the problem's power cap; the slowest step where none is, the fastest without a cap."""
     steps = mode_steps(space)
     cap = space.problem.power_cap_mw
     if cap is None:
@@ -44,8 +43,8 @@ def power_mode(space: DesignSpace, units: Sequence[int]) -> IntArray:
 
 
 def worst_power_mw(space: DesignSpace, units: Sequence[int], clocks: IntArray) -> int:
-    """Return power at operating points [domains] with all of ``units`` busy, each with its
-    hungriest group, and no other unit used."""
+    """Power at operating points [domains] with all of ``units`` busy, each with its hungriest
+    group, and no other unit used."""
     problem = space.problem
     used = np.zeros((1, len(problem.units)), dtype=np.bool_)
     used[0, list(units)] = True

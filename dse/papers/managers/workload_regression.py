@@ -1,7 +1,7 @@
 """Cost models of workloads, as MapFormer's Table 3 compares them: MOSAIC's and ODMDEF's.
 
-Known: MOSAIC predicts by linear regression, throughput and power. ODMDEF by linear regression and a
-k-nearest-neighbour classifier, throughput alone. Their inputs are not given. Here they are what a
+Known: MOSAIC predicts by linear regression, throughput and power; ODMDEF by linear regression and a
+k-nearest-neighbour classifier, throughput alone. Their inputs are not given; here they are what a
 manager of single layers can add up: for every unit the stand-alone time, bytes and groups mapped
 there, for every domain its frequency, and the number of networks. scikit-learn fits them.
 """
@@ -21,8 +21,8 @@ NEIGHBOURS = 5
 
 
 def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
-    """Return an array [n, 3 * units + domains + 1]: per unit seconds, gigabytes and share of the
-    groups. Per domain GHz, 0 if it is off. The number of networks."""
+    """[n, 3 * units + domains + 1]: per unit seconds, gigabytes and share of the groups; per domain
+    GHz, 0 where it is off; the number of networks."""
     groups = problem.group_count
     mapping = rows[:, :groups]
     every = np.arange(groups)
@@ -61,13 +61,13 @@ class MosaicCostModel:
         )
 
     def predict(self, figures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return [n] inferences per second and [n] W."""
+        """[n] inferences per second and [n] W."""
         return self.throughput.predict(figures), self.power.predict(figures)
 
 
 @dataclass(frozen=True, eq=False)
 class OdmdefCostModel:
-    """A k-nearest-neighbour classifier of the throughput class. A linear regression's prediction is
+    """A k-nearest-neighbour classifier of the throughput class; a linear regression's prediction is
     one more feature, as the paper composes the two."""
 
     regression: Any
@@ -90,7 +90,7 @@ class OdmdefCostModel:
         return cls(regression, classifier, mean, deviation)
 
     def predict(self, figures: FloatArray) -> IntArray:
-        """Return an array [n]: throughput classes."""
+        """[n]: throughput classes."""
         table = np.column_stack((figures, self.regression.predict(figures)))
         classes: IntArray = self.classifier.predict((table - self.mean) / self.deviation)
         return classes

@@ -12,12 +12,12 @@ from results.problem.problem import Problem, ProblemNetwork
 
 
 def period_problem(problem: Problem) -> Problem:
-    """Return its makespan is the period of a retimed pipeline in which every unit runs its groups
-    back to back in their order, contention included. So any engine, and the exact search, can look
-    for the least period. Rows are those of ``problem``. Energy is that of one frame in one period.
+    """Its makespan is the period of a retimed pipeline in which every unit runs its groups back to
+    back in their order, contention included; so any engine, and the exact search, can look for the
+    least period. Rows are those of ``problem``; energy is that of one frame in one period.
 
     Left out, since retiming keeps or delays it: dependences, transitions, waiting, arrivals. Left
-    out, since single groups cannot express it: limits on transitions and segments, deadlines. So
+    out, since single groups cannot express it: limits on transitions and segments, deadlines; so
     rows found must be held against ``problem`` itself.
     """
     networks = tuple(

@@ -37,7 +37,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Dependence:
-    """Places in :attr:`FrameGraph.executions`. ``edge`` of the problem, or None if nothing
+    """Places in :attr:`FrameGraph.executions`; ``edge`` of the problem, or None where nothing
     passes: repeats and networks that wait for others."""
 
     source: int
@@ -70,7 +70,7 @@ class PeriodicPipeline:
 
     @property
     def frames_per_s(self) -> float:
-        """Return one frame ends in every period."""
+        """One frame ends in every period."""
         return PS_PER_S / self.schedule.period_ps
 
 
@@ -136,7 +136,7 @@ class _Pipeline:
         ]
 
     def in_order(self) -> list[list[int]]:
-        """Return for each unit its executions, in an order of execution."""
+        """Per unit its executions, in an order of execution."""
         orders: list[list[int]] = [[] for _ in self.problem.units]
         for number, unit in enumerate(self.unit):
             orders[unit].append(number)
@@ -149,7 +149,7 @@ class _Pipeline:
     def retimed(
         self, orders: Sequence[Sequence[int]], simulated: SimulatedPeriod
     ) -> PeriodicSchedule:
-        """Return the schedule with the least periods ahead."""
+        """The schedule with the least periods ahead."""
         start, end = [0] * len(self.unit), [0] * len(self.unit)
         for order, starts, ends in zip(orders, simulated.start_ps, simulated.end_ps, strict=True):
             for number, first, last in zip(order, starts, ends, strict=True):
@@ -180,8 +180,8 @@ class _Pipeline:
         )
 
     def frames_in_flight(self, schedule: PeriodicSchedule) -> int:
-        """Return the number of periods from a frame's release to its end: released so early that no
-        network starts before it arrives."""
+        """Periods from a frame's release to its end: released so early that no network starts
+        before it arrives."""
         deepest = max(schedule.ahead)
         for number, at in enumerate(self.frame.executions):
             arrival = self.problem.networks[at.network].arrival_ps
@@ -199,15 +199,14 @@ class _Pipeline:
 def periodic_pipeline(
     problem: Problem, design: DesignPoint, *, orders: int = ORDERS, seed: int = 0
 ) -> PeriodicPipeline:
-    """Return the design point as a periodic schedule: the shortest period found, then the fewest
-    frames.
+    """The design point as a periodic schedule: the shortest period found, then the fewest frames.
 
     From an order of execution on, ``orders`` times one execution of a unit goes elsewhere in its
-    list. What lengthens neither the period, nor the number of frames at the same period, is kept.
+    list; what lengthens neither the period, nor the number of frames at the same period, is kept.
     Without contention every order has the same period, the largest load, and only frames change.
 
     Raises:
-        ValueError: if the design puts a group on a unit that cannot run it, or networks are
+        ValueError: where the design puts a group on a unit that cannot run it, or networks are
             phases of one model.
     """
     if problem.has_phases:

@@ -32,10 +32,10 @@ STAY = 0.5
 
 
 class MobileIEngine:
-    """Algorithm III.1 on units that are not alike: the longest group first, onto the unit if the
+    """Algorithm III.1 on units that are not alike: the longest group first, onto the unit where the
     load that it makes is least, by its time there at the clocks chosen.
 
-    The algorithm places all groups at any clocks. Retiming keeps their dependences. What the paper
+    The algorithm places all groups at any clocks; retiming keeps their dependences. What the paper
     has no word for is searched: the clocks, and how much each unit and the memory bandwidth that a
     group asks for weigh, which makes room for contention. Units differ, so there are two more ways
     to share the work out, and in all of them groups leave the busiest unit while that helps. The
@@ -55,7 +55,7 @@ class MobileIEngine:
         )
 
     def ask(self) -> IntArray:
-        """Return the next rows, or none if no new one was drawn."""
+        """The next rows; none where no new one was drawn."""
         for _ in range(ATTEMPTS):
             rows = self._proposals()
             rows = rows[self._seen.first_seen(rows)]
@@ -92,9 +92,9 @@ class MobileIEngine:
         return space.repair(rng, rows)
 
     def _balanced(self, points: IntArray, weights: FloatArray, bandwidth: FloatArray) -> IntArray:
-        """Return an array [n, groups]: Algorithm III.1 at operating points [n, domains]. Units
-        count as slower by ``weights`` [n, units], and groups by the share of the largest demand
-        that they ask for times ``bandwidth`` [n, 1, 1]."""
+        """[n, groups]: Algorithm III.1 at operating points [n, domains]; units count as slower by
+        ``weights`` [n, units], and groups by the share of the largest demand that they ask for
+        times ``bandwidth`` [n, 1, 1]."""
         space = self._space
         n, groups, units = len(points), space.groups, len(space.problem.units)
         time = np.empty((n, groups, units))
@@ -123,9 +123,8 @@ class MobileIEngine:
         return mapping
 
     def _order(self, cost: FloatArray) -> IntArray:
-        """Return an array [n, groups]: longest group first, by the time on its best unit (Algorithm
-        III.1, line 1). Every third row by what the second best unit would add, which says more if
-        units differ.
+        """[n, groups]: longest group first, by the time on its best unit (Algorithm III.1, line 1);
+        every third row by what the second best unit would add, which says more where units differ.
         """
         best = cost.min(axis=2)
         if cost.shape[2] > 1:
@@ -141,15 +140,15 @@ class MobileIEngine:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         self._seen.entries = state.array("seen", np.uint64, (None,))
         self._archive.restore(state, "archive_", self._space)
         self._rng = generator_from(state.generator)
 
 
 def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return ([n, groups] units, [n, units] loads): every group if its time costs least, at prices
-    of the units that rise and fall with their loads (the dual of the least largest load). Of
+    """([n, groups] units, [n, units] loads): every group where its time costs least, at prices of
+    the units that rise and fall with their loads (the dual of the least largest load); of
     ``ROUNDS`` mappings the one with the least largest load."""
     n, groups, units = cost.shape
     price = np.ones((n, units))
@@ -168,7 +167,7 @@ def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _move_while_it_helps(mapping: IntArray, cost: FloatArray, load: FloatArray) -> None:
-    """Groups leave the unit with the largest load, one at a time, as long as that makes it smaller.
+    """Groups leave the unit with the largest load, one at a time, as long as that makes it smaller;
     ``mapping`` [n, groups] and ``load`` [n, units] are brought up to date."""
     n, groups, units = cost.shape
     rows = np.arange(n)

@@ -14,7 +14,7 @@ from results.periodic.table import least_period_ps
 
 
 def verify_periodic(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
-    """Check one thing after the other. Stop at the first that fails."""
+    """Checks one thing after the other; ends with the first that fails."""
     try:
         result = read_periodic(folder, check_hashes=not ignore_hashes)
     except ResultError as error:

@@ -2,7 +2,7 @@
 
 After AMOSA (Bandyopadhyay, Saha, Maulik, Deb: A simulated annealing-based multiobjective
 optimization algorithm, IEEE TEVC 12(3), 2008): a worse row is accepted with a probability that
-falls with the *amount of domination* and rises with the temperature. If AMOSA walks alone and
+falls with the *amount of domination* and rises with the temperature. Where AMOSA walks alone and
 clusters its archive, many walkers go side by side here, so that rows are evaluated together, and
 the archive is complete.
 """
@@ -52,7 +52,7 @@ class AnnealingEngine:
         self._steps = 0
 
     def ask(self) -> IntArray:
-        """Return one mutation for each walker. First the walkers themselves."""
+        """One mutation for each walker; first the walkers themselves."""
         if len(self._rows) == 0:
             return initial_population(self._space, self._rng, self._walkers)
         awake = self._space.domains_used(self._rows)
@@ -79,8 +79,8 @@ class AnnealingEngine:
             self._violation[home] = 0.0
 
     def _accepted(self, objectives: FloatArray, violation: FloatArray) -> BoolArray:
-        """Return an array [walkers]: whether each goes to its new place. One that breaks
-        constraints less is better, one that breaks them more is worse by how much."""
+        """[walkers]: whether each goes to its new place. One that breaks constraints less is
+        better, one that breaks them more is worse by how much."""
         temperature = HOT * (COLD / HOT) ** (self._steps % CYCLE / (CYCLE - 1))
         now = self._objectives
         loss = _domination(now, objectives, self._ranges(now, objectives))
@@ -91,8 +91,7 @@ class AnnealingEngine:
         return accepted
 
     def _ranges(self, now: FloatArray, objectives: FloatArray) -> FloatArray:
-        """Return an array [objectives]: the front's extent, or if it has none that of all
-        walkers."""
+        """[objectives]: the front's extent, or where it has none that of all walkers."""
         known = self._archive.objectives.astype(np.float64)
         for values in (known, np.concatenate((now, objectives))):
             if len(values) > 1 and (np.ptp(values, axis=0) > 0).all():
@@ -101,7 +100,7 @@ class AnnealingEngine:
         return np.ones(self._width)
 
     def state(self) -> EngineState:
-        """Return walkers and archive."""
+        """Walkers and archive."""
         return EngineState(
             arrays={
                 "walkers": self._rows,
@@ -114,7 +113,7 @@ class AnnealingEngine:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         self._rows = state.rows("walkers", self._space)
         count = len(self._rows)
         self._objectives = state.array("objectives", np.float64, (count, self._width))
@@ -125,8 +124,8 @@ class AnnealingEngine:
 
 
 def _domination(now: FloatArray, new: FloatArray, ranges: FloatArray) -> FloatArray:
-    """Return an array [n]: by how much ``new`` [n, m] is dominated: the product of the differences
-    if they differ, as shares of ``ranges``, or 0 if it is not dominated."""
+    """[n]: by how much ``new`` [n, m] is dominated: the product of the differences where they
+    differ, as shares of ``ranges``; 0 where it is not dominated."""
     difference = (new - now) / ranges
     product: FloatArray = np.where(difference == 0.0, 1.0, np.abs(difference)).prod(axis=1)
     dominated = (difference >= 0.0).all(axis=1) & (difference > 0.0).any(axis=1)

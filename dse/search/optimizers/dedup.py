@@ -25,8 +25,7 @@ class SeenRows:
         self._table: Hashes = np.zeros(SLOTS, dtype=np.uint64)
 
     def first_seen(self, rows: IntArray) -> BoolArray:
-        """Return an array [n]: True for rows [n, width] that are new, the first of equal ones. Now
-        they are not."""
+        """[n]: True for rows [n, width] that are new, the first of equal ones; now they are not."""
         from dse.search.optimizers.selection_jit import mark_new
 
         new = np.zeros(len(rows), dtype=np.bool_)

@@ -21,7 +21,7 @@ class ExhaustiveEngine:
     canonical form has its own number.
 
     Raises:
-        WorkloadError: if there are more than ``MAX_COMBINATIONS``.
+        WorkloadError: where there are more than ``MAX_COMBINATIONS``.
     """
 
     name = "exhaustive"
@@ -41,7 +41,7 @@ class ExhaustiveEngine:
         self._total = space.combinations
 
     def ask(self) -> IntArray:
-        """Return the next canonical rows. None at the end."""
+        """The next canonical rows; none at the end."""
         while self._next < self._total:
             numbers = np.arange(self._next, min(self._next + self._batch, self._total))
             self._next += len(numbers)
@@ -59,11 +59,11 @@ class ExhaustiveEngine:
         """Nothing depends on it."""
 
     def state(self) -> EngineState:
-        """Return the next number."""
+        """The next number."""
         return EngineState({"next": np.array([self._next])}, {})
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         self._next = int(state.array("next", np.int64, (1,), least=0, most=self._total)[0])
 
 

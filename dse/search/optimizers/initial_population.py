@@ -20,9 +20,9 @@ MAX_ASSIGNMENTS = 64
 
 
 def heuristic_seeds(space: DesignSpace) -> IntArray:
-    """Return each unit alone, each network on its best unit, whole networks on units in every way
-    (if these are few), every group on its fastest unit. Each at the fastest, the slowest and
-    three clocks between."""
+    """Each unit alone, each network on its best unit, whole networks on units in every way (where
+    these are few), every group on its fastest unit; each at the fastest, the slowest and three
+    clocks between."""
     problem = space.problem
     units = range(len(problem.units))
     networks = len(problem.networks)
@@ -43,9 +43,9 @@ def heuristic_seeds(space: DesignSpace) -> IntArray:
 
 
 def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """Return an array [at most size, width]: what the search is to start from, of networks that run
-    freely what is seeds, the baselines, the heuristic rows, up to one half. Then ``BALANCED``
-    balanced rows, then random ones. No row twice.
+    """[at most size, width]: what the search is to start from, of networks that run freely what is
+    seeds, the baselines, the heuristic rows, up to one half; then ``BALANCED``
+    balanced rows, then random ones; no row twice.
 
     Baselines come as they are, and once more with what constraints on the mapping make of them.
     """
@@ -63,12 +63,12 @@ def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
 
 
 def _fastest_unit(space: DesignSpace, network: int) -> int:
-    """Return the unit on which the whole network is fastest alone, groups it cannot run on their
-    own fastest unit."""
+    """The unit on which the whole network is fastest alone, groups it cannot run on their own
+    fastest unit."""
     begin, end = space.first[network], space.first[network] + space.size[network]
     return int(clipped_times(space)[begin:end].sum(axis=0).argmin())
 
 
 def _whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
-    """Return an array [groups]: network n on ``units[n]``. Repair moves what cannot run there."""
+    """[groups]: network n on ``units[n]``; repair moves what cannot run there."""
     return np.array(units, dtype=np.int64)[space.owner]

@@ -43,11 +43,11 @@ SURROGATE_EVALUATIONS = 4_000
 
 class Nsga2Engine:
     """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
-    individual, the operators of :mod:`dse.space.operators`. Rows that were proposed before are left
+    individual, the operators of :mod:`dse.space.operators`; rows that were proposed before are left
     out.
 
     With every other generation go neighbours of members of the front that had least of that before,
-    and members with a network remapped. Those that reach the front join the population.
+    and members with a network remapped; those that reach the front join the population.
 
     Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a
     member beats even there are left out, and the first population holds the front of a search on
@@ -98,11 +98,11 @@ class Nsga2Engine:
 
     @property
     def front(self) -> Archive:
-        """Return all feasible rows told so far that none of the others dominates."""
+        """All feasible rows told so far that none of the others dominates."""
         return self._archive
 
     def ask(self) -> IntArray:
-        """Return the next generation, then neighbours, or none if no new row could be made."""
+        """The next generation, then neighbours; none where no new row could be made."""
         if len(self._rows) == 0:
             first = self._first_rows()
             rows = [first[self._seen.first_seen(first)]]
@@ -113,7 +113,7 @@ class Nsga2Engine:
         return np.concatenate(rows)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Survival of the fittest. A violated limit counts by how many times it is passed."""
+        """Survival of the fittest; a violated limit counts by how many times it is passed."""
         before = self._archive.numbers
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
@@ -132,8 +132,7 @@ class Nsga2Engine:
         self._crowding = survivors.crowding
 
     def _first_rows(self) -> IntArray:
-        """Return the first population, its second half from a search on bounds, if there are
-        any."""
+        """The first population, its second half from a search on bounds, where there are any."""
         space, rng = self._space, self._rng
         if self._first is not None:
             return self._first
@@ -149,8 +148,7 @@ class Nsga2Engine:
         return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
 
     def _children(self) -> IntArray:
-        """Return an array [at most the population's size]: new rows, by more mutations if few are
-        new."""
+        """[at most the population's size]: new rows, by more mutations where few are new."""
         for _ in range(ATTEMPTS):
             children = self._mated()
             fresh = children[self._seen.first_seen(children)]
@@ -163,7 +161,7 @@ class Nsga2Engine:
         return self._promising(fresh, least=self._size // MIN_SHARE)
 
     def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
-        """Return those of the rows whose bounds allow them to join the front, and this many of the
+        """Those of the rows whose bounds allow them to join the front, and this many of the
         others that there are ``least``, if there are."""
         front = self._archive.objectives
         if self._cannot_join is None or len(front) == 0:
@@ -174,7 +172,7 @@ class Nsga2Engine:
         return rows[~hopeless]
 
     def _mated(self) -> IntArray:
-        """Return children of parents that won tournaments, one for each place in the population."""
+        """Children of parents that won tournaments, one for each place in the population."""
         places = self._size + self._size % 2
         parents = tournament(self._rng, self._objectives, self._violation, self._crowding, places)
         children = breed(
@@ -188,8 +186,7 @@ class Nsga2Engine:
         return children[: self._size]
 
     def _neighbours(self) -> IntArray:
-        """Return new neighbours of the members whose turn it is, and members with a network
-        remapped."""
+        """New neighbours of the members whose turn it is, and members with a network remapped."""
         if len(self._archive.rows) == 0 or self._max_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._waits:
@@ -212,7 +209,7 @@ class Nsga2Engine:
         return self._promising(fresh)
 
     def state(self) -> EngineState:
-        """Return population, archive, visits, and what was proposed."""
+        """Population, archive, visits, and what was proposed."""
         return EngineState(
             arrays={
                 "population": self._rows,
@@ -230,7 +227,7 @@ class Nsga2Engine:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         self._rows = state.rows("population", self._space)
         count = len(self._rows)
         width = self._objectives.shape[1]
@@ -250,8 +247,7 @@ class Nsga2Engine:
 
 
 def _carried(before: IntArray, visits: IntArray, now: IntArray) -> IntArray:
-    """Return the visits of members numbered ``before``, for those numbered ``now``. 0 for new
-    ones."""
+    """The visits of members numbered ``before``, for those numbered ``now``; 0 for new ones."""
     result = np.zeros(len(now), dtype=np.int64)
     _, here, there = np.intersect1d(now, before, assume_unique=True, return_indices=True)
     result[here] = visits[there]

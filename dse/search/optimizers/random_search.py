@@ -29,7 +29,7 @@ class RandomEngine:
         self._seen = SeenRows(space.width)
 
     def ask(self) -> IntArray:
-        """Return the next rows, or none if no new one was drawn."""
+        """The next rows; none where no new one was drawn."""
         for _ in range(ATTEMPTS):
             rows = self._space.random(self._rng, self._batch)
             rows = rows[self._seen.first_seen(rows)]
@@ -38,13 +38,13 @@ class RandomEngine:
         return rows
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Learn nothing."""
+        """Learns nothing."""
 
     def state(self) -> EngineState:
         """What was drawn."""
         return EngineState({"seen": self._seen.entries}, state_of(self._rng))
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         self._seen.entries = state.array("seen", np.uint64, (None,))
         self._rng = generator_from(state.generator)

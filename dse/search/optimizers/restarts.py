@@ -1,4 +1,4 @@
-"""NSGA-II that begins anew if its front has stopped growing."""
+"""NSGA-II that begins anew where its front has stopped growing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RestartingNsga2:
     """NSGA-II (:class:`dse.search.optimizers.nsga2.Nsga2Engine`) from a new population wherever a
     run has stopped growing: a population that has converged seldom leaves its mappings.
 
-    Odd restarts begin as the first run does. Even ones with members of the fronts of all runs,
+    Odd restarts begin as the first run does; even ones with members of the fronts of all runs,
     whose parts can be combined. Up to the first restart the rows are those of one run.
 
     All random numbers follow from ``seed``, so a seed gives the same rows in any process.
@@ -69,11 +69,11 @@ class RestartingNsga2:
         self._kept_objectives = self._before
 
     def ask(self) -> IntArray:
-        """Return the next rows of the present run, or none if it could make no new row."""
+        """The next rows of the present run; none where it could make no new row."""
         return self._run.ask()
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Pass the outcomes on. A new run begins if the present one has stopped growing."""
+        """Passes the outcomes on; a new run begins where the present one has stopped growing."""
         self._run.tell(rows, outcomes)
         self._evaluated += len(rows)
         if self._evaluated < SPAN:
@@ -102,8 +102,7 @@ class RestartingNsga2:
         self._run = self._begin(seed=seed, first=first)
 
     def state(self) -> EngineState:
-        """Return the state of the present run, the fronts of earlier runs, and the time of the next
-        check."""
+        """That of the present run, the fronts of those before, and when the next look is due."""
         run = self._run.state()
         return EngineState(
             arrays={
@@ -118,7 +117,7 @@ class RestartingNsga2:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Resume from a saved state."""
+        """Goes on from there."""
         width = self._before.shape[1]
         self._kept_rows = state.rows("kept_rows", self._space)
         self._kept_objectives = state.array(
@@ -131,6 +130,6 @@ class RestartingNsga2:
 
 
 def _grew(before: IntArray, now: IntArray) -> bool:
-    """Return whether the hypervolume did, both up to one reference point."""
+    """Whether the hypervolume did, both up to one reference point."""
     reference: FloatArray = reference_point(np.concatenate((before, now)))
     return hypervolume(now, reference) > hypervolume(before, reference) * (1.0 + MIN_GROWTH)

@@ -1,7 +1,7 @@
 """Survival and tournament selection of NSGA-II, vectorised.
 
 Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEVC
-6(2), 2002. Objectives are minimised. They are compared as floats, which decides what is tried next
+6(2), 2002. Objectives are minimised; they are compared as floats, which decides what is tried next
 and never what the front is. ``violation``: 0 for what keeps all constraints, else by how much it
 does not.
 """
@@ -28,9 +28,8 @@ class Survivors:
 
 
 def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivors:
-    """Return the ``size`` best of the rows of ``objectives`` [n, m]: feasible before infeasible,
-    these by ``violation`` [n], those by rank, and of the last rank that fits in part the least
-    crowded."""
+    """The ``size`` best of the rows of ``objectives`` [n, m]: feasible before infeasible, these by
+    ``violation`` [n], those by rank, and of the last rank that fits in part the least crowded."""
     from dse.search.optimizers.selection_jit import choose_survivors
 
     count = len(objectives)
@@ -51,8 +50,8 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
 def tournament(
     rng: Random, objectives: FloatArray, violation: FloatArray, crowding: FloatArray, count: int
 ) -> IntArray:
-    """Return an array [count]: winners of pairs drawn at random. The smaller violation wins if
-    there is any. Else the one that dominates the other, else the less crowded one, else either."""
+    """[count]: winners of pairs drawn at random. The smaller violation wins where there is any;
+    else the one that dominates the other, else the less crowded one, else either."""
     from dse.search.optimizers.selection_jit import choose_winners
 
     size = len(objectives)

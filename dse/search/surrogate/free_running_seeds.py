@@ -1,7 +1,7 @@
 """Design points for networks that run freely that are good on paper, for a first population.
 
-If each network runs as often as it can, the rates that add up come from light networks on units
-that they share with few others, while heavy ones may wait on a slow unit. Few random mappings are
+Where each network runs as often as it can, the rates that add up come from light networks on units
+that they share with few others, while heavy ones may wait on a slow unit; few random mappings are
 of that kind. So networks, or networks cut in two, are moved from unit to unit and clocks
 along their ladders, each time to what :mod:`dse.search.surrogate.mean_value_analysis` says is best,
 from random beginnings.
@@ -46,10 +46,9 @@ what a segment too many costs, in its logarithm."""
 
 
 def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
-    """Return an array [n, width]: canonical rows, the most efficient on paper first, for each
-    margin in turn.
+    """[n, width]: canonical rows, the most efficient on paper first, for each margin in turn.
 
-    Every second beginning looks for efficiency, the others for more throughput or less power. If
+    Every second beginning looks for efficiency, the others for more throughput or less power; where
     fairness is an objective, two in three for the smallest relative rate as well or instead.
     """
     count = np.arange(BEGINNINGS)
@@ -99,13 +98,13 @@ class _Aims:
     """[n]: the share of the smallest relative rate against that of all rates together."""
 
     def take(self, index: IntArray) -> _Aims:
-        """Return the rows at ``index``."""
+        """Those at ``index``."""
         return _Aims(self.weight[index], self.margin[index], self.fair[index])
 
 
 def network_options(space: DesignSpace, network: int) -> IntArray:
-    """Return an array [k, groups of the network]: on one unit, or in two parts on two units. What a
-    unit cannot run is on the other one. None has more changes of unit than the network may have."""
+    """[k, groups of the network]: on one unit, or in two parts on two units; what a unit cannot run
+    is on the other one. None has more changes of unit than the network may have."""
     begin = int(space.first[network])
     block = slice(begin, begin + int(space.size[network]))
     allowed = space.problem.allowed[block]
@@ -131,7 +130,7 @@ def network_options(space: DesignSpace, network: int) -> IntArray:
 def _move_network(
     space: DesignSpace, rows: IntArray, network: int, options: IntArray, aims: _Aims
 ) -> None:
-    """Put the network of each row [n, width] on the best of ``options``."""
+    """Puts the network of each row [n, width] where it is best among ``options``."""
     if len(options) == 0:
         return
     n, k = len(rows), len(options)
@@ -162,7 +161,7 @@ def _move_network(
 
 
 def _move_clock(space: DesignSpace, rows: IntArray, domain: int, aims: _Aims) -> None:
-    """Set the clock of each row [n, width] to the best point."""
+    """Sets the clock of each row [n, width] to where it is best."""
     points = space.points[domain]
     gene = space.groups + domain
     trial = np.repeat(rows, len(points), axis=0)
@@ -174,7 +173,7 @@ def _move_clock(space: DesignSpace, rows: IntArray, domain: int, aims: _Aims) ->
 
 
 def _value(space: DesignSpace, rows: IntArray, aims: _Aims) -> FloatArray:
-    """Return an array [n]: the worth of rows [n, width]."""
+    """[n]: the worth of rows [n, width]."""
     tables = ClockTables(space, rows[:, space.groups :])
     return _worth(space, work_of_rows(space, rows, tables), tables, slice(None), aims)
 
@@ -186,8 +185,7 @@ def _worth(
     which: IntArray | slice,
     aims: _Aims,
 ) -> FloatArray:
-    """Return an array [n]: log throughput - weight x log power, less what it is beyond the
-    limits."""
+    """[n]: log throughput - weight x log power, less what it is beyond the limits."""
     problem = space.problem
     estimated = estimate(space, work, tables, which)
     value: FloatArray = np.log(estimated.image_rate) - aims.weight * np.log(estimated.power)
@@ -211,8 +209,7 @@ def _worth(
 
 
 def _segments(options: IntArray, on: FloatArray) -> FloatArray:
-    """Return an array [k, units]: segments of options [k, groups], which are ``on`` [k, groups,
-    units]."""
+    """[k, units]: segments of options [k, groups], which are ``on`` [k, groups, units]."""
     begins = np.ones(options.shape)
     begins[:, 1:] = options[:, 1:] != options[:, :-1]
     count: FloatArray = np.einsum("kg,kgu->ku", begins, on)

@@ -27,8 +27,8 @@ SHARPNESS = (1.0, 20.0)
 
 
 def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
-    """Return an array [count, width]: clocks drawn at random, energy of random importance, and for
-    these the best of ``ROUNDS`` mappings. Not repaired."""
+    """[count, width]: clocks drawn at random, energy of random importance, and for these the best
+    of ``ROUNDS`` mappings; not repaired."""
     settings = np.arange(len(space.points))
     # The larger of two draws: fast clocks more often.
     drawn = rng.random((2, count, len(settings))).max(axis=0)
@@ -56,8 +56,8 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
 
 
 def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """Return the same rows [n, width], one network each remapped: what is best for it under weights
-    that represent the loads of the row. Energy is of random importance. Not repaired."""
+    """The same rows [n, width], one network each remapped: what is best for it under weights
+    that represent the loads of the row; energy is of random importance. Not repaired."""
     costs = _Costs.at(space, rows)
     mapping = rows[:, : space.groups].copy()
     lengths, _, crowded = costs.lengths(mapping)
@@ -87,7 +87,7 @@ class _Costs:
 
     @classmethod
     def at(cls, space: DesignSpace, rows: IntArray) -> _Costs:
-        """Return the tables at the clocks of rows [n, width]."""
+        """At the clocks of rows [n, width]."""
         from dse.search.surrogate.load_balancing_jit import fill_costs
 
         shape = len(rows), *space.problem.allowed.shape
@@ -105,7 +105,7 @@ class _Costs:
         importance: FloatArray,
         entry: FloatArray,
     ) -> None:
-        """Set, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
+        """Sets, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
         cheapest units under weights [n, units + networks], with ``importance`` [n] of energy and
         ``entry`` [n, units] to be paid for each segment."""
         from dse.search.surrogate.load_balancing_jit import map_chains
@@ -132,8 +132,8 @@ class _Costs:
         )
 
     def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return ([n, units + networks] loads and path lengths, [n] energies, [n, units] segments
-        as shares of the most allowed) of mappings [n, groups]."""
+        """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as
+        shares of the most allowed) of mappings [n, groups]."""
         from dse.search.surrogate.load_balancing_jit import measure_mappings
 
         space, count = self.space, len(mapping)

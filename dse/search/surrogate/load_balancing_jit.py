@@ -1,5 +1,5 @@
 """The loads that mappings mean, and the cheapest mapping of one network under weights, by dynamic
-programming. Compiled.
+programming; compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -13,8 +13,8 @@ from fitness.simulator.lookup import clock_index
 
 @jit
 def fill_costs(plan, space, rows, time, energy, usual):
-    """Fill ``time`` in ps and ``energy`` above idle [n, groups, units] at the clocks of ``rows``
-    [n, width], infinite if not allowed. ``usual`` [n, 2]: what all groups take of each on their
+    """Fills ``time`` in ps and ``energy`` above idle [n, groups, units] at the clocks of ``rows``
+    [n, width], infinite where not allowed; ``usual`` [n, 2]: what all groups take of each on their
     best units."""
     for r in range(rows.shape[0]):
         usual[r, 0], usual[r, 1] = 0.0, 0.0
@@ -40,8 +40,8 @@ def fill_costs(plan, space, rows, time, energy, usual):
 def measure_mappings(
     space, mapping, time, energy, usual, transition_before, most, lengths, total, crowded
 ):
-    """Set for ``mapping`` [n, groups] ``lengths`` [n, units + networks], the loads of the units and
-    the paths of the networks, and ``total`` [n], the energy, as shares of what is usual. And
+    """Sets for ``mapping`` [n, groups] ``lengths`` [n, units + networks], the loads of the units
+    and the paths of the networks, and ``total`` [n], the energy, as shares of what is usual; and
     ``crowded`` [n, units], the segments on each unit as shares of ``most`` [units]."""
     for r in range(mapping.shape[0]):
         lengths[r, :] = 0.0
@@ -78,7 +78,7 @@ def map_chains(
     total,
     came_from,
 ):
-    """Set, in ``mapping`` [n, groups], the groups of the chains that begin at ``first`` [k] and
+    """Sets, in ``mapping`` [n, groups], the groups of the chains that begin at ``first`` [k] and
     have ``size`` [k] groups, in ``row`` [k], to the units that cost least in all.
 
     A group costs ``time_share`` [k, units] x ``time`` plus ``energy_share`` [k] x ``energy`` [n,

@@ -25,14 +25,13 @@ Filter = Callable[[IntArray, IntArray], BoolArray]
 
 
 def has_lower_bounds(problem: Problem) -> bool:
-    """Return whether every objective is known to be no better than what stand-alone times give."""
+    """Whether every objective is known to be no better than what stand-alone times give."""
     bounded = rules_of(problem).bounded
     return all(objective.kind in bounded for objective in problem.objectives)
 
 
 def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
-    """Return a function from rows [n, groups + domains] to what one frame takes and draws at
-    least."""
+    """A function from rows [n, groups + domains] to what one frame takes and draws at least."""
     from dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
 
     plan = make_plan(problem)
@@ -75,14 +74,14 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
 
 
 def make_lower_bounds(problem: Problem) -> OutcomeFunction:
-    """Return objectives and figures as they would be if nothing contended or queued."""
+    """Objectives and figures as they would be if nothing contended or queued."""
     return make_outcomes(problem, simulate=make_lower_bound_evaluator(problem))
 
 
 def make_filter(problem: Problem) -> Filter:
-    """Return a function from objectives of feasible members [m, objectives] and rows [n, groups +
-    domains] to whether a row cannot join them [n]: it breaks a limit, or some member is at least as
-    good as its bounds."""
+    """A function from objectives of feasible members [m, objectives] and rows [n, groups + domains]
+    to whether a row cannot join them [n]: it breaks a limit, or some member is at least as good as
+    its bounds."""
     from dse.search.surrogate.lower_bounds_jit import beaten_rows
 
     # Times and powers alone are bounded here; transitions and segments count with the evaluation.

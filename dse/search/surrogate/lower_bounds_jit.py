@@ -1,4 +1,4 @@
-"""What a design point takes and draws at least, and whether a member beats that. Compiled.
+"""What a design point takes and draws at least, and whether a member beats that; compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -18,7 +18,7 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Precedence(Tables):
-    """What waits for what, beside the plan. All int64."""
+    """What waits for what, beside the plan; all int64."""
 
     edge: IntArray
     """[edges, 3]: source, target, index of the edge; by target."""
@@ -108,8 +108,8 @@ def least_rows(
 
 @jit
 def beaten_rows(members, objectives, beaten):
-    """Set ``beaten`` [n] if one of ``members`` [m, objectives], rising in the first objective, is
-    at least as good as the row of ``objectives`` [n, objectives]."""
+    """Sets ``beaten`` [n] where one of ``members`` [m, objectives], rising in the first objective,
+    is at least as good as the row of ``objectives`` [n, objectives]."""
     for r in range(objectives.shape[0]):
         beaten[r] = False
         for m in range(members.shape[0]):

@@ -3,7 +3,7 @@
 A network with F frames in flight is a customer class of a closed queueing network: each frame waits
 at one unit at a time, for its next group, behind the groups of others. Approximate mean value
 analysis (Bard 1979, Schweitzer 1979) gives the rates from a few numbers per network and unit, in a
-fraction of what a timeline takes if slow networks run beside fast ones. Contention for the
+fraction of what a timeline takes where slow networks run beside fast ones. Contention for the
 memory is left out. It says which rows are worth a look, and never what a row gives.
 """
 
@@ -40,7 +40,7 @@ class Work:
     """[n, networks]: fJ above idle."""
 
     def take(self, index: IntArray) -> Work:
-        """Copy the figures at ``index``."""
+        """Copies of those at ``index``."""
         return Work(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
 
 
@@ -78,12 +78,12 @@ class ClockTables:
 
     @cached_property
     def time(self) -> FloatArray:
-        """Return an array [n, groups, units]: ps, or 0 if not allowed."""
+        """[n, groups, units]: ps; 0 where not allowed."""
         return self._table("time_ps")
 
     @cached_property
     def energy(self) -> FloatArray:
-        """Return an array [n, groups, units]: fJ above idle."""
+        """[n, groups, units]: fJ above idle."""
         return self.time * self._table("dynamic_mw")
 
     def _table(self, name: str) -> FloatArray:
@@ -97,8 +97,7 @@ class ClockTables:
 
     @cached_property
     def static(self) -> FloatArray:
-        """Return an array [n, domains]: mW of a domain that is on, and of the units that are on
-        with it."""
+        """[n, domains]: mW of a domain that is on, and of the units that are on with it."""
         problem = self.space.problem
         columns = [
             domain.static_mw[self.points[:, d]].astype(np.float64)
@@ -111,7 +110,7 @@ class ClockTables:
 
 
 def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Work:
-    """What rows [n, groups + domains] give each network to do. ``tables`` at their clocks."""
+    """What rows [n, groups + domains] give each network to do; ``tables`` at their clocks."""
     mapping = rows[:, : space.groups]
     at = np.arange(len(rows))[:, None], np.arange(space.groups), mapping
     on = mapping[:, :, None] == np.arange(len(space.problem.units))
@@ -137,8 +136,7 @@ def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Wor
 
 
 def rates_of(work: Work, in_flight: int) -> FloatArray:
-    """Return an array [n, networks]: frames per ps of each network, ``in_flight`` of them at a
-    time."""
+    """[n, networks]: frames per ps of each network, ``in_flight`` of them at a time."""
     used = work.visits > 0.0
     each = work.time / np.maximum(work.visits, 1.0)
     queued = in_flight * used / np.maximum(used.sum(axis=2, keepdims=True), 1)

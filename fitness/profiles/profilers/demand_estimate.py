@@ -4,7 +4,7 @@
 2. The load of the memory controller (EMC) is measured while each group runs on the GPU, and again
    while it runs on the other unit.
 3. The demand there is the GPU's, divided by the ratio of the two loads, GPU over unit.
-4. The contention model turns demands into slowdowns. That is the timeline's.
+4. The contention model turns demands into slowdowns; that is the timeline's.
 
 ``tegrastats`` prints loads in integer percent, so a small load makes a coarse ratio: every estimate
 carries the interval that half a percent either way leaves.
@@ -31,7 +31,7 @@ class DemandEstimate:
 def estimate_demand(
     gpu_gbps: Fraction, gpu_emc_percent: Fraction, unit_emc_percent: Fraction
 ) -> DemandEstimate | None:
-    """Return step 3, or None if the GPU's load is 0, which no ratio can be made of."""
+    """Step 3; None where the GPU's load is 0, which no ratio can be made of."""
     if gpu_emc_percent <= 0:
         return None
     low = gpu_emc_percent - HALF_PERCENT

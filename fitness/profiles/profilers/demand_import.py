@@ -31,10 +31,10 @@ def import_demand(
     dla: Sequence[str],
     source: str,
 ) -> tuple[Document, ImportReport]:
-    """Return the GPU's measured demands and the estimated ones of the DLA as a profile document.
+    """The GPU's measured demands and the estimated ones of the DLA as a profile document.
 
-    A row names a ``group`` (name, or number from 0) or a ``layer``. ``gpu_gbps`` or ``gpu_percent``
-    (of the memory's peak at the clocks) is the throughput that was profiled on the GPU.
+    A row names a ``group`` (name, or number from 0) or a ``layer``; ``gpu_gbps`` or ``gpu_percent``
+    (of the memory's peak at the clocks) is the throughput that was profiled on the GPU;
     ``gpu_emc`` and ``dla_emc`` are loads in percent, or tegrastats logs made while it ran.
 
     Raises:
@@ -110,10 +110,10 @@ def _named(row: TableRow, network: GroupedNetwork) -> tuple[str, str]:
 
 
 def group_name(text: str, network: GroupedNetwork, where: str) -> str:
-    """Return the name of the group that a cell names, by name or by number from 0.
+    """The name of the group that a cell names, by name or by number from 0.
 
     Raises:
-        PlatformError: if there is none.
+        PlatformError: where there is none.
     """
     names = [group.name for group in network.groups]
     if text in names:

@@ -18,15 +18,15 @@ _NODE = re.compile(r"\[ONNX Layer: (.*?)\](?=\s|\[|$)")
 
 
 def is_layer_info(text: str) -> bool:
-    """Return whether a text is a dump of the inspector, an object, and not a profile."""
+    """Whether a text is a dump of the inspector, an object, and not a profile."""
     return _DUMP.match(text) is not None
 
 
 def parse_layer_info(text: str, label: str) -> dict[str, tuple[str, ...]]:
-    """Return layer of the engine to the nodes that it was made of. ``label`` starts messages.
+    """Layer of the engine to the nodes that it was made of; ``label`` starts messages.
 
     Raises:
-        PlatformError: if it is no JSON, or names no node.
+        PlatformError: where it is no JSON, or names no node.
     """
     document = parse_exact(_SEPARATORS.sub(" ", text).encode("utf-8", "replace"), label)
     layers = document.get("Layers")

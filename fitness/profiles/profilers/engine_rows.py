@@ -2,10 +2,10 @@
 
 Rows come in the order of execution: layers (fused ones as one row), reformatting and copies, which
 belong to the layer they are named after, and the parts given to a DLA. Such a part, ``{...}``, is
-only handed over in its own row if the engine does not wait there. Its work then shows as the
+only handed over in its own row where the engine does not wait there; its work then shows as the
 wait in the first row afterwards that reads its result: ``... from nvm``, ``{...} output reformatter
 N``, or, if neither is there, the input reformatter of the next layer. ``... to nvm`` and the part's
-own input reformatter bring its inputs. ``... finish`` only signals. Newer versions (TensorRT 8.5 on
+own input reformatter bring its inputs; ``... finish`` only signals. Newer versions (TensorRT 8.5 on
 Orin) have no such rows: they wait in the part's own row, which then holds all its time.
 """
 
@@ -49,8 +49,8 @@ class TimedRow:
 
 @dataclass
 class EngineTimes:
-    """``layers``: rows by the name of the layers they belong to. ``blocks``: the parts that a DLA
-    ran, each the names handed over together. ``handed_over``: bringing data there and back.
+    """``layers``: rows by the name of the layers they belong to; ``blocks``: the parts that a DLA
+    ran, each the names handed over together; ``handed_over``: bringing data there and back;
     ``flagged``: what is unknown, and why."""
 
     layers: list[TimedRow] = field(default_factory=list)
@@ -75,23 +75,23 @@ def kind_of(name: str) -> tuple[RowKind, str]:
 
 
 def is_block(name: str) -> bool:
-    """Return whether it names a part that was compiled as a whole, for a DLA or by a compiler."""
+    """Whether it names a part that was compiled as a whole, for a DLA or by a compiler."""
     return name.startswith("{") and name.endswith("}")
 
 
 def sort_rows(
     rows: Sequence[EngineRow], *, has_dla: bool, use_median: bool, label: str
 ) -> EngineTimes:
-    """Return rows by what they measure.
+    """Rows by what they measure.
 
     Args:
         rows: in the engine's order.
-        has_dla: whether ``{...}`` rows ran on a DLA. Else they are layers like others (Myelin).
+        has_dla: whether ``{...}`` rows ran on a DLA; else they are layers like others (Myelin).
         use_median: the median of the iterations instead of the mean.
         label: starts messages.
 
     Raises:
-        PlatformError: if medians are requested and not there, or the rows show a DLA's work
+        PlatformError: where medians are requested and not there, or the rows show a DLA's work
             and ``has_dla`` is false.
     """
     result = EngineTimes()
@@ -147,7 +147,7 @@ def _time_of(row: EngineRow, use_median: bool, label: str) -> Fraction:
 
 
 def _is_read(kinds: Sequence[tuple[RowKind, str]], start: int, pending: Sequence[TimedRow]) -> bool:
-    """Return whether a row from ``start`` on reads the pending parts' results by their own name."""
+    """Whether a row from ``start`` on reads the pending parts' results by their own name."""
     names = {row.name for row in pending}
     for place in range(start, len(kinds)):
         kind, owner = kinds[place]

@@ -28,7 +28,7 @@ def import_onnxruntime(
     use_median: bool,
     source: str,
 ) -> tuple[Document, ImportReport]:
-    """Return the measured layers as a profile document.
+    """The measured layers as a profile document.
 
     Args:
         profiles: (file name, what was read from it).
@@ -36,7 +36,7 @@ def import_onnxruntime(
         providers: execution provider to the units that take its times.
 
     Raises:
-        PlatformError: if no node is a layer of the network.
+        PlatformError: where no node is a layer of the network.
     """
     report = ImportReport()
     by_units: dict[tuple[str, ...], list[list[LayerTime]]] = {}

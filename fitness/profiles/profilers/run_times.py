@@ -18,17 +18,17 @@ _MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")
 
 @dataclass(frozen=True)
 class RunTime:
-    """The mean time of one run, ps, and its standard error if single runs are known."""
+    """The mean time of one run, ps, and its standard error where single runs are known."""
 
     mean_ps: Fraction
     error_ps: float | None
 
 
 def parse_run_time(text: str, label: str) -> RunTime:
-    """Return the compute time of a run. ``label`` starts messages.
+    """The compute time of a run; ``label`` starts messages.
 
     Raises:
-        PlatformError: if the text is neither, or holds several summaries.
+        PlatformError: where the text is neither, or holds several summaries.
     """
     if re.match(r"\s*\[\s*\{", text):
         return _from_samples(text, label)
@@ -45,8 +45,8 @@ def parse_run_time(text: str, label: str) -> RunTime:
 
 
 def _means(text: str) -> list[str]:
-    """Return the mean in every summary of the compute time: in its title's line, or (TensorRT 7) in
-    a line of its own after those of the extremes."""
+    """The mean in every summary of the compute time: in its title's line, or (TensorRT 7) in a line
+    of its own after those of the extremes."""
     found: list[str] = []
     in_summary = False
     for line in text.splitlines():

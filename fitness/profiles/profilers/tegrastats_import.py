@@ -25,14 +25,13 @@ def import_tegrastats(
     group: str,
     source: str,
 ) -> tuple[Document, ImportReport]:
-    """Return demand as the share of the memory's peak in use, and, with a log of the idle board,
-    power.
+    """Demand as the share of the memory's peak in use, and, with a log of the idle board, power.
 
-    The load counts all traffic, that of the idle board too: if ``idle`` is given, its load is
+    The load counts all traffic, that of the idle board too: where ``idle`` is given, its load is
     subtracted as well.
 
     Raises:
-        PlatformError: if the log has no load, or there is no such group.
+        PlatformError: where the log has no load, or there is no such group.
     """
     report = ImportReport(flagged=[f"{label}: {text}" for text in log.warnings])
     name = group_name(group, network, "--group")

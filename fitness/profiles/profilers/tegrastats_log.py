@@ -1,10 +1,10 @@
 """Logs of NVIDIA's tegrastats: one line a sample, groups that may each be missing.
 
 ``EMC_FREQ 24%@2133`` is the share of the memory controller's cycles in use, and its clock (left out
-without root rights). ``GR3D_FREQ 99%@1377`` or ``@[1300,1300]`` the GPU's load and clock.
-``NVDLA0_FREQ @1600`` or ``NVDLA0 off``. ``CPU [12%@2265,off,...]``. Rails ``NAME now/mean`` in mW,
+without root rights); ``GR3D_FREQ 99%@1377`` or ``@[1300,1300]`` the GPU's load and clock;
+``NVDLA0_FREQ @1600`` or ``NVDLA0 off``; ``CPU [12%@2265,off,...]``; rails ``NAME now/mean`` in mW,
 with or without unit, since JetPack 7 with a third figure. ``GPU@45C`` is a temperature and
-``GPU 3571mW/1868mW`` a rail. -256C is a sensor that is off. ``NC`` is no rail. The mean in a rail
+``GPU 3571mW/1868mW`` a rail; -256C is a sensor that is off; ``NC`` is no rail. The mean in a rail
 counts from the start of tegrastats, so only the first figure is of this sample.
 """
 
@@ -39,7 +39,7 @@ BOARD_RAIL = "VDD_IN"
 
 @dataclass(frozen=True)
 class Sample:
-    """One line, or None if it has no values. Loads in percent, clocks in MHz."""
+    """One line; None where it has no values. Loads in percent, clocks in MHz."""
 
     emc_percent: int | None
     emc_mhz: int | None
@@ -53,8 +53,7 @@ class Sample:
 
     @property
     def board_mw(self) -> int | None:
-        """Return power of the board: its own rail, or the sum of those that do not contain each
-        other."""
+        """Power of the board: its own rail, or the sum of those that do not contain each other."""
         if not self.rails_mw:
             return None
         if BOARD_RAIL in self.rails_mw:
@@ -64,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class TegrastatsLog:
-    """The samples of a log. ``warnings`` says what could not be read."""
+    """The samples of a log; ``warnings`` says what could not be read."""
 
     samples: tuple[Sample, ...]
     warnings: tuple[str, ...]
@@ -84,10 +83,10 @@ class Quantity:
 
 
 def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
-    """Return the samples in a log's text. A line that is cut off at the end is left out.
+    """The samples in a log's text; a line that is cut off at the end is left out.
 
     Raises:
-        PlatformError: if there is no sample. The message begins with ``label``.
+        PlatformError: where there is no sample; the message begins with ``label``.
     """
     samples: list[Sample] = []
     warnings: list[str] = []
@@ -142,7 +141,7 @@ def _sample(body: str) -> Sample:
 
 
 def quantities(samples: Sequence[Sample]) -> list[Quantity]:
-    """Return statistics of all quantities of the samples, loads and clocks first, then rails."""
+    """Statistics of all quantities of the samples, loads and clocks first, then rails."""
     tables: list[tuple[str, str, Callable[[Sample], float | int | None]]] = [
         ("EMC load", "%", lambda sample: sample.emc_percent),
         ("EMC clock", "MHz", lambda sample: sample.emc_mhz),
@@ -168,11 +167,10 @@ def quantities(samples: Sequence[Sample]) -> list[Quantity]:
 
 
 def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
-    """Return the memory controller's load: the median, which short idle times at both ends do not
-    move.
+    """The memory controller's load: the median, which short idle times at both ends do not move.
 
     Raises:
-        PlatformError: if no sample has it.
+        PlatformError: where no sample has it.
     """
     values = [sample.emc_percent for sample in log.samples if sample.emc_percent is not None]
     if not values:
@@ -181,10 +179,10 @@ def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
 
 
 def board_mw(log: TegrastatsLog, label: str) -> Fraction:
-    """Return the board's power in the same way.
+    """The board's power in the same way.
 
     Raises:
-        PlatformError: if no sample has a rail.
+        PlatformError: where no sample has a rail.
     """
     values = [mw for sample in log.samples if (mw := sample.board_mw) is not None]
     if not values:

@@ -30,9 +30,9 @@ ERRORS = 2
 def import_transitions(
     path: Path, network: GroupedNetwork, platform: Platform, subject: Subject, *, source: str
 ) -> tuple[Document, ImportReport]:
-    """Return the transitions of a table as a profile document.
+    """The transitions of a table as a profile document.
 
-    A row names the group ``after`` which the network changes its unit (name, or number from 0).
+    A row names the group ``after`` which the network changes its unit (name, or number from 0);
     ``base`` and ``run`` are times in ms, or files of trtexec. With ``from`` alone the difference is
     tau_out of that unit, with ``to`` alone tau_in, with both the whole transition. Several units
     may share a row, separated by ``/``.
@@ -128,7 +128,7 @@ def _sums(
     measured_whole: dict[tuple[str, str, str], Fraction],
     notes: dict[tuple[str, str, str], str],
 ) -> dict[tuple[str, str, str], tuple[Fraction, str]]:
-    """Return transitions as tau_out + tau_in, if they were not measured as a whole."""
+    """Transitions as tau_out + tau_in, where they were not measured as a whole."""
     result = {}
     for first, out in parts.items():
         for second, into in parts.items():

@@ -27,16 +27,16 @@ def import_trtexec(
     use_median: bool,
     source: str,
 ) -> tuple[Document, ImportReport]:
-    """Return the measured layers as a profile document.
+    """The measured layers as a profile document.
 
     Args:
         profiles: (file name, what was read from it).
         names: of the network's layers.
-        units: that the plain rows were measured on. All of them take the times.
-        dla: that the engine's DLA parts were measured on, or empty if there is none.
+        units: that the plain rows were measured on; all of them take the times.
+        dla: that the engine's DLA parts were measured on; empty where there is none.
 
     Raises:
-        PlatformError: if no row belongs to a layer of the network.
+        PlatformError: where no row belongs to a layer of the network.
     """
     report = ImportReport()
     plain: list[list[LayerTime]] = []
@@ -65,7 +65,7 @@ def import_trtexec(
 def _matched(
     times: EngineTimes, names: LayerNames, label: str, report: ImportReport
 ) -> tuple[list[LayerTime], list[LayerTime]]:
-    """Return plain rows and DLA parts by the layers that they denote."""
+    """Plain rows and DLA parts by the layers that they denote."""
     found = [(row, names.find(row.name)) for row in times.layers]
     # A range names its ends only; what other rows name is not in it.
     named = {name for _, item in found if not item.is_range for name in item.layers}

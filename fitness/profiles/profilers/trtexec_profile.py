@@ -33,7 +33,7 @@ _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?%?")
 
 @dataclass(frozen=True)
 class EngineRow:
-    """One row of an engine's profile. Times per iteration, ps."""
+    """One row of an engine's profile; times per iteration, ps."""
 
     name: str
     mean_ps: Fraction
@@ -42,7 +42,7 @@ class EngineRow:
 
 @dataclass(frozen=True)
 class EngineProfile:
-    """The rows in the engine's order. ``warnings`` says what could not be read or does not fit."""
+    """The rows in the engine's order; ``warnings`` says what could not be read or does not fit."""
 
     rows: tuple[EngineRow, ...]
     iterations: int | None
@@ -50,10 +50,10 @@ class EngineProfile:
 
 
 def parse_trtexec_profile(text: str, label: str) -> EngineProfile:
-    """Return the profile in the text of a JSON file or of a log. ``label`` starts messages.
+    """The profile in the text of a JSON file or of a log; ``label`` starts messages.
 
     Raises:
-        PlatformError: if there is no profile in it, or more than one.
+        PlatformError: where there is no profile in it, or more than one.
     """
     if re.match(r"\s*\[\s*(?:\{|\]|$)", text):
         profile = _from_json(text, label)
@@ -71,7 +71,7 @@ def parse_trtexec_profile(text: str, label: str) -> EngineProfile:
 
 
 def _time(text: str | int | Any) -> Fraction | None:
-    """Return milliseconds as ps, or None if the text is no number."""
+    """Milliseconds as ps; None where the text is no number."""
     try:
         return Fraction(exact_decimal(str(text))) * PS_PER_MS
     except (ArithmeticError, PlatformError, ValueError):
@@ -126,7 +126,7 @@ def _from_json(text: str, label: str) -> EngineProfile:
 
 
 def _from_broken_json(text: str) -> EngineProfile:
-    """Return line by line, as trtexec writes it: names with quotation marks, a file cut off."""
+    """Line by line, as trtexec writes it: names with quotation marks, a file cut off."""
     warnings: list[str] = []
     iterations, rows = None, []
     lines = [line for line in text.splitlines() if line.strip()]
@@ -208,7 +208,7 @@ def _half_unit(number: str) -> Fraction:
 
 
 def _cells(line: str, columns: int, name_first: bool) -> tuple[str, Sequence[str]] | None:
-    """Name and numbers of a row, or None if the line is none."""
+    """Name and numbers of a row, or None where the line is none."""
     words = line.split()
     if len(words) <= columns:
         return None

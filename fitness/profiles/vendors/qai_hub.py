@@ -22,7 +22,7 @@ def read_qai_hub(document: Any, *, device: str, runtime: str, label: str) -> Ven
     """Times of the model's parts on ``device`` with ``runtime``, all layers on the NPU.
 
     Raises:
-        PlatformError: if the document is no such file, or has no such device or runtime. Begins
+        PlatformError: where the document is no such file, or has no such device or runtime; begins
             with ``label``.
     """
     rows: list[Row] = []
@@ -59,7 +59,7 @@ def read_qai_hub(document: Any, *, device: str, runtime: str, label: str) -> Ven
 
 
 def _entries(document: Any, label: str) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
-    """Return (number format, part of the model, device, runtime to its figures)."""
+    """(number format, part of the model, device, runtime to its figures)."""
     for precision, formats in _mapping(document, "precisions", label).items():
         for component, part in _mapping(formats, "components", f"{label}: {precision}").items():
             where = f"{label}: {precision}, {component}"

@@ -49,17 +49,17 @@ class Row:
 
 @dataclass(frozen=True)
 class VendorTable:
-    """``rows``: what can be used. ``flagged``: what was left out, and why."""
+    """``rows``: what can be used; ``flagged``: what was left out, and why."""
 
     rows: tuple[Row, ...]
     flagged: tuple[str, ...]
 
 
 def positive(text: str, what: str) -> Fraction:
-    """Return a number above 0.
+    """A number above 0.
 
     Raises:
-        PlatformError: if it is none. Begins with ``what``.
+        PlatformError: where it is none; begins with ``what``.
     """
     try:
         value = Fraction(exact_decimal(text))
@@ -71,10 +71,10 @@ def positive(text: str, what: str) -> Fraction:
 
 
 def time_at_rate(text: str, what: str) -> Fraction:
-    """Return the time of one image, ps, at ``text`` images per second.
+    """The time of one image, ps, at ``text`` images per second.
 
     Raises:
-        PlatformError: if that is no number above 0.
+        PlatformError: where that is no number above 0.
     """
     return _PS_PER_S / positive(text, what)
 
@@ -88,8 +88,7 @@ def network_document(
     units: Sequence[str],
     source: str,
 ) -> Document:
-    """Return a profile in which all layers of the network were measured together on each of
-    ``units``."""
+    """A profile in which all layers of the network were measured together on each of ``units``."""
     document = new_document(platform, subject, source)
     figures: dict[str, dict[str, Any]] = {
         "ms": dict.fromkeys(units, ms(row.time_ps)),

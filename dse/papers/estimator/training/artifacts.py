@@ -33,7 +33,7 @@ def learned_files(
     seed: int,
     seconds: dict[str, float],
 ) -> dict[str, bytes]:
-    """Return the files' bytes, by name."""
+    """The files' bytes, by name."""
     trained = learned.trained
     provenance: dict[str, Json] = {
         "command": command,
@@ -70,10 +70,10 @@ def learned_files(
 
 
 def pool_of(path: Path) -> tuple[str, ...]:
-    """Return the networks that the workloads of an earlier estimator were drawn from.
+    """The networks that the workloads of an earlier estimator were drawn from.
 
     Raises:
-        WorkloadError: if the file does not say.
+        WorkloadError: where the file does not say.
     """
     try:
         document: Any = parse(read_file(path, WorkloadError))
@@ -98,10 +98,10 @@ def _versions() -> dict[str, Json]:
 
 
 def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> None:
-    """Write the folder atomically.
+    """Writes the folder atomically.
 
     Raises:
-        ResultError: if it may not be replaced.
+        ResultError: where it may not be replaced.
     """
     write_files(
         folder,
@@ -112,9 +112,9 @@ def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> 
 
 
 def check_learned_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accept a folder that may be written. Good to know before a long training.
+    """Accepts a folder that may be written; good to know before a long training.
 
     Raises:
-        ResultError: if it exists and ``overwrite`` is false, or holds anything else.
+        ResultError: where it exists and ``overwrite`` is false, or holds anything else.
     """
     check_own_folder(folder, lambda entry: entry.name in LEARNED_FILES, overwrite=overwrite)

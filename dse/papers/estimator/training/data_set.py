@@ -87,7 +87,7 @@ class DataSet:
 
     @property
     def sha256(self) -> str:
-        """Of all that the data say. Equal data have equal hashes on any machine."""
+        """Of all that the data say; equal data have equal hashes on any machine."""
         digest = hashlib.sha256(canonical_bytes(self.document()))
         for array in (self.workload, *self.rows):
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
@@ -115,15 +115,15 @@ def make_data(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
-    """Draw workloads and design points, simulate them, and make their tokens.
+    """Draws workloads and design points, lets the timeline judge them, and makes their tokens.
 
     Args:
-        short_play: whether the tokens have one. The rest of the data is the same without.
-        jobs: processes. More than one are spawned, so callers need an importable main module.
+        short_play: whether the tokens have one; the rest of the data is the same without.
+        jobs: processes; more than one are spawned, so callers need an importable main module.
         on_progress: called with the numbers of finished and of all workloads.
 
     Raises:
-        WorkloadError: if there is no workload that can be built.
+        WorkloadError: where there is no workload that can be built.
     """
     pool = plan.networks or tuple(entry.name for entry in catalogue() if entry.takes_images)
     parts = in_processes(
@@ -142,13 +142,13 @@ def with_tokens(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
-    """Return the same data with tokens, if they come from a file.
+    """The same data with tokens, where they come from a file.
 
     Args:
         short_play: whether the tokens have one.
 
     Raises:
-        WorkloadError: if the networks are not cut as they were when the data were made.
+        WorkloadError: where the networks are not cut as they were when the data were made.
     """
     ends = np.searchsorted(data.workload, np.arange(len(data.workloads) + 1))
     tasks = [
@@ -173,11 +173,10 @@ def _tokens_of_workload(
 
 
 def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
-    """Return an array [n, groups + domains]: rows of a data set, held against the problem of their
-    workload.
+    """[n, groups + domains]: rows of a data set, held against the problem of their workload.
 
     Raises:
-        WorkloadError: if one is no design point of the problem.
+        WorkloadError: where one is no design point of the problem.
     """
     names = ", ".join(network.name for network in problem.networks)
     groups, width = problem.group_count, problem.group_count + len(problem.domains)
@@ -219,8 +218,8 @@ _KNOWN: dict[Hashable, NetworkTables] = {}
 
 
 def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> _Part:
-    """Return workload ``workload`` of the plan. It and each of its rows have separate generators,
-    so a plan with fewer rows or workloads has the first of these.
+    """Workload ``workload`` of the plan; it and each of its rows have separate generators, so
+    a plan with fewer rows or workloads has the first of these.
 
     A workload that is refused, because its figures would leave int64, is drawn again.
     """
@@ -264,7 +263,7 @@ def _joined(plan: DataPlan, pool: tuple[str, ...], parts: Sequence[_Part]) -> Da
 
 
 def data_files(data: DataSet) -> dict[str, bytes]:
-    """Return the bytes of ``data.npz`` and ``data.json``, by name."""
+    """The bytes of ``data.npz`` and ``data.json``, by name."""
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -295,10 +294,10 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def load_data(path: Path) -> DataSet:
-    """Read ``data.npz`` under any name, and the JSON beside it.
+    """Reads ``data.npz`` under any name, and the JSON beside it.
 
     Raises:
-        WorkloadError: if a file is missing, is none of the kind, or was changed.
+        WorkloadError: where a file is missing, is none of the kind, or was changed.
     """
     if path.is_dir():
         raise WorkloadError(f"{path}: a file is required, got a folder")

@@ -22,7 +22,7 @@ class Epoch:
 
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
-    """Return cross-entropy and accuracy over the epochs. ``best`` is the one that was kept."""
+    """Cross-entropy and accuracy over the epochs; ``best`` is the one that was kept."""
     import matplotlib
 
     matplotlib.use("Agg")

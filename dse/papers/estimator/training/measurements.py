@@ -1,18 +1,18 @@
 """A board's measurements as data for the estimator: one line for each mapping that was run.
 
-CSV with a header and these columns. Separators within a field are blanks:
+CSV with a header and these columns; separators within a field are blanks:
 
 =================  ==============================================================================
 networks           names of the catalogue (or .onnx files), in order: ``vgg16 resnet50``
-mapping            a unit per group, networks one after the other. ``UNIT*COUNT`` repeats:
+mapping            a unit per group, networks one after the other; ``UNIT*COUNT`` repeats:
                    ``gpu*12 dla0*8 cpu*20``
-DOMAIN_mhz         a column per clock domain: its clock, or ``off`` if nothing mapped needs it.
-                   ``emc_mhz`` may be missing if the memory has one clock
+DOMAIN_mhz         a column per clock domain: its clock, or ``off`` where nothing mapped needs it;
+                   ``emc_mhz`` may be missing where the memory has one clock
 throughput_hz      mean over the networks, inferences per second
 power_w            total power
 =================  ==============================================================================
 
-Groups are those of ``dse network NAME --groups 20``. A clock must be one of the platform's ladder.
+Groups are those of ``dse network NAME --groups 20``; a clock must be one of the platform's ladder.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLOCK_TOLERANCE = 0.002
 
 
 def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS) -> DataSet:
-    """Return the data set of a CSV file.
+    """The data set of a CSV file.
 
     Raises:
         WorkloadError: on a file, line or field that cannot be used, with its line number.

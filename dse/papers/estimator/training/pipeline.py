@@ -35,7 +35,7 @@ MIN_WORKLOADS = 10
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Which design points are for what. All those of a workload are for the same."""
+    """Which design points are for what; all those of a workload are for the same."""
 
     training: IntArray
     validation: IntArray
@@ -43,10 +43,10 @@ class Split:
 
 
 def split_of(data: DataSet, seed: int) -> Split:
-    """Return workloads shared out at random.
+    """Workloads shared out at random.
 
     Raises:
-        WorkloadError: if there are too few workloads or design points for that.
+        WorkloadError: where there are too few workloads or design points for that.
     """
     count = len(data.workloads)
     training = round(TRAINING_SHARE * count)
@@ -68,7 +68,7 @@ def split_of(data: DataSet, seed: int) -> Split:
 
 
 def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
-    """Return bins with equal counts of the training data, and its scaling. With a short play if the
+    """Bins with equal counts of the training data, and its scaling; with a short play where the
     data's tokens have one."""
     assert data.tokens is not None, "data with tokens"
     training = split.training
@@ -83,7 +83,7 @@ def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
 
 
 def examples_of(data: DataSet, chosen: IntArray, settings: EstimatorSettings) -> Examples:
-    """Return the design points ``chosen`` as sequences with their classes."""
+    """The design points ``chosen`` as sequences with their classes."""
     assert data.tokens is not None, "data with tokens"
     return Examples(
         inputs_of(take_tokens(data.tokens, chosen), settings),
@@ -113,7 +113,7 @@ class HeadAccuracy:
 
 
 def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
-    """Compare predicted and true classes [n]."""
+    """Said and true classes [n] compared."""
     off = np.abs(said - true)
     width = float(np.median(bins.edges[1:] / bins.edges[:-1] - 1.0))
     return HeadAccuracy(
@@ -128,7 +128,7 @@ def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Of both heads, and of the short play alone, if the transformer starts from one."""
+    """Of both heads, and of the short play alone, where the transformer starts from one."""
 
     throughput: HeadAccuracy
     power: HeadAccuracy
@@ -139,7 +139,7 @@ class Accuracy:
 
     @property
     def heads(self) -> dict[str, HeadAccuracy]:
-        """Return the arrays that are there, by name."""
+        """Those there are, by name."""
         names = ("throughput", "played_throughput", "power", "played_power")
         return {name: head for name in names if (head := getattr(self, name)) is not None}
 
@@ -204,7 +204,7 @@ def learn(
 
     Raises:
         KeyboardInterrupt: at a second Ctrl-C, or before the first epoch has ended.
-        WorkloadError: if there are too few data, or no epoch has a loss that is a number.
+        WorkloadError: where there are too few data, or no epoch has a loss that is a number.
     """
     from dse.papers.estimator.training.training import train
 

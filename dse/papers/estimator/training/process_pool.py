@@ -19,7 +19,7 @@ def in_processes(
     jobs: int,
     on_done: Callable[[int], None],
 ) -> list[Result]:
-    """Return ``work`` of every task, in the order of the tasks. With one job in this process.
+    """``work`` of every task, in the order of the tasks; with one job in this process.
 
     Processes are spawned, not forked, so ``work`` must be a function of a module.
 

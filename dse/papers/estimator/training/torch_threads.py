@@ -11,7 +11,7 @@ def one_torch_thread() -> Iterator[None]:
     """Has PyTorch compute on one thread, and afterwards on as many as before.
 
     The products are too small to share: an epoch of the estimator took 3 s of the processor on one
-    thread, and on two of a machine that others were using, if threads wait for one another,
+    thread, and on two of a machine that others were using, where threads wait for one another,
     more than ten times that. Besides, weights then do not depend on the number of cores.
     """
     import torch

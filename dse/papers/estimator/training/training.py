@@ -50,16 +50,16 @@ def train(
     on_batch: Callable[[float], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
-    """Train from random weights. The same seed gives the same weights on the same machine, whatever
-    else it does.
+    """Trains from random weights; the same seed gives the same weights on the same machine,
+    whatever else it does.
 
     Args:
         on_batch: called with the share of all epochs that is done.
-        stop: polled after each batch. True ends the training with the best epoch so far.
+        stop: polled after each batch; True ends the training with the best epoch so far.
 
     Raises:
-        KeyboardInterrupt: if it is stopped before the first epoch has ended.
-        WorkloadError: if no epoch has a loss that is a number.
+        KeyboardInterrupt: where it is stopped before the first epoch has ended.
+        WorkloadError: where no epoch has a loss that is a number.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -105,8 +105,8 @@ def train(
 
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:
-    """Return the examples in batches of sequences of like length, so that there is little padding.
-    Which of them meet, and the order of the batches, is redrawn."""
+    """The examples in batches of sequences of like length, so that there is little padding; which
+    of them meet, and the order of the batches, is redrawn."""
     order = np.argsort(length + 3.0 * rng.random(len(length)), kind="stable")
     batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
     return [batches[i] for i in rng.permutation(len(batches)).tolist()]

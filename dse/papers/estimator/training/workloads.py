@@ -1,7 +1,7 @@
 """Random workloads on MapFormer's board, and design points that a search on them visits.
 
 MapFormer 5 draws 2,000 workloads of 1 to 10 networks, maps each at random and lets every component
-run at a random clock or not at all. It does not say how partitions were drawn. See
+run at a random clock or not at all. It does not say how partitions were drawn; see
 :func:`random_rows` for what was chosen.
 """
 
@@ -45,7 +45,7 @@ def random_workload(
     """From ``least`` to ``most`` of ``networks``, any number of them equally likely, none twice.
 
     Raises:
-        WorkloadError: if there are fewer networks than a workload may have.
+        WorkloadError: where there are fewer networks than a workload may have.
     """
     if not 1 <= least <= most <= len(networks):
         raise WorkloadError(
@@ -62,10 +62,10 @@ def build(
     groups: int = GROUPS,
     known: MutableMapping[Hashable, NetworkTables] | None = None,
 ) -> Problem:
-    """Return the problem of a workload: networks that run freely, for mean throughput and power.
+    """The problem of a workload: networks that run freely, for mean throughput and power.
 
     Args:
-        known: networks that earlier calls have cut and costed. New ones are added.
+        known: networks that earlier calls have cut and costed; new ones are added.
     """
     options = Options(objectives=("throughput", "power"), groups=groups, free_running=True)
     chip = _chip(platform)
@@ -74,21 +74,20 @@ def build(
 
 @lru_cache(maxsize=4)
 def _chip(platform: str) -> Platform:
-    """Return the platform of a file, read once: checking a file takes longer than building a
-    problem on it."""
+    """Checking a platform's file takes longer than building a problem on it."""
     return load_platform(platform)
 
 
 def random_rows(rng: Random, problem: Problem, n: int, judge: Predictor | None = None) -> IntArray:
-    """Return an array [n, groups + domains]: a mix of design points, canonical rows.
+    """[n, groups + domains]: a mix of design points, canonical rows.
 
-    A quarter puts each network on one unit, as simple managers do. A quarter has gone through up to
+    A quarter puts each network on one unit, as simple managers do; a quarter has gone through up to
     40 changes of which those that made it better were kept, "better" being a random weighing of
-    throughput against power. The rest cuts each network into one to three parts on random units.
+    throughput against power; the rest cuts each network into one to three parts on random units.
     All begin with random clocks. What nothing is mapped on is off.
 
     Args:
-        judge: says which changes are improvements. The timeline if None.
+        judge: says which changes are improvements; the timeline if None.
     """
     space = DesignSpace(problem)
     kind = rng.random(n)
@@ -123,7 +122,7 @@ def _improved(space: DesignSpace, rng: Random, rows: IntArray, judge: Predictor)
 
 
 def _value(problem: Problem, judge: Predictor, rows: IntArray, weight: FloatArray) -> FloatArray:
-    """Return an array [n]: a factor of throughput against a factor of power, weighed."""
+    """[n]: a factor of throughput against a factor of power, weighed."""
     judged = judge.predict(problem, rows)
     value: FloatArray = weight * np.log(judged.throughput_hz)
     return value - (1.0 - weight) * np.log(judged.power_w)

@@ -41,7 +41,7 @@ random rows get through many boundaries. The rest is drawn from the entire space
 
 
 class LaMctsEngine:
-    """The tree search. ``answer`` is its result."""
+    """The tree search; ``answer`` is its result."""
 
     name = "la-mcts"
 
@@ -55,7 +55,10 @@ class LaMctsEngine:
         iterations: int = ITERATIONS,
         batch: int = BATCH,
     ) -> None:
-        """Check that scikit-learn is there. Raises: ResultError: if it is missing."""
+        """
+        Raises:
+            ResultError: where scikit-learn is missing.
+        """
         optional_import("sklearn", extra="mapformer", purpose="--engine la-mcts")
         self._space = space
         self._predictor = predictor
@@ -73,20 +76,19 @@ class LaMctsEngine:
 
     @property
     def predictions(self) -> int:
-        """Return the rows that were predicted."""
+        """Rows that were predicted."""
         return len(self._rows)
 
     @property
     def answer(self) -> IntArray | None:
-        """Return an array [width]: the row of the best predicted value. None while none is
-        predicted to keep the cap."""
+        """[width]: the row of the best predicted value; None while none is predicted to keep the
+        cap."""
         best = self._best(np.arange(len(self._rows)))
         return self._rows[best[0]] if len(best) else None
 
     def ask(self) -> IntArray:
-        """Return the row that the first random rows, then that the next iteration would put on the
-        board. If all are predicted to be above the cap there is none, and the next ones follow.
-        """
+        """The row that the first random rows, then that the next iteration would put on the board;
+        where all are predicted to be above the cap there is none, and the next ones follow."""
         while len(self._rows) == 0 or self._left > 0:
             best = self._judged(self._next())
             if len(best):
@@ -94,8 +96,7 @@ class LaMctsEngine:
         return self._rows[:0]
 
     def _next(self) -> IntArray:
-        """Return an array [n, width]: rows to predict, or none if every row near the selected leaf
-        is known."""
+        """[n, width]: rows to predict; none where every row near the selected leaf is known."""
         if len(self._rows) == 0:
             first = self._space.random(self._rng, FIRST)
             return first[unique_rows(first)]
@@ -107,8 +108,7 @@ class LaMctsEngine:
         """No-op: only predictions guide the search."""
 
     def _judged(self, rows: IntArray) -> IntArray:
-        """Return an array [1 or 0, width]: the best of the rows now predicted and added to the
-        tree."""
+        """[1 or 0, width]: has rows predicted, adds them to the tree, and gives the best."""
         if len(rows) == 0:
             return rows
         began = len(self._rows)
@@ -123,13 +123,12 @@ class LaMctsEngine:
         return self._rows[self._best(np.arange(began, len(self._rows)))]
 
     def _best(self, which: IntArray) -> IntArray:
-        """Return an array [1 or 0]: of those the best that keeps the cap."""
+        """[1 or 0]: of those the best that keeps the cap."""
         which = which[np.isfinite(self._values[which])]
         return which[np.lexsort((self._ties[which], self._values[which]))[-1:]]
 
     def _sampled(self, leaf: Leaf) -> IntArray:
-        """Return an array [at most batch, width]: new rows inside the leaf, as many as can be
-        drawn."""
+        """[at most batch, width]: new rows inside the leaf, as many as can be drawn."""
         rows = np.zeros((0, self._space.width), dtype=np.int64)
         for _ in range(ATTEMPTS):
             rows = np.concatenate((rows, self._drawn(leaf)))

@@ -1,4 +1,4 @@
-"""MapFormer's modes of operation, as names for ``--mode``. Nothing heavy is loaded for them."""
+"""MapFormer's modes of operation, as names for ``--mode``; nothing heavy is loaded for them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Mode(Enum):
-    """MapFormer's modes of operation (5.2). Names for ``--mode``."""
+    """MapFormer's modes of operation (5.2); names for ``--mode``."""
 
     HIGH_PERFORMANCE = "HP"
     PERFORMANCE_BOOST = "PB"
@@ -15,12 +15,12 @@ class Mode(Enum):
 
     @property
     def throughput_weight(self) -> float:
-        """Return w_T of Eq. 1."""
+        """W_T of Eq. 1."""
         return _WEIGHTS[self][0]
 
     @property
     def power_weight(self) -> float:
-        """Return w_P of Eq. 1."""
+        """W_P of Eq. 1."""
         return _WEIGHTS[self][1]
 
 

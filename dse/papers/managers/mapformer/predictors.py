@@ -8,7 +8,7 @@ from results.problem.problem import Problem
 
 
 def make_predictor(name: PredictorName) -> Predictor:
-    """Return the predictor of that name."""
+    """The predictor of that name."""
     match name:
         case PredictorName.TIMELINE:
             return TimelinePredictor()
@@ -19,10 +19,10 @@ def make_predictor(name: PredictorName) -> Predictor:
 
 
 def default_predictor(problem: Problem) -> Predictor:
-    """Return the learned one on what it was trained for, networks that run freely on its board. The
+    """The learned one on what it was trained for, networks that run freely on its board; the
     timeline elsewhere.
 
-    Simulation is more accurate, but takes far longer if slow networks run beside fast ones
+    Simulation is more accurate, but takes far longer where slow networks run beside fast ones
     (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
     if not problem.execution.has_frame:

@@ -7,7 +7,7 @@ all between 0 and 1:
 * per network and unit, the share of the network's groups that are mapped there;
 * per network, its edges between different units, as a share of all its edges;
 * per network, the place of its first change of unit, as a share of its length (1: none);
-* per domain with a choice, its clock's place on the ladder, and 0 if the domain is off;
+* per domain with a choice, its clock's place on the ladder, and 0 where the domain is off;
 * per unit, whether anything is mapped there.
 """
 
@@ -20,7 +20,7 @@ from dse.space.design_space import DesignSpace
 
 
 def row_features(space: DesignSpace, rows: IntArray) -> FloatArray:
-    """Return [n, features] of canonical rows [n, groups + domains]."""
+    """[n, features] of canonical rows [n, groups + domains]."""
     mapping = rows[:, : space.groups]
     n, networks = len(rows), len(space.first)
     units = np.arange(len(space.problem.units))

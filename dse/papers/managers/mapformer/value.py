@@ -10,15 +10,14 @@ from dse.papers.managers.mapformer.modes import Mode
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:
-    """Return an array [n]: V = W_T * T - W_P * P, to be maximised. Minus infinity above the
-    threshold (Eq. 1).
+    """[n]: V = W_T * T - W_P * P, to be maximised; minus infinity above the threshold (Eq. 1).
 
     T and P are the predicted classes, 0 to 15: the text calls V "the weighted difference between
     the predicted throughput class and the predicted power consumption class". The printed equation
-    has one more factor, w_2, before W_P, which the paper defines nowhere. The text, Fig. 4 and the
+    has one more factor, w_2, before W_P, which the paper defines nowhere; the text, Fig. 4 and the
     modes know two weights only, so it is taken for what was left of an older name of W_P, and is 1.
 
-    The threshold is compared with the predicted power in watts, the centre of its class if a
+    The threshold is compared with the predicted power in watts, the centre of its class where a
     predictor classifies: classes are too coarse to be a limit (10 and 15 W may share one).
     """
     difference = (
@@ -30,11 +29,10 @@ def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) ->
 
 
 def tie_break(mode: Mode, prediction: Prediction) -> FloatArray:
-    """Return an array [n]: what ranks rows of the same value, to be maximised: W_T * log T - W_P *
-    log P.
+    """[n]: what ranks rows of the same value, to be maximised: W_T * log T - W_P * log P.
 
     The paper has nothing of the kind. Of a predictor that classifies, rows of the same two classes
-    stay tied. One that says more is listened to.
+    stay tied; one that says more is listened to.
     """
     with np.errstate(divide="ignore"):
         rate, power = np.log(prediction.throughput_hz), np.log(prediction.power_w)

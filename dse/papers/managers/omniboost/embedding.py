@@ -2,8 +2,8 @@
 
 OmniBoost (Karatzas and Anagnostopoulos, DAC 2023) stacks, for every processor, a matrix of networks
 by layers with the profiled time of the layer there, and blanks what is mapped elsewhere. Here a row
-of the matrix is a network, a column a group. A cell holds ln(1 + time / 1 us) of the group at the
-fastest clocks if it is mapped on that unit, else 0. Frequencies are not in it: that is what
+of the matrix is a network, a column a group; a cell holds ln(1 + time / 1 us) of the group at the
+fastest clocks where it is mapped on that unit, else 0. Frequencies are not in it: that is what
 MapFormer holds against it.
 """
 
@@ -27,7 +27,7 @@ class Embedding:
     """The matrices of one problem.
 
     Raises:
-        WorkloadError: if it has more units, networks or groups than there are cells.
+        WorkloadError: where it has more units, networks or groups than there are cells.
     """
 
     def __init__(self, space: DesignSpace) -> None:
@@ -47,7 +47,7 @@ class Embedding:
         self._cells = np.log1p(micros).astype(np.float32)
 
     def of(self, mappings: IntArray) -> NDArray[np.float32]:
-        """Return [n, 4, 10, 32] single precision from mappings [n, groups and more]."""
+        """[n, 4, 10, 32] single precision from mappings [n, groups and more]."""
         mappings = mappings[:, : self._groups]
         n = len(mappings)
         tensor = np.zeros((n, UNITS, NETWORKS, GROUPS), dtype=np.float32)

@@ -2,7 +2,7 @@
 
 Known: a small residual convolutional network that regresses the mean throughput. Chosen: three 3x3
 convolutions, the second with a shortcut around it, mean and maximum over all cells, two fully
-connected layers. The target is the logarithm of inferences per second, standardised.
+connected layers; the target is the logarithm of inferences per second, standardised.
 Weights are made by :mod:`dse.papers.managers.omniboost.training` and kept as safetensors.
 """
 
@@ -45,7 +45,7 @@ BATCH = 64
 
 @dataclass(frozen=True, eq=False)
 class OmniBoostNetwork:
-    """Weights by name. See ``SHAPES``."""
+    """Weights by name; see ``SHAPES``."""
 
     weights: Mapping[str, Singles]
 
@@ -59,7 +59,7 @@ class OmniBoostNetwork:
                 )
 
     def throughput_hz(self, embedded: Singles) -> FloatArray:
-        """Return an array [n]: mean inferences per second from [n, 4, 10, 32]."""
+        """[n]: mean inferences per second from [n, 4, 10, 32]."""
         parts = [self._forward(embedded[i : i + BATCH]) for i in range(0, len(embedded), BATCH)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -78,10 +78,10 @@ class OmniBoostNetwork:
 
 
 def read_omniboost(path: Path) -> OmniBoostNetwork:
-    """Return weights from a file.
+    """Weights from a file.
 
     Raises:
-        ResultError: if it cannot be read, or is another network's.
+        ResultError: where it cannot be read, or is another network's.
     """
     purpose = "--engine omniboost"
     package = optional_import("safetensors", extra="mapformer", purpose=purpose)
@@ -93,7 +93,7 @@ def read_omniboost(path: Path) -> OmniBoostNetwork:
 
 
 def _convolved(x: Singles, weight: Singles, bias: Singles) -> Singles:
-    """Return an array [n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
+    """[n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, channels, rows, columns = x.shape

@@ -43,7 +43,7 @@ THRESHOLDS_W = (10, 15, 30)
 
 @dataclass
 class _Node:
-    """A decided beginning of the mapping. Children by unit."""
+    """A decided beginning of the mapping; children by unit."""
 
     visits: int = 0
     total: float = 0.0
@@ -76,7 +76,7 @@ class OmniBoost(Manager):
         return None
 
     def decide(self) -> IntArray:
-        """Return an array [groups + domains]: the best of all playouts by prediction."""
+        """[groups + domains]: the best of all playouts by prediction."""
         threads = optional_import("threadpoolctl", extra="mapformer", purpose="--engine omniboost")
         # One playout is too little work to share: threads would cost more than they bring.
         with threads.threadpool_limits(1):
@@ -102,8 +102,7 @@ class OmniBoost(Manager):
     def _play(
         self, root: _Node, units: tuple[int, ...], low: float, high: float
     ) -> tuple[list[_Node], IntArray]:
-        """Play one game: down the tree, one new node, then at random. The nodes passed, and
-        [groups]."""
+        """One game: down the tree, one new node, then at random. The nodes passed, and [groups]."""
         space, rng = self._space, self._rng
         owner, size = space.owner.tolist(), space.size.tolist()
         draws = rng.random((space.groups, 2)).tolist()
@@ -134,8 +133,7 @@ class OmniBoost(Manager):
 
 
 def _promising(node: _Node, choices: list[int], low: float, high: float) -> int:
-    """Return the child of the largest upper confidence bound. Rewards as shares of the range
-    seen."""
+    """The child of the largest upper confidence bound; rewards as shares of the range seen."""
     extent = max(high - low, 1e-12)
 
     def bound(unit: int) -> float:
@@ -150,7 +148,7 @@ class OmniBoostStar(OmniBoost):
     """OmniBoost with the estimator of the present power threshold.
 
     Raises:
-        WorkloadError: if the power cap is none of those that it was trained for.
+        WorkloadError: where the power cap is none of those that it was trained for.
     """
 
     name = "omniboost-star"
@@ -169,14 +167,14 @@ class OmniBoostStar(OmniBoost):
 
 
 def weights_name(threshold_w: int | None) -> str:
-    """Return the file of the weights that come with the program."""
+    """The file of the weights that come with the program."""
     return (
         "omniboost.safetensors" if threshold_w is None else f"omniboost_{threshold_w}w.safetensors"
     )
 
 
 def shipped_network(threshold_w: int | None) -> OmniBoostNetwork:
-    """Return the weights that come with the program, for samples within a threshold, or for all."""
+    """The weights that come with the program, for samples within a threshold, or for all."""
     folder = resources.files("dse.papers.managers.omniboost.weights")
     with resources.as_file(folder / weights_name(threshold_w)) as path:
         return read_omniboost(Path(path))

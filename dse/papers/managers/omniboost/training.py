@@ -1,8 +1,8 @@
-"""Trains OmniBoost's estimators. Needs PyTorch (the extra ``learn``). Run as a module.
+"""Trains OmniBoost's estimators; needs PyTorch (the extra ``learn``). Run as a module.
 
 ``python -m dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set of ``dse
 learn`` and writes weights for all samples, and for those within 10, 15 and 30 W (OmniBoost*).
-OmniBoost's loss is the mean absolute error. Of its schedule nothing is known: Adam at 1e-3, falling
+OmniBoost's loss is the mean absolute error; of its schedule nothing is known: Adam at 1e-3, falling
 as a cosine.
 """
 
@@ -34,7 +34,7 @@ LEARNING_RATE = 1e-3
 
 
 def embed(data: DataSet) -> Singles:
-    """Return an array [n, 4, 10, 32]: the embedding of every sample."""
+    """[n, 4, 10, 32]: the embedding of every sample."""
     known: dict[Hashable, NetworkTables] = {}
     parts = []
     for w, names in enumerate(data.workloads):
@@ -54,10 +54,10 @@ def train(
     epochs: int = EPOCHS,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> dict[str, Singles]:
-    """Return weights by name, single precision, from samples [n, 4, 10, 32] and what they gave [n].
+    """Weights by name, single precision, from samples [n, 4, 10, 32] and what they gave [n].
 
     Raises:
-        ResultError: if PyTorch is not installed.
+        ResultError: where PyTorch is not installed.
     """
     torch = optional_import("torch", extra="learn", purpose="training")
     with one_torch_thread():
@@ -100,7 +100,7 @@ def _trained(
 
 
 def _network(torch: Any) -> Any:
-    """Return the network of :mod:`dse.papers.managers.omniboost.network`, to be trained."""
+    """The network of :mod:`dse.papers.managers.omniboost.network`, to be trained."""
     nn = torch.nn
 
     class Network(nn.Module):  # type: ignore[misc,name-defined]
@@ -123,7 +123,7 @@ def _network(torch: Any) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the command. Exit status 2 on input that cannot be used."""
+    """The command; exit status 2 on input that cannot be used."""
     parser = argparse.ArgumentParser(description="Trains OmniBoost's estimators.")
     parser.add_argument("data", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)

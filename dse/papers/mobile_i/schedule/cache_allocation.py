@@ -23,7 +23,7 @@ class Allocation:
 
     @property
     def prologue(self) -> int:
-        """Return the largest retiming value, max r."""
+        """max r."""
         return max(self.ahead)
 
 
@@ -63,7 +63,7 @@ class _Recursion:
             cached.remove(max(full, key=lambda n: (self._graph.transfers[n].size_bytes, n)))
 
     def visit(self, place: int, chosen: frozenset[int]) -> None:
-        """Both ways for each candidate. Ends if even all that are left would not gain."""
+        """Both ways for each candidate; ends where even all that are left would not gain."""
         open_set = chosen.union(self.candidates[place:])
         ahead = self._ahead(open_set)
         if max(ahead) >= self.best.prologue:
@@ -81,14 +81,14 @@ class _Recursion:
 
 
 def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
-    """Return the transfers to cache and the least r that they allow, for a given placement.
+    """The transfers to cache and the least r that they allow, for a given placement.
 
     Only those are candidates that a faster transfer brings a period closer and that fit into a
     cache. The paper says "recursively visiting the solution with the minimum prologue": here each
-    candidate is taken or left, sinks first. A branch ends if all of its candidates together
+    candidate is taken or left, sinks first; a branch ends where all of its candidates together
     would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
     what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`.
-    Beyond ``MAX_VISITS`` branches the best so far is kept. ``is_least`` says whether that
+    Beyond ``MAX_VISITS`` branches the best so far is kept; ``is_least`` says whether that
     happened.
     """
     recursion = _Recursion(graph, placement, cache_bytes)
@@ -99,8 +99,8 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
 
 
 def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
-    """Return transfers in topological order, each that fits, whatever it gains (Memolution, as
-    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it). Too many are taken back
+    """Transfers in topological order, each that fits, whatever it gains (Memolution, as
+    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it); too many are taken back
     from the last on."""
     cached = {
         number

@@ -16,9 +16,9 @@ def overflowing(
     cached: Collection[int],
     cache_bytes: int,
 ) -> list[int]:
-    """Cached transfers that hold data if and when a cache has its highest level, above its size.
+    """Cached transfers that hold data where and when a cache has its highest level, above its size.
 
-    Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later. What
+    Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later; what
     lies there longer than a period overlaps with that of the next frames. Empty if all fits.
     """
     period = placement.period_ps

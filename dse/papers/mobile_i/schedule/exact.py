@@ -8,12 +8,11 @@ from results.problem.problem import Problem
 
 
 def least_largest_load(problem: Problem, *, time_limit_s: float = 10.0) -> float:
-    """Return a lower bound in ps: on no mapping, at no clocks, has every unit less to do per frame.
-    So no pipeline of the problem's groups has a shorter period, periodic or self-timed, in the long
-    run.
+    """ps: on no mapping, at no clocks, has every unit less to do per frame; so no pipeline of the
+    problem's groups has a shorter period, periodic or self-timed, in the long run.
 
     Times are the least over all clocks, contention and limits on mappings are left out. Proved by
-    scipy's HiGHS: the least largest load itself, or if time is up what is proved by then.
+    scipy's HiGHS: the least largest load itself, or where time is up what is proved by then.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 

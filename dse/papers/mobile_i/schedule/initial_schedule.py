@@ -16,15 +16,14 @@ UTILISATION_LIMIT = Fraction(92, 100)
 
 @dataclass(frozen=True)
 class InitialSchedule:
-    """X_p copies and if their tasks run."""
+    """X_p copies and where their tasks run."""
 
     copies: int
     placement: Placement
 
 
 def longest_first(graph: TaskGraph, copies: int = 1) -> list[int]:
-    """Return the order of line 1: by execution time, longest first. Equal ones in topological
-    order, copy by copy."""
+    """Line 1: by execution time, longest first; equal ones in topological order, copy by copy."""
     size = len(graph.tasks)
     order = sorted(range(size), key=lambda number: -graph.tasks[number].time_ps)
     return [
@@ -43,23 +42,23 @@ def initial_schedule(
     utilisation_limit: Fraction = UTILISATION_LIMIT,
     max_copies: int | None = None,
 ) -> InitialSchedule:
-    """Run Algorithm III.1.
+    """Algorithm III.1.
 
     The pseudo-code puts each copy, longest task first, on top of the copies before it. That cannot
-    keep what the text promises, the least period and a utilisation above the limit: if one task
+    keep what the text promises, the least period and a utilisation above the limit: where one task
     is most of the work (AgeNet: two thirds), each copy begins with it on engines that are evenly
     loaded, and U_p stays near 0.7 for any number of copies. So line 1 sorts the tasks of all X_p
     copies, as its result is "an initial schedule for X_p groups", for each X_p separately.
 
-    Line 11: if X_lim is reached below the limit, the copies with the largest U_p, the fewest of
-    them. The paper gives no X_lim. Here it is the number of engines. With so many, a copy on each
+    Line 11: where X_lim is reached below the limit, the copies with the largest U_p, the fewest of
+    them. The paper gives no X_lim; here it is the number of engines. With so many, a copy on each
     engine has U_p = 1, so there is a schedule that meets any limit.
 
     Args:
-        max_copies: X_lim. None: the number of engines.
+        max_copies: X_lim; None: the number of engines.
 
     Raises:
-        ResultError: if there is no engine, or X_lim is below 1.
+        ResultError: where there is no engine, or X_lim is below 1.
     """
     limit = engines if max_copies is None else max_copies
     if engines < 1 or limit < 1:

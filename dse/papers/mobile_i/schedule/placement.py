@@ -11,7 +11,7 @@ from results.periodic.task_graph import TaskGraph
 
 @dataclass(frozen=True)
 class Placement:
-    """An engine and a start for every task of all copies. Ends never pass the period."""
+    """An engine and a start for every task of all copies; ends never pass the period."""
 
     period_ps: int
     engine: tuple[int, ...]
@@ -19,7 +19,7 @@ class Placement:
 
 
 def place_in_order(graph: TaskGraph, engines: int, order: Sequence[int]) -> Placement:
-    """Return one task after the other onto the engine with the least load (III.1, lines 4 and 5).
+    """One task after the other onto the engine with the least load (III.1, lines 4 and 5).
 
     Equal loads: the engine with the lower number. Dependences are left to retiming.
 

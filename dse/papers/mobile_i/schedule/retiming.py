@@ -9,8 +9,8 @@ from results.periodic.task_graph import TaskGraph
 
 
 def distances(graph: TaskGraph, placement: Placement, cached: Collection[int]) -> list[int]:
-    """Return for each transfer the least r(i) - r(j): Eq. 2 with r = -R, d_i + c_ij <= s_j + (r(i)
-    - r(j)) c_p, so ceil((d_i + c_ij - s_j) / c_p)."""
+    """Per transfer, the least r(i) - r(j): Eq. 2 with r = -R,
+    d_i + c_ij <= s_j + (r(i) - r(j)) c_p, so ceil((d_i + c_ij - s_j) / c_p)."""
     start, period = placement.start_ps, placement.period_ps
     result = []
     for number, edge in enumerate(graph.transfers):
@@ -21,7 +21,7 @@ def distances(graph: TaskGraph, placement: Placement, cached: Collection[int]) -
 
 
 def least_ahead(graph: TaskGraph, needed: list[int]) -> list[int]:
-    """Return the least r >= 0 that keeps all distances, from the last task to the first.
+    """The least r >= 0 that keeps all distances, from the last task to the first.
 
     It is the longest path to any task without successors (Leiserson and Saxe): one pass, since
     transfers go from lower to higher tasks.

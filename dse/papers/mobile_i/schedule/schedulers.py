@@ -41,10 +41,10 @@ def mobile_i(
     inferences: int = DEFAULT_INFERENCES,
     paper_only: bool = False,
 ) -> PeriodicSchedule:
-    """Return the complete Mobile-I: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
+    """The complete Mobile-I: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
 
     The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
-    initial order needs a shorter prologue. Both placements leave long prologues. Unless they are
+    initial order needs a shorter prologue. Both placements leave long prologues; unless they are
     at the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. Kept is what
     has the least latency (Eq. 3) of ``inferences`` and the utilisation that Algorithm III.1 reached
     or was to reach.
@@ -87,14 +87,14 @@ def mobile_i(
 def memolution(
     graph: TaskGraph, array: EngineArray, copies: int, *, copy_by_copy: bool = False
 ) -> PeriodicSchedule:
-    """Run Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
+    """Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
 
     IV.B: it "does not consider the timing differences among tasks". So tasks go to the least loaded
-    engine in topological order and stay there. Caches are filled in topological order, too. The
-    paper does not say how often a period runs the graph: as often as with Mobile-I (``copies``).
-    Nor in which order tasks of several copies come: a task of all copies before the next one. Of
+    engine in topological order and stay there; caches are filled in topological order, too. The
+    paper does not say how often a period runs the graph: as often as with Mobile-I (``copies``);
+    nor in which order tasks of several copies come: a task of all copies before the next one. Of
     the two readings that one was chosen for its utilisation, which is the nearer one to the
-    published. ``python -m examples.mobile_i.table2`` has both.
+    published; ``python -m examples.mobile_i.table2`` has both.
 
     Args:
         copy_by_copy: the other reading, one copy after the other.
@@ -110,9 +110,9 @@ def memolution(
 
 
 def sparta(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSchedule:
-    """Run SPARTA as the Mobile-I paper describes it: every dependence is kept inside the period.
+    """SPARTA as the Mobile-I paper describes it: every dependence is kept inside the period.
 
-    IV.B: it "does not change data dependency relationships across multiple periods". Data passes
+    IV.B: it "does not change data dependency relationships across multiple periods"; data passes
     through the memory. Copies as for :func:`memolution`.
     """
     tasks = repeated(graph, copies)

@@ -7,8 +7,7 @@ from results.periodic.task_graph import TaskGraph
 
 
 def upward_ranks(graph: TaskGraph) -> list[int]:
-    """Return for each task the longest path from its start to the end of the graph, transfers
-    included."""
+    """Per task, the longest path from its start to the end of the graph, transfers included."""
     rank = [task.time_ps for task in graph.tasks]
     for edge in sorted(graph.transfers, key=lambda edge: edge.source, reverse=True):
         through = graph.tasks[edge.source].time_ps + edge.memory_ps + rank[edge.target]
@@ -17,9 +16,9 @@ def upward_ranks(graph: TaskGraph) -> list[int]:
 
 
 def dependent_schedule(graph: TaskGraph, engines: int) -> Placement:
-    """Return longest way to go first, each task on the engine that can start it first. The period
-    ends with the last task. Of several such engines, the one that has been idle for the shortest
-    time ("throughput-aware": the others stay free for tasks that are ready earlier)."""
+    """Longest way to go first, each task on the engine that can start it first; the period ends
+    with the last task. Of several such engines, the one that has been idle for the shortest time
+    ("throughput-aware": the others stay free for tasks that are ready earlier)."""
     rank = upward_ranks(graph)
     into: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
     for edge in graph.transfers:

@@ -2,9 +2,9 @@
 
 Algorithm III.2 leaves every task on the engine that Algorithm III.1 gave it, and a path of the
 graph has to jump from slot to slot. Decomposed software pipelining (Gasperoni and Schwiegelshohn
-1994, Wang, Eisenbeis, Jourdan and Su 1994) goes the other way round: first every task gets its
-stage, the number of periods ahead, as if there were engines enough. Then all tasks are scheduled as
-one list inside a period, which keeps the dependences within a stage. Retiming keeps the others. The
+1994; Wang, Eisenbeis, Jourdan and Su 1994) goes the other way round: first every task gets its
+stage, the number of periods ahead, as if there were engines enough; then all tasks are scheduled as
+one list inside a period, which keeps the dependences within a stage; retiming keeps the others. The
 fewer stages, the shorter the prologue, and the harder a list with few gaps. So tasks count as
 longer than they are while stages are assigned, by a percentage, and several of these are tried.
 """
@@ -28,14 +28,13 @@ out."""
 def stages_of(
     graph: TaskGraph, period_ps: int, *, stretch: int = PERCENT, latest_ps: int = 0
 ) -> list[int]:
-    """Return for each task of one copy its stage r >= 0 with engines without end, everything as
-    late as can be.
+    """Per task of one copy its stage r >= 0 with engines without end, everything as late as can be.
 
-    No task crosses the end of a period. One longer than it counts as long as it.
+    No task crosses the end of a period; one longer than it counts as long as it.
 
     Args:
         stretch: percentage of their times that tasks count as.
-        latest_ps: if the last tasks end, before the end of stage 0.
+        latest_ps: where the last tasks end, before the end of stage 0.
     """
     out: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
     for edge in graph.transfers:
@@ -107,8 +106,8 @@ def staged_placement(
 def staged_placements(
     graph: TaskGraph, engines: int, copies: int, period_ps: int
 ) -> Iterator[Placement]:
-    """Return placements for several percentages and shifts, each choice of stages once.
-    ``period_ps``: what the stages are made for."""
+    """Placements for several percentages and shifts, each choice of stages once; ``period_ps``:
+    what the stages are made for."""
     seen = set()
     for shift in SHIFTS if copies > 1 else SHIFTS[:1]:
         for stretch in STRETCHES:
