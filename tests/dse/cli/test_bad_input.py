@@ -87,7 +87,7 @@ UNKNOWN = [
     (("squeezenet", *ON_XAVIER, "--objective", "latency", "--objective", "enrgy"), "energy?"),
     (("squeezenet", *ON_XAVIER, "--objective", "energy", "--objective", "latency:x"), "'x'"),
     (("squeezenet", *ON_XAVIER, "--objective", "latncy"), "did you mean latency?"),
-    (("squeezenet", *ON_XAVIER, "--engine", "nsag2"), "did you mean nsga2?"),
+    (("squeezenet", *ON_XAVIER, "--engine", "nsag2"), "did you mean nsga2 or"),
     (("squeezenet", *ON_XAVIER, "--deadline", "vgg19=3"), "no network 'vgg19'"),
     (("squeezenet", *ON_XAVIER, "--min-rate", "5"), "--free-running is required"),
     (("squeezenet", *ON_XAVIER, "--pin", "vgg19:0=gpu"), "no network 'vgg19'"),
