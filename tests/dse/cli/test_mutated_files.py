@@ -22,6 +22,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from benchmarks.robustness.texts import MEASURED_TABLE, SDF3
+
 ROOT = Path(__file__).parents[3]
 MUTATIONS = int(os.environ.get("DSE_MUTATIONS", "12"))
 XAVIER = "jetson-agx-xavier"
@@ -29,29 +31,12 @@ TEGRASTATS = (
     "RAM 2000/7852MB (lfb 1154x4MB) CPU [1%@345,off,off,3%@345,0%@345,2%@345] EMC_FREQ 4%@1600 "
     "GR3D_FREQ 10%@624 VDD_SYS_GPU 152/153 VDD_SYS_SOC 687/600 VDD_IN 3056/2900 VDD_SYS_CPU 150/140"
 )
-SDF3 = """<?xml version="1.0"?>
-<sdf3 type="sdf" version="1.0"><applicationGraph name="g">
-<sdf name="g" type="G">
-<actor name="a" type="A"><port name="p" type="out" rate="2"/></actor>
-<actor name="b" type="B"><port name="q" type="in" rate="3"/></actor>
-<channel name="c" srcActor="a" srcPort="p" dstActor="b" dstPort="q" initialTokens="6"/>
-</sdf><sdfProperties>
-<actorProperties actor="a"><processor type="x" default="true"><executionTime time="3"/></processor>
-</actorProperties>
-<actorProperties actor="b"><processor type="x" default="true"><executionTime time="5"/></processor>
-</actorProperties></sdfProperties></applicationGraph></sdf3>
-"""
 MAPPING = {
     "format": "paretosoc-mapping/1",
     "mapping": {"squeezenet": {"0": "gpu", "1-2": "gpu"}},
     "operating_points": {"gpu": 1377, "emc": "max", "dla": None},
 }
 LAYERS = [{"count": 100}, {"name": "n0", "timeMs": 3.5, "averageMs": 0.35, "percentage": 2}]
-TABLE = "network,unit,gpu_mhz,emc_mhz,ms\n" + "".join(
-    f"bvlc_alexnet,gpu,{gpu},{emc},{9000 / gpu + 4000 / emc}\n"
-    for gpu in (624.75, 1122)
-    for emc in (665.6, 1866)
-)
 REPLAY = {
     "platform": XAVIER,
     "units": ["gpu", "dla0"],
@@ -123,7 +108,7 @@ def documents() -> dict[str, tuple[str, bytes, Callable[[Path], list[Any]]]]:
             *("l.json", json.dumps(LAYERS).encode()),
             lambda f: ["import", "trtexec", f, *imported],
         ),
-        "table": ("t.csv", TABLE.encode(), lambda f: ["calibrate", f, "-p", "jetson-tx2"]),
+        "table": ("t.csv", MEASURED_TABLE.encode(), lambda f: ["calibrate", f, "-p", "jetson-tx2"]),
         "onnx": ("n.onnx", model(), lambda f: ["network", f]),
         "onnxruntime": (
             *("o.json", json.dumps(SESSION).encode()),
