@@ -24,7 +24,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 # Compiles all kernels; numba keeps the machine code beside the sources.
 $(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
-	$(BIN)/python -m dse.compile
+	$(BIN)/python -m paretosoc.dse.compile
 	@touch $@
 
 demo: $(VENV)/.installed

@@ -24,20 +24,26 @@ from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import timed
 from benchmarks.oracles.job_shop import has_solver, solve_job_shop
 from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
-from common.deadline import Deadline
-from common.units import PS_PER_MS
-from dse.certificate.cover import cover_smtlib, prove_cover
-from dse.certificate.fastest import FastestResult, find_fastest
-from dse.certificate.formulation.prove import prove_formulation
-from dse.certificate.formulation.refute import NotShown
-from dse.compile.load import load_proof_code
-from fitness.check.leaves import leaf_table
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.contention import contention_table
-from results.front.proof_tree import ProofTree, tree_bytes
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import DesignPoint, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.common.deadline import Deadline
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.dse.certificate.formulation.prove import prove_formulation
+from paretosoc.dse.certificate.formulation.refute import NotShown
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.contention import contention_table
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
+    DesignPoint,
+    Problem,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
 
 SEED = 1
 TIME_LIMIT_S = 30.0
@@ -180,10 +186,10 @@ def random_chains(
 def two_deep_networks(*, max_transitions: int) -> Problem:
     """Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA, all clocks at their maximum,
     every legal cut."""
-    from dse.problem.build import build_problem
-    from dse.workload.options import Options
-    from dse.workload.workload import workload_of
-    from platforms.io.platform_file import load_platform
+    from paretosoc.dse.problem.build import build_problem
+    from paretosoc.dse.workload.options import Options
+    from paretosoc.dse.workload.workload import workload_of
+    from paretosoc.platforms.io.platform_file import load_platform
 
     platform = load_platform("jetson-agx-xavier")
     options = Options(

@@ -22,21 +22,21 @@ from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.harness.timing import timed
 from benchmarks.problems.reference_problem import reference_problem
-from common.deadline import Deadline
-from common.units import PPM
-from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
-from dse.certificate.strategy import TOLERANCES_PPM
-from dse.compile.load import load_proof_code
-from dse.problem.build import build_problem
-from dse.search.driver import Budget, search
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from fitness.objectives import make_outcomes
-from platforms.io.platform_file import load_platform
-from results.front.proof_tree import tree_bytes
-from results.problem.problem import Problem
+from paretosoc.common.deadline import Deadline
+from paretosoc.common.units import PPM
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
+from paretosoc.dse.certificate.strategy import TOLERANCES_PPM
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0
 EVALUATIONS = 20_000

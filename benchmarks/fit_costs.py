@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from fitness.cost_model.clock_law import parts_norm
-from fitness.cost_model.fusion import network_launches
-from fitness.cost_model.roofline import unit_model
-from platforms.io.platform_file import load_platform
-from platforms.measurement import is_same_network
-from sdf.catalogue.catalogue import catalogue, load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.fitness.cost_model.clock_law import parts_norm
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.roofline import unit_model
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import is_same_network
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 BOARDS = ("jetson-agx-xavier", "jetson-agx-orin-32gb")
 UNITS = ("gpu", "dla0")

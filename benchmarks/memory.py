@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.report import Column, parser, show
-from common.units import BYTES_PER_MB
-from dse.tools.deploy.random_weights import give_random_weights
-from results.io.optional import optional_import
-from sdf.catalogue.catalogue import load_network, model_file
-from sdf.grouping.activations import peak_activation_elements
-from sdf.grouping.cuts import layers_of
-from sdf.onnx.parts import cut_model
+from paretosoc.common.units import BYTES_PER_MB
+from paretosoc.dse.tools.deploy.random_weights import give_random_weights
+from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.catalogue.catalogue import load_network, model_file
+from paretosoc.sdf.grouping.activations import peak_activation_elements
+from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.onnx.parts import cut_model
 
 NETWORKS = (
     *("alexnet", "densenet121", "googlenet", "inception_v4", "mobilenet_v1", "mobilenet_v2"),

@@ -31,18 +31,18 @@ from benchmarks.problems.enumerated.frames import enumerated
 from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.rates import enumerated_rates
 from benchmarks.problems.enumerated.space import Enumerated, front_of, holds_a_point, is_within
-from dse.certificate.boxes.prove import bound_front
-from dse.certificate.certify import Limits, prove
-from dse.certificate.preconditions import Goal, Provable, provable
-from dse.certificate.strategy import prove_front
-from dse.certificate.verify.bounds import wrong_bounds
-from results.errors import ResultError
-from results.front.bounds import BoundProof
-from results.front.certificate import CertificateStatus
-from results.front.dominance import non_dominated
-from results.front.front import BoundSummary, Front
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.boxes.prove import bound_front
+from paretosoc.dse.certificate.certify import Limits, prove
+from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
+from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
 
 DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
     enumerated,

@@ -26,20 +26,20 @@ import numpy as np
 from benchmarks.harness.against import add_option, shown_against
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.problems.search_problems import PROBLEMS, SearchProblem, reference_front
-from common.arrays import IntArray
-from dse.certificate.branch_and_bound import find_front
-from dse.search.base import Engine
-from dse.search.driver import Budget, search
-from dse.search.optimizers.annealing import AnnealingEngine
-from dse.search.optimizers.exhaustive import ExhaustiveEngine
-from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
-from dse.search.optimizers.pymoo_adapters import stock_nsga2
-from dse.search.optimizers.random_search import RandomEngine
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.annealing import AnnealingEngine
+from paretosoc.dse.search.optimizers.exhaustive import ExhaustiveEngine
+from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
+from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
+from paretosoc.dse.search.optimizers.random_search import RandomEngine
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import OutcomeFunction, Outcomes, make_outcomes
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.problem.problem import Problem
 
 JOBS = 2
 COLUMNS = (

@@ -28,14 +28,14 @@ from scipy.stats import spearmanr
 
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.peers.environment import installed
-from common.cache import user_cache
-from dse.tools.sensitivity.loss import PPM, Metric
-from dse.tools.sensitivity.measure import LossMeter, layer_losses
-from dse.tools.sensitivity.rewrite import INT8
-from dse.tools.sensitivity.samples import Sample
-from dse.tools.sensitivity.trained_model import TrainedModel, trained_model
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.common.cache import user_cache
+from paretosoc.dse.tools.sensitivity.loss import PPM, Metric
+from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses
+from paretosoc.dse.tools.sensitivity.rewrite import INT8
+from paretosoc.dse.tools.sensitivity.samples import Sample
+from paretosoc.dse.tools.sensitivity.trained_model import TrainedModel, trained_model
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 REQUIREMENTS = ("--no-deps", "rapidocr-onnxruntime", "silero-vad")
 GROUPS = 12

@@ -21,29 +21,29 @@ from pathlib import Path
 
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.problems.search_problems import GROUPS_EACH, TEN_NETWORKS
-from common.arrays import IntArray
-from common.units import PPM, PS_PER_MS
-from dse.certificate.boxes.prove import bound_front, default_boxes
-from dse.certificate.seed_front import seed_front
-from dse.certificate.verify.bounds import wrong_bounds
-from dse.compile.load import load_proof_code
-from dse.problem.build import build_problem
-from dse.search.driver import Budget, search
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.objectives import make_outcomes
-from platforms.io.platform_file import load_platform
-from results.front.front import Front
-from results.plots.style import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM, PS_PER_MS
+from paretosoc.dse.certificate.boxes.prove import bound_front, default_boxes
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.front.front import Front
+from paretosoc.results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
     PICTURE_MAKERS,
     picture_settings,
     use_log_scale,
 )
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 SIXTEEN = (
     *TEN_NETWORKS,

@@ -31,9 +31,9 @@ from benchmarks.harness.report import Column, parser, show
 from benchmarks.harness.timing import best_of_each, timed
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
-from results.problem.problem import Problem
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from paretosoc.results.problem.problem import Problem
 
 COLUMNS = (
     *SIZE_COLUMNS,

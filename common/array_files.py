@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from common.errors import DseError
+from paretosoc.common.errors import DseError
 
 MAX_ARRAY_BYTES = 1 << 30
 """A few kilobytes of a compressed file can claim to be more than any memory holds."""

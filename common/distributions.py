@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from importlib.metadata import packages_distributions
 
-IMPORT_NAMES = ("common", "dse", "fitness", "platforms", "results", "sdf")
-DISTRIBUTION = "paretosoc"
+_OURS = "paretosoc"
 
 
-def foreign_owners() -> dict[str, tuple[str, ...]]:
-    """Import name to the other distributions that installed files under it.
-
-    The later of two such installations has overwritten files of the earlier one.
-    """
-    owners = packages_distributions()
-    found = {name: {*owners.get(name, ())} - {DISTRIBUTION} for name in IMPORT_NAMES}
-    return {name: tuple(sorted(others)) for name, others in found.items() if others}
+def owners_of_dse() -> tuple[str, ...]:
+    """Return the other distributions that installed a package ``dse``, which ``import dse`` finds
+    before ours."""
+    return tuple(sorted({*packages_distributions().get("dse", ())} - {_OURS}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.text import printable
+from paretosoc.common.text import printable
 
 MAX_MESSAGE = 4_000
 """Characters. Text from a file may be a million times as long."""

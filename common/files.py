@@ -6,8 +6,8 @@ import os
 from contextlib import nullcontext
 from pathlib import Path
 
-from common.errors import DseError
-from common.unfinished import unfinished
+from paretosoc.common.errors import DseError
+from paretosoc.common.unfinished import unfinished
 
 MAX_BYTES = 1 << 28
 """Larger documents and logs were given by mistake. Their parsed content takes several times the

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from common.strict_json import parse_json
+from paretosoc.common.strict_json import parse_json
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from common.errors import DseError
-from common.text import has_control_characters, printable, shortened
+from paretosoc.common.errors import DseError
+from paretosoc.common.text import has_control_characters, printable, shortened
 
 _ESCAPE = re.compile(r"\\[bfnrtu]")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import DseError as DseError
+from paretosoc.common.errors import DseError as DseError
 
 
 class WorkloadError(DseError, ValueError):

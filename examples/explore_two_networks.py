@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import dse
+import paretosoc as dse
 
 
 def main(folder: Path, evaluations: int) -> None:

@@ -14,13 +14,13 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from common.units import PS_PER_MS
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import Workload, WorkloadNetwork
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.problem.problem import Problem
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.problem.problem import Problem
 
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 

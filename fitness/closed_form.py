@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from fitness.simulator.layout import make_plan
-from fitness.simulator.tables import Tables
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from results.problem.problem import ChannelCosts, Problem
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.simulator.layout import make_plan
+from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.problem.problem import ChannelCosts, Problem
 
 MAX_UNITS = 63
 """The units that a design point uses are the bits of one integer."""
@@ -90,7 +90,7 @@ def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
         ValueError: where the problem's execution model is not the closed form, or it has more units
             than bits in an integer.
     """
-    from fitness.simulator.closed_form import evaluate_loads
+    from paretosoc.fitness.simulator.closed_form import evaluate_loads
 
     execution = problem.execution
     if not isinstance(execution, ClosedForm):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from common.units import UW_PER_MW
-from results.problem.arithmetic import MAX_PERIODS
-from results.problem.problem import Problem
+from paretosoc.common.units import UW_PER_MW
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
+from paretosoc.results.problem.problem import Problem
 
 
 class ConstraintKind(Enum):

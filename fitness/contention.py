@@ -19,11 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from common.units import KBPS_PER_GBPS
-from platforms.platform import Contention
-from results.errors import ResultError
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from results.problem.problem import ContentionTable
+from paretosoc.common.units import KBPS_PER_GBPS
+from paretosoc.platforms.platform import Contention
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.results.problem.problem import ContentionTable
 
 LIMIT = 1 << 63
 COARSE_KBPS = (1_000, 10_000, 100_000)

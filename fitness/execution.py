@@ -23,10 +23,10 @@ from functools import partial
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from fitness.closed_form import make_load_evaluator
-from fitness.reference.closed_form import plain_loads
-from fitness.simulate import (
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.closed_form import make_load_evaluator
+from paretosoc.fitness.reference.closed_form import plain_loads
+from paretosoc.fitness.simulate import (
     Evaluation,
     design_of,
     dynamic_by_unit,
@@ -34,11 +34,11 @@ from fitness.simulate import (
     row_of,
     simulate,
 )
-from fitness.simulate_long_run import free_run_of, make_long_run_evaluator, simulate_shown
-from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
-from results.front.front import FreeRun, Member
-from results.front.schedule import Schedule, ScheduledMember
-from results.problem.execution import (
+from paretosoc.fitness.simulate_long_run import free_run_of, make_long_run_evaluator, simulate_shown
+from paretosoc.fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
+from paretosoc.results.front.front import FreeRun, Member
+from paretosoc.results.front.schedule import Schedule, ScheduledMember
+from paretosoc.results.problem.execution import (
     ClosedForm,
     ExecutionModel,
     FreeRunning,
@@ -47,8 +47,8 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

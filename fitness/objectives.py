@@ -40,16 +40,16 @@ from functools import cached_property
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from common.units import PPM, UHZ_PS
-from fitness.constraints import Constraint, ConstraintKind, constraints_of
-from fitness.execution import EnergyAccount, rules_of
-from fitness.memory import MemoryTables, memory_tables_of
-from fitness.simulate import Evaluation, Evaluator, make_evaluator
-from results.io.canonical_json import INT64_MAX
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import relative_rates_ppm, time_per_image_ps
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.units import PPM, UHZ_PS
+from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
+from paretosoc.fitness.execution import EnergyAccount, rules_of
+from paretosoc.fitness.memory import MemoryTables, memory_tables_of
+from paretosoc.fitness.simulate import Evaluation, Evaluator, make_evaluator
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import relative_rates_ppm, time_per_image_ps
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,7 +345,7 @@ def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArra
     formats. A segment is a stretch of consecutive groups of one network on one unit in one number
     format: what is deployed as one engine.
     """
-    from fitness.simulator.segments import count_segments
+    from paretosoc.fitness.simulator.segments import count_segments
 
     edges = np.array(problem.edges, dtype=np.int64).reshape(-1, 2)
     owner = problem.network_of

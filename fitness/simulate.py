@@ -10,13 +10,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import BoolArray, IntArray
-from fitness.simulator.chains.chain_tables import SLOTS, are_chains, make_chains, make_lanes
-from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.state import Chosen, State, make_chosen, make_state
-from fitness.simulator.threads import RowSimulator, share_rows
-from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.simulator.chains.chain_tables import (
+    SLOTS,
+    are_chains,
+    make_chains,
+    make_lanes,
+)
+from paretosoc.fitness.simulator.layout import Plan, make_plan
+from paretosoc.fitness.simulator.state import Chosen, State, make_chosen, make_state
+from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +131,8 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
 
 def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates anything."""
-    from fitness.simulator.general import evaluate_rows
-    from fitness.simulator.rates import evaluate_rates
+    from paretosoc.fitness.simulator.general import evaluate_rows
+    from paretosoc.fitness.simulator.rates import evaluate_rates
 
     def simulator() -> RowSimulator:
         chosen, state = make_chosen(plan), make_state(plan, frames=1, in_flight=1)
@@ -141,7 +146,7 @@ def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimu
 
 def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Simulates one or two chains."""
-    from fitness.simulator.chains.two_chains import evaluate_chains
+    from paretosoc.fitness.simulator.chains.two_chains import evaluate_chains
 
     chains = make_chains(problem, plan)
 
@@ -201,7 +206,7 @@ def _simulated(
     problem: Problem, plan: Plan, row: IntArray, frames: int, in_flight: int
 ) -> tuple[Chosen, State]:
     """The costs of a row, and the state that its simulation ends in, with its log."""
-    from fitness.simulator.general import simulate as simulate_kernel
+    from paretosoc.fitness.simulator.general import simulate as simulate_kernel
 
     chosen = chosen_of(problem, plan, row)
     # No choice is open. With stops the state has the type that proofs have: compiled once for both.
@@ -216,7 +221,7 @@ def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
     Raises:
         ValueError: where it puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.lookup import choose
+    from paretosoc.fitness.simulator.lookup import choose
 
     chosen = make_chosen(plan)
     if not choose(plan, row, chosen):

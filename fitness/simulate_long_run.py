@@ -32,17 +32,17 @@ from functools import cached_property
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from fitness.simulate import chosen_of, row_of, scheduled_groups
-from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.state import HIGH_FJ, make_chosen, make_state
-from fitness.simulator.threads import RowSimulator, share_rows
-from results.front.front import FreeRun
-from results.front.schedule import Schedule
-from results.io.canonical_json import INT64_MAX
-from results.problem.execution import frames_in_flight
-from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import rate_uhz, time_per_image_ps
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.simulate import chosen_of, row_of, scheduled_groups
+from paretosoc.fitness.simulator.layout import Plan, make_plan
+from paretosoc.fitness.simulator.state import HIGH_FJ, make_chosen, make_state
+from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
+from paretosoc.results.front.front import FreeRun
+from paretosoc.results.front.schedule import Schedule
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps
 
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MAX_SHOWN = 1000
@@ -202,7 +202,7 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
 
 def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
     """Return a simulator for each thread."""
-    from fitness.simulator.long_run import evaluate_streams
+    from paretosoc.fitness.simulator.long_run import evaluate_streams
 
     in_flight = frames_in_flight(problem.execution)
 
@@ -231,7 +231,7 @@ def simulate_shown(
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.long_run import simulate_shown as simulate_kernel
+    from paretosoc.fitness.simulator.long_run import simulate_shown as simulate_kernel
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))

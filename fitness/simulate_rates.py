@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.simulate import chosen_of, row_of, scheduled_groups
-from fitness.simulator.layout import make_plan
-from fitness.simulator.state import AT_KEPT, HIGH_FJ, account_width, make_state
-from results.front.schedule import Schedule
-from results.problem.arithmetic import MAX_PERIODS
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.simulate import chosen_of, row_of, scheduled_groups
+from paretosoc.fitness.simulator.layout import make_plan
+from paretosoc.fitness.simulator.state import AT_KEPT, HIGH_FJ, account_width, make_state
+from paretosoc.results.front.schedule import Schedule
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ...]:
@@ -22,7 +22,7 @@ def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ..
     Raises:
         ValueError: where nothing recurs, or the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.rates import play_until_it_recurs
+    from paretosoc.fitness.simulator.rates import play_until_it_recurs
 
     plan, units = make_plan(problem), len(problem.units)
     state = make_state(plan, frames=0, in_flight=1, streams=plan.networks)
@@ -41,7 +41,7 @@ def recurring_schedule(problem: Problem, design: DesignPoint) -> Schedule:
     Raises:
         ValueError: where the design puts a group on a unit that cannot run it.
     """
-    from fitness.simulator.long_run import simulate_shown
+    from paretosoc.fitness.simulator.long_run import simulate_shown
 
     plan = make_plan(problem)
     chosen = chosen_of(problem, plan, row_of(design))

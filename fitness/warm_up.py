@@ -6,30 +6,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from fitness.branch_and_bound.choices import make_branching_rules
-from fitness.branch_and_bound.search_tree import make_search_tree
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.closed_form import make_load_evaluator
-from fitness.multipliers.arrays import BoxArrayTables
-from fitness.multipliers.structure import (
+from paretosoc.fitness.branch_and_bound.choices import make_branching_rules
+from paretosoc.fitness.branch_and_bound.search_tree import make_search_tree
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.closed_form import make_load_evaluator
+from paretosoc.fitness.multipliers.arrays import BoxArrayTables
+from paretosoc.fitness.multipliers.structure import (
     chains_of,
     classes_of,
     make_networks,
     make_scratch,
     paths_of,
 )
-from fitness.objectives import make_segment_counter
-from fitness.simulate import Kernel, make_evaluator, simulate
-from fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
-from fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
-from fitness.simulator.layout import make_plan
-from fitness.simulator.state import make_chosen, make_state
-from results.front.node_kinds import MEMBERS
-from results.front.proof_tree import ProofTree
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import (
+from paretosoc.fitness.objectives import make_segment_counter
+from paretosoc.fitness.simulate import Kernel, make_evaluator, simulate
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
+from paretosoc.fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
+from paretosoc.fitness.simulator.layout import make_plan
+from paretosoc.fitness.simulator.state import make_chosen, make_state
+from paretosoc.results.front.node_kinds import MEMBERS
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
     ChannelCosts,
     DesignPoint,
     Problem,
@@ -128,8 +128,8 @@ def warm_up_rates() -> None:
 
 def warm_up_branch_and_bound() -> None:
     """The same for the search that proves a front."""
-    from fitness.branch_and_bound.archive import insert_member, is_fathomed
-    from fitness.branch_and_bound.search import begin_subtree, search_nodes
+    from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
+    from paretosoc.fitness.branch_and_bound.search import begin_subtree, search_nodes
 
     problem = smallest_problem()
     plan = make_plan(problem)
@@ -152,7 +152,7 @@ def warm_up_checker() -> None:
 
 def warm_up_multipliers() -> None:
     """The same for bounds over boxes of operating points."""
-    from fitness.multipliers.kernels import improve, least_sum
+    from paretosoc.fitness.multipliers.kernels import improve, least_sum
 
     problem = smallest_problem()
     tables = BoxArrayTables(problem, classes_of(problem))

@@ -2,9 +2,9 @@
 files with a source for every figure.
 """
 
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.platform import Platform, Unit
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.platform import Platform, Unit
 
 __all__ = [
     "Platform",

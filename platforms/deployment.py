@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from platforms.source import Source
+from paretosoc.platforms.source import Source
 
 
 class ControlKind(Enum):

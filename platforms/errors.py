@@ -1,6 +1,6 @@
 """The one error that reading and checking platforms raises."""
 
-from common.errors import DseError
+from paretosoc.common.errors import DseError
 
 
 class PlatformError(DseError, ValueError):

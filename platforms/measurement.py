@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from platforms.source import Source
+from paretosoc.platforms.source import Source
 
 Clocks = tuple[tuple[str, int], ...]
 """(domain, kHz) pairs: the clocks that a measurement was made at."""

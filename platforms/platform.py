@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from platforms.deployment import Deployment
-from platforms.measurement import NetworkProfile, NetworkTime
-from platforms.source import Source, Status
+from paretosoc.platforms.deployment import Deployment
+from paretosoc.platforms.measurement import NetworkProfile, NetworkTime
+from paretosoc.platforms.source import Source, Status
 
 SHARED_POOL = "shared"
 """The memory of units that name no pool, beside others."""

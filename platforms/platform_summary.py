@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from common.units import PS_PER_MS
-from platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
-from platforms.source_counts import ENERGY, count_sources
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
+from paretosoc.platforms.source_counts import ENERGY, count_sources
 
 
 def _source(source: Source) -> dict[str, str]:

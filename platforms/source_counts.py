@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from platforms.platform import Platform
-from platforms.source import Source, Status
+from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.source import Source, Status
 
 ENERGY = ("voltages", "power")
 """Topics that energy rests on, besides times."""

@@ -2,7 +2,7 @@
 reports and deployment settings. Nothing here searches or simulates.
 """
 
-from results.errors import ResultError
+from paretosoc.results.errors import ResultError
 
 __all__ = [
     "ResultError",

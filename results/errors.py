@@ -1,6 +1,6 @@
 """The one error that reading, checking and building results raises."""
 
-from common.errors import DseError
+from paretosoc.common.errors import DseError
 
 
 class ResultError(DseError, ValueError):

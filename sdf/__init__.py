@@ -1,8 +1,8 @@
 """Networks as synchronous dataflow graphs: import from ONNX, grouping, analysis."""
 
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.layer import Layer, LayerKind, Window
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.layer import Layer, LayerKind, Window
 
 __all__ = [
     "Actor",

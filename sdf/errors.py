@@ -1,6 +1,6 @@
 """The one error that reading, building and analysing graphs raises."""
 
-from common.errors import DseError
+from paretosoc.common.errors import DseError
 
 
 class GraphError(DseError, ValueError):

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sdf.errors import GraphError
-from sdf.layer import Layer
-from sdf.rates import PerPhase
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import Layer
+from paretosoc.sdf.rates import PerPhase
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 PerPhase = int | tuple[int, ...]
 """A figure of a firing: the same in all phases, or one for each phase."""

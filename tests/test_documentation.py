@@ -18,11 +18,17 @@ from docs.site.diagrams import FOLDER, draw
 from docs.site.gallery import draw_pictures, gallery_page
 from docs.site.hooks import GENERATED, example_files, on_page_content, on_page_markdown
 from docs.site.schemas import schema_files
-from fitness import simulate as timeline
-from fitness.reference import timeline as plain_timeline
-from results.export.result_folder import read_results
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import DesignPoint, Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.fitness import simulate as timeline
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
+    DesignPoint,
+    Problem,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -98,9 +104,9 @@ def test_the_site_needs_nothing_from_outside() -> None:
 
 
 def test_the_reference_names_the_whole_library_and_every_command() -> None:
-    import dse
-    from dse.cli.commands import COMMANDS
-    from dse.cli.lazy import names_of
+    import paretosoc as dse
+    from paretosoc.dse.cli.commands import COMMANDS
+    from paretosoc.dse.cli.lazy import names_of
 
     named = re.findall(r"^::: dse\.(\w+)$", text_of(DOCS / "reference/api.md"), re.MULTILINE)
     assert sorted(named) == sorted(dse.__all__)

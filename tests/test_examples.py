@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from dse.certificate.verify.verify import exit_status, verify
 from examples.hax import fig5, fig6, table6, table7, table8
 from examples.hax.published import METHODS, experiments, pairs, standalone_ms
 from examples.tang import fronts
-from results.export.result_folder import read_results, write_results
-from results.front.front import Front
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.dse.certificate.verify.verify import exit_status, verify
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli.main import run
+from paretosoc.dse.cli.main import run
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/guides/first_day.md"

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from dse.papers.estimator.predictor import Bins, Prediction, TimelinePredictor
-from dse.papers.estimator.training.data_set import load_data
-from dse.papers.estimator.training.workloads import build
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.settings import PredictorName
 from examples.mapformer import contenders, equal_terms, figure6, figure7, published, table3
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, OURS_WITH_RATES, SOUGHT, Answer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.predicted_outcomes import predicted_outcomes
-from fitness import simulate_long_run as long_run
-from fitness.objectives import make_outcomes
-from results.problem.objectives import ObjectiveKind
-from sdf.catalogue.catalogue import torchvision_networks
+from paretosoc.dse.papers.estimator.predictor import Bins, Prediction, TimelinePredictor
+from paretosoc.dse.papers.estimator.training.data_set import load_data
+from paretosoc.dse.papers.estimator.training.workloads import build
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.fitness import simulate_long_run as long_run
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.sdf.catalogue.catalogue import torchvision_networks
 
 
 def shown(table) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from common.units import PS_PER_MS
 from examples.prompt_lengths import alone_ms, answer
-from platforms.io.platform_file import load_platform
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.platforms.io.platform_file import load_platform
 
 PAGE = Path(__file__).parents[1] / "docs/guides/workloads.md"
 UNITS = ("a76", "gpu", "npu0")

@@ -28,12 +28,12 @@ from statistics import median
 
 import numpy as np
 
-from fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from fitness.cost_model.support import supported_layers
-from fitness.costs.network_costs import network_costs
-from platforms.io.platform_file import load_platform
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 TABLE = Path(__file__).parents[1] / "data" / "xavier_board_power.csv"
 MEMORY_STEPS = ((600_000, 1_065_600), (900_000, 1_600_000), (10**9, 2_133_000))

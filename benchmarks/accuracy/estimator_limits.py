@@ -13,16 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.papers.estimator.estimator_file import shipped_estimator
-from dse.papers.estimator.predictor import TimelinePredictor
-from dse.papers.estimator.training.workloads import (
+from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+from paretosoc.dse.papers.estimator.predictor import TimelinePredictor
+from paretosoc.dse.papers.estimator.training.workloads import (
     MAX_NETWORKS,
     build,
     random_rows,
     random_workload,
 )
-from results.problem.problem import Problem
-from sdf.catalogue.catalogue import catalogue
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.catalogue.catalogue import catalogue
 
 JITTER = (0.001, 0.01, 0.03)
 WORKLOADS, ROWS, SEED = 40, 4, 5

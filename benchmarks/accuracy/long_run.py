@@ -19,8 +19,8 @@ import numpy as np
 
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.oracles.recurring_state import random_stream, recurring_periods
-from fitness.simulate import row_of
-from fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.fitness.simulate import row_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 
 COLUMNS = (
     Column("kind", "kind"),

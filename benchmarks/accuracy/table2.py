@@ -25,20 +25,20 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.harness.report import Column, parser, show
-from common.arrays import FloatArray
-from fitness.calibration.csv_table import read_table
-from fitness.calibration.dvfs import (
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.csv_table import read_table
+from paretosoc.fitness.calibration.dvfs import (
     Calibrated,
     calibrate_rows,
     power_errors,
     predicted,
     time_errors,
 )
-from fitness.calibration.dvfs_table import ClockMeasurement
-from fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
 
 DATA = Path(__file__).parents[1] / "data" / "tang_table2.csv"
 PLATFORM = "jetson-tx2"

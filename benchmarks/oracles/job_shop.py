@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from common.units import PS_PER_NS
-from results.problem.problem import Problem
+from paretosoc.common.units import PS_PER_NS
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

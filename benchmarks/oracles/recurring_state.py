@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from fitness.reference.streams import Account, LongRunSimulation
-from results.problem.execution import FreeRunning, Pipeline
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.streams import Account, LongRunSimulation
+from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 MAX_ROUNDS = 2000
 FAR_APART = 64

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.peers.environment import ROOT, NotAvailable, Peer, ask
-from common.cache import user_cache
+from paretosoc.common.cache import user_cache
 
 PROGRAMS = "benchmarks.peers.programs"
 TIME_LIMIT_S = 300.0

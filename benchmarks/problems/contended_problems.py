@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness.report import Column
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 SEED = 1
 SIZE_COLUMNS = (

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from results.problem.problem import MemoryPool, Problem, ProblemUnit
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.problem import MemoryPool, Problem, ProblemUnit
 
 
 def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.problem import Problem, ProblemUnit
 
 FORMATS = ("fp32", "fp16", "int8")
 

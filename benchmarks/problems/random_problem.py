@@ -8,13 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.contention import contention_table
-from platforms.platform import Contention, Source, Status
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.contention import contention_table
+from paretosoc.platforms.platform import Contention, Source, Status
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
     ChannelCosts,
     ContentionTable,
     DesignPoint,

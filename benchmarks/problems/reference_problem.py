@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fitness.contention import contention_table, round_half_up
-from platforms.platform import Contention, Source, Status
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.fitness.contention import contention_table, round_half_up
+from paretosoc.platforms.platform import Contention, Source, Status
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 DATA = Path(__file__).parents[1] / "data" / "reference_problem.json"
 PEAK_KBPS = 136_500_000

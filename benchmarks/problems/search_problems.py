@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.problems.reference_problem import reference_problem
-from common.arrays import IntArray
-from dse.problem.build import BuiltProblem, build_problem
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from platforms.io.platform_file import load_platform
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.problem import Problem
 
 REFERENCE_FRONT = Path(__file__).parents[1] / "data" / "reference_front.json"
 TEN_NETWORKS = (

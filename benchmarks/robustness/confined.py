@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from dse.cli.main import run
+from paretosoc.dse.cli.main import run
 
 CPU_S = 20
 MEMORY_BYTES = 2 << 30

@@ -24,9 +24,9 @@ from benchmarks.robustness.mutations import (
     with_another_model,
     with_other_bytes,
 )
-from dse.cli.main import run
-from fitness.calibration.pccs_fit import loss_percent
-from results.io.canonical_json import canonical_bytes, content_sha256
+from paretosoc.dse.cli.main import run
+from paretosoc.fitness.calibration.pccs_fit import loss_percent
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
 
 XAVIER = "jetson-agx-xavier"
 IMPORTED = ("-n", "squeezenet", "-p", XAVIER, "--at", "max")
@@ -71,7 +71,7 @@ class Sound:
 
 def documents(_: Path) -> dict[str, Sound]:
     """Return documents of ours."""
-    platform = files("platforms.data").joinpath("jetson-tx2.json").read_bytes()
+    platform = files("paretosoc.platforms.data").joinpath("jetson-tx2.json").read_bytes()
     mapping = {
         "format": "paretosoc-mapping/1",
         "mapping": {"squeezenet": {"0": "gpu", "1-2": "gpu"}},

@@ -160,7 +160,7 @@ class Kills:
 
     def _start(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", "dse", *arguments],
+            [sys.executable, "-m", "paretosoc", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -232,7 +232,7 @@ def _files_of(name: str) -> Callable[[Path], Any]:
 
 def _runs(folder: Path) -> Any:
     """Of each run its status and the numbers of its front, once; nothing in hand any more."""
-    from dse.tools.campaign.store.store import Store
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     for name in ("parts", "owners"):
         assert not list((folder / "out" / name).iterdir()), name

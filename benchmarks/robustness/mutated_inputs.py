@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.robustness.confined import Ended, complaint, confined
 from benchmarks.robustness.inputs import GROUPS, Sound
-from dse.cli.main import run
+from paretosoc.dse.cli.main import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,16 +16,16 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.harness.report import Column, Value, parser, show
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.execute.local_workers import LocalWorkers
-from dse.tools.campaign.execute.runner import CampaignProgress, do_missing
-from dse.tools.campaign.execute.workers import SameProcess
-from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
+from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
 
 WORKERS = 2
 NETWORKS = ("squeezenet", "googlenet", "resnet18", "mobilenet_v2", "alexnet")
@@ -161,7 +161,7 @@ def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
 
 def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
     """How long a store with so many finished runs takes to answer."""
-    from dse.tools.campaign.store.store_schema import connect
+    from paretosoc.dse.tools.campaign.store.store_schema import connect
 
     with filled(folder, pairs_plan(2, 100)) as store:
         do_missing(store, SameProcess(explore_run), max_attempts=1)
@@ -203,7 +203,7 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
     """The same runs here and on a cluster of two workers, one of which is killed."""
     from distributed import LocalCluster
 
-    from dse.tools.campaign.execute.dask_workers import DaskWorkers
+    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
 
     plan = pairs_plan(CLUSTER_RUNS, 2000)
     with filled(folder / "here", plan) as store:

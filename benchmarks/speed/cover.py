@@ -23,14 +23,14 @@ from benchmarks.exact_front import xavier_pair
 from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.problems.reference_problem import reference_problem
-from dse.certificate.branch_and_bound import Incumbents, find_front
-from dse.certificate.cover import cover_smtlib, prove_cover
-from dse.compile.load import load_proof_code
-from fitness.check.leaves import leaf_table
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from results.front.proof_tree import tree_bytes
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
+from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.problem.problem import Problem
 
 TIME_LIMIT_S = 60.0
 MB = 1e6

@@ -10,17 +10,17 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from common.arrays import IntArray
-from dse.papers.estimator.predictor import Prediction, Predictor
-from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-from dse.papers.managers.mapformer.predictors import make_predictor
-from dse.papers.managers.mapformer.settings import PredictorName
-from dse.problem.build import build_problem
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from platforms.io.platform_file import load_platform
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.papers.estimator.predictor import Prediction, Predictor
+from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
+from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.problem import Problem
 
 NETWORKS = [
     "vgg16",

@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass
 from benchmarks.certificate import random_chains
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.problems.reference_problem import reference_problem
-from dse.certificate.branch_and_bound import Incumbents, find_front
-from fitness.check.lemmas import Lemma, Lemmas
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import leaves_of
-from results.front.certificate import NOT_NAMED
-from results.front.node_kinds import PART
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
+from paretosoc.fitness.check.lemmas import Lemma, Lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import leaves_of
+from paretosoc.results.front.certificate import NOT_NAMED
+from paretosoc.results.front.node_kinds import PART
+from paretosoc.results.problem.problem import Problem
 
 COLUMNS = (
     Column("instance", "instance"),

@@ -22,17 +22,17 @@ import numpy as np
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.search import LOOP, OURS, hypervolume_share
 from benchmarks.ten_networks import Case
-from common.arrays import IntArray
-from dse.search.archive import Archive
-from dse.search.base import Engine
-from dse.search.driver import Budget, search
-from dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from fitness.constraints import constraints_of
-from fitness.objectives import OutcomeFunction, make_outcomes
-from results.front.dominance import non_dominated
-from results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
 
 COUNTS = (1, 2, 4, 8, 16)
 ENGINES: dict[str, Callable[..., Engine]] = {OURS: RestartingNsga2, LOOP: pymoo_loop}

@@ -15,21 +15,21 @@ from pathlib import Path
 
 import numpy as np
 
-import dse
+import paretosoc as dse
 from benchmarks.harness.report import Column, Value, parser, show
-from dse.api.front import Front
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from dse.version import VERSION
-from fitness.objectives import make_outcomes
-from results.front import front as results_front
-from results.front.dominance import non_dominated
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.version import VERSION
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front import front as results_front
+from paretosoc.results.front.dominance import non_dominated
 
 ROOT = Path(__file__).parents[2]
 PLATFORM = "jetson-agx-xavier"
 NETWORKS = ("vgg19", "resnet50", "alexnet", "inception_v1", "mobilenet_v1", "resnet18")
 ROWS_PER_MEMBER = 50
-COMMAND = "from dse.cli.main import main; main()"
+COMMAND = "from paretosoc.dse.cli.main import main; main()"
 
 
 def main() -> None:

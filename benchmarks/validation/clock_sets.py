@@ -29,13 +29,13 @@ from benchmarks.validation.protocols import (
 )
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison, joined
-from common.arrays import FloatArray
-from fitness.cost_model.dvfs_forms import clocks_of
-from fitness.cost_model.support import supported_layers
-from fitness.costs.network_costs import network_costs
-from platforms.io.platform_file import load_platform
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.cost_model.dvfs_forms import clocks_of
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 TX2 = "TX2, GPU x memory clocks, time"
 TX2_USED = ((1300.5, 1866.0), (1300.5, 1062.4), (114.75, 1866.0), (726.75, 1062.4))

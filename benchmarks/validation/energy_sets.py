@@ -11,10 +11,10 @@ from benchmarks.validation.clock_sets import BATCHES, board_subjects
 from benchmarks.validation.laws import NAIVE, NORM, SUM, Subject, fitted
 from benchmarks.validation.protocols import held_out_of
 from benchmarks.validation.scores import Comparison, joined
-from common.arrays import FloatArray
-from fitness.calibration.dvfs import DEFAULT_NOISE
-from fitness.calibration.least_squares import fit
-from fitness.cost_model.dvfs_forms import PowerForm, power_mw, power_parameters, time_ms
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.dvfs import DEFAULT_NOISE
+from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, power_mw, power_parameters, time_ms
 
 GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
 

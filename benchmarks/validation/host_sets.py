@@ -10,11 +10,11 @@ from scipy.optimize import least_squares
 
 from benchmarks.accuracy import table2
 from benchmarks.validation.scores import Comparison
-from common.arrays import FloatArray, IntArray
-from fitness.costs.network_costs import network_costs
-from platforms.platform import Platform
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 TANG = "TX2, Tang's Table 2, time"
 TANG_SLOWDOWN = "TX2, Tang's Table 2, slowdown by the CPU's clock"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray
-from fitness.calibration.dvfs import DEFAULT_NOISE
-from fitness.calibration.least_squares import fit
-from fitness.cost_model.dvfs_forms import Clocks, time_ms
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.dvfs import DEFAULT_NOISE
+from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.cost_model.dvfs_forms import Clocks, time_ms
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.validation.scores import Comparison
-from results.plots.style import (
+from paretosoc.results.plots.style import (
     COLOURS,
     GREY,
     PAGE_INCHES,

@@ -9,11 +9,11 @@ import numpy as np
 from benchmarks.validation.laws import Law, Subject, few_points, one_run
 from benchmarks.validation.published import DataSet, read_set
 from benchmarks.validation.scores import Comparison, joined
-from common.arrays import FloatArray
-from fitness.calibration.dvfs import calibrate_rows, predicted
-from fitness.calibration.dvfs_table import ClockMeasurement
-from fitness.cost_model.dvfs_forms import point_at
-from platforms.io.platform_file import load_platform
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
+from paretosoc.fitness.cost_model.dvfs_forms import point_at
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 def rows_by(data: DataSet, column: str) -> list[tuple[str, list[dict[str, str | float]]]]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from benchmarks.validation.published import read_set
 from benchmarks.validation.rknn_llm import FIRST, LAWS, RATE, Run, predicted
 from benchmarks.validation.scores import Comparison, joined
-from sdf.catalogue.language_models import LANGUAGE_MODELS
+from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS
 
 SET = "Snapdragon NPUs, language models"
 CHUNK = 128

@@ -14,13 +14,13 @@ from scipy.optimize import nnls
 
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison, joined
-from common.units import PS_PER_MS
-from fitness.costs.network_costs import network_costs
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from sdf.catalogue.catalogue import load_network
-from sdf.catalogue.language_models import LANGUAGE_MODELS, PAST, SEQUENCE, LanguageModel
-from sdf.grouping.grouping import group_network
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS, PAST, SEQUENCE, LanguageModel
+from paretosoc.sdf.grouping.grouping import group_network
 
 SET = "Rockchip NPUs, language models"
 ONE = "one model per chip and format"

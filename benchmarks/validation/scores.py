@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import spearmanr
 
-from common.arrays import FloatArray
+from paretosoc.common.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

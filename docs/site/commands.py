@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dse.cli.commands import COMMANDS, Entry
-from dse.cli.lazy import LazyCommand
+from paretosoc.dse.cli.commands import COMMANDS, Entry
+from paretosoc.dse.cli.lazy import LazyCommand
 
 
 def command_reference() -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-import dse
-from results.plots.style import PICTURE_MAKERS, picture_settings
+import paretosoc as dse
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 EVALUATIONS = 5_000
 XAVIER = "jetson-agx-xavier"

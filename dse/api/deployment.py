@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from dse.api.front import Front
-from dse.tools.deploy.deploy import deploy as deploy_member
-from dse.tools.deploy.deploy import fastest_served
-from dse.tools.deploy.find_platform import searched_platform
-from dse.tools.deploy.job import Options
-from dse.tools.deploy.targets import Target
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.deploy.deployment import Deployment
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
+from paretosoc.dse.tools.deploy.deploy import fastest_served
+from paretosoc.dse.tools.deploy.find_platform import searched_platform
+from paretosoc.dse.tools.deploy.job import Options
+from paretosoc.dse.tools.deploy.targets import Target
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.deploy.deployment import Deployment
 
 
 def deploy(

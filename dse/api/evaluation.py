@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dse.api.member import Member
-from dse.api.problem import Problem
-from dse.problem.constraint_status import ConstraintState
-from dse.space.evaluate import evaluate_row
-from dse.space.mapping_file import load_mapping, mapping_from_document, row_of_mapping
-from results.front.schedule import ScheduledMember
+from paretosoc.dse.api.member import Member
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.problem.constraint_status import ConstraintState
+from paretosoc.dse.space.evaluate import evaluate_row
+from paretosoc.dse.space.mapping_file import load_mapping, mapping_from_document, row_of_mapping
+from paretosoc.results.front.schedule import ScheduledMember
 
 
 @dataclass(frozen=True, eq=False)

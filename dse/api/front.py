@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from common.files import replace_file
-from dse.api.front_views import front_views, member_views
-from dse.api.member import Member
-from dse.api.result import check_plot
-from dse.certificate.summary import describe_claims
-from dse.inputs.arguments import check_arguments, check_type
-from dse.inputs.output import check_output_file
-from dse.tools.deploy.find_platform import platform_or_searched
-from dse.tools.deploy.texts import deployment_texts
-from fitness.execution import schedule_of, scheduled
-from platforms.errors import PlatformError
-from results.costs.cost_origins import CostOrigins
-from results.deploy.deployment import Deployment
-from results.errors import ResultError
-from results.export.result_folder import (
+from paretosoc.common.files import replace_file
+from paretosoc.dse.api.front_views import front_views, member_views
+from paretosoc.dse.api.member import Member
+from paretosoc.dse.api.result import check_plot
+from paretosoc.dse.certificate.summary import describe_claims
+from paretosoc.dse.inputs.arguments import check_arguments, check_type
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.deploy.find_platform import platform_or_searched
+from paretosoc.dse.tools.deploy.texts import deployment_texts
+from paretosoc.fitness.execution import schedule_of, scheduled
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
     read_bounds,
@@ -34,27 +34,27 @@ from results.export.result_folder import (
     read_results,
     write_results,
 )
-from results.front.bounds import BoundProof
-from results.front.certificate import CertificateStatus, ProofArtifacts
-from results.front.front import Front as NumericFront
-from results.front.front_document import scheduled_to_document
-from results.front.named_members import (
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.front import Front as NumericFront
+from paretosoc.results.front.front_document import scheduled_to_document
+from paretosoc.results.front.named_members import (
     FASTEST,
     LOWEST_ENERGY,
     choose_member,
     mark_members,
     member_title,
 )
-from results.problem.objectives import objective_label, objective_unit
-from results.problem.problem import Problem as NumericProblem
-from results.text.front_rows import table_rows
+from paretosoc.results.problem.objectives import objective_label, objective_unit
+from paretosoc.results.problem.problem import Problem as NumericProblem
+from paretosoc.results.text.front_rows import table_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
     from rich.console import RenderableType
 
-    from dse.certificate.strategy import ProofOutcome
+    from paretosoc.dse.certificate.strategy import ProofOutcome
 
 
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
@@ -206,7 +206,7 @@ class Front(Sequence[Member]):
             ResultError: on another figure, or a member that does not exist.
             WorkloadError: on another suffix, or if the file cannot be written.
         """
-        from results.plots.style import PICTURE_MAKERS, picture_settings
+        from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
         path = Path(file)
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
@@ -229,11 +229,11 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: on another figure, or a member that does not exist.
         """
-        from results.plots.convergence import draw_convergence
-        from results.plots.energy import draw_energy
-        from results.plots.front import draw_front
-        from results.plots.fronts import draw_fronts
-        from results.plots.gantt import draw_gantts
+        from paretosoc.results.plots.convergence import draw_convergence
+        from paretosoc.results.plots.energy import draw_energy
+        from paretosoc.results.plots.front import draw_front
+        from paretosoc.results.plots.fronts import draw_fronts
+        from paretosoc.results.plots.gantt import draw_gantts
 
         check_plot(what)
         fronts = [(name, front.numeric) for name, front in named]
@@ -260,7 +260,7 @@ class Front(Sequence[Member]):
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
         """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""
-        from results.export.trace import trace_bytes
+        from paretosoc.results.export.trace import trace_bytes
 
         front = self.numeric
         chosen = dict.fromkeys(choose_member(front, text) for text in members)
@@ -273,7 +273,7 @@ class Front(Sequence[Member]):
         Raises:
             PlatformError, ResultError: if ``platform`` is not the front's platform.
         """
-        from results.export.report import report_html
+        from paretosoc.results.export.report import report_html
 
         notes: list[str] = []
         texts: list[dict[str, str]] = []

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dse.problem.constraint_status import limit_states
-from dse.tools.deploy.find_platform import searched_platform
-from dse.tools.deploy.texts import fitting_targets
-from platforms.errors import PlatformError
-from results.deploy.deployment import Deployment
-from results.errors import ResultError
-from results.front.named_members import FASTEST, choose_member, mark_members, member_title
-from results.io.plural import pluralize
-from results.text.front import DEFAULT_ROWS, front_table
-from results.text.member import member_lines
-from results.text.member_diff import describe_difference
-from results.text.schedule import SCHEDULE_ROWS, schedule_table
+from paretosoc.dse.problem.constraint_status import limit_states
+from paretosoc.dse.tools.deploy.find_platform import searched_platform
+from paretosoc.dse.tools.deploy.texts import fitting_targets
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.text.front import DEFAULT_ROWS, front_table
+from paretosoc.results.text.member import member_lines
+from paretosoc.results.text.member_diff import describe_difference
+from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dse.api.front import Front
+    from paretosoc.dse.api.front import Front
 
 
 def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableType]:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.api.front import Front, front_of
-from dse.inputs.arguments import check_arguments
-from dse.problem.constraint_status import limit_in_units
-from dse.tools.analysis.limits import LimitPrice as NumericPrice
-from dse.tools.analysis.limits import LimitPrices as NumericPrices
-from dse.tools.analysis.limits import limit_prices
-from fitness.constraints import Constraint
-from fitness.simulate import row_of
-from results.problem.objectives import objective_value
+from paretosoc.dse.api.front import Front, front_of
+from paretosoc.dse.inputs.arguments import check_arguments
+from paretosoc.dse.problem.constraint_status import limit_in_units
+from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
+from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
+from paretosoc.dse.tools.analysis.limits import limit_prices
+from paretosoc.fitness.constraints import Constraint
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.problem.objectives import objective_value
 
 
 @dataclass(frozen=True)

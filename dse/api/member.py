@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from common.units import FJ_PER_MJ, PS_PER_MS
-from fitness.execution import scheduled
-from results.front.front import Member as NumericMember
-from results.front.schedule import ScheduledMember
-from results.problem.objectives import (
+from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
+from paretosoc.fitness.execution import scheduled
+from paretosoc.results.front.front import Member as NumericMember
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.objectives import (
     objective_label,
     objective_unit,
     objective_value,
     unit_heading,
 )
-from results.problem.problem import Problem as NumericProblem
-from results.text.batches import energy_per_image_mj, images_per_second
-from results.text.member_diff import clocks_mhz, transition_count
+from paretosoc.results.problem.problem import Problem as NumericProblem
+from paretosoc.results.text.batches import energy_per_image_mj, images_per_second
+from paretosoc.results.text.member_diff import clocks_mhz, transition_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dse.errors import WorkloadError
-from results.periodic.choice import FASTEST, choose_schedule, figure_lines, schedule_title
-from results.periodic.file import read_periodic
-from results.periodic.result import PeriodicResult
-from results.periodic.table import engine_table, periodic_rows, periodic_table, task_rows
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.periodic.choice import FASTEST, choose_schedule, figure_lines, schedule_title
+from paretosoc.results.periodic.file import read_periodic
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.periodic.table import engine_table, periodic_rows, periodic_table, task_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,11 @@ class PeriodicFront:
         Raises:
             WorkloadError: on another figure, or several schedules.
         """
-        from results.periodic.picture import front_picture, fronts_picture, schedule_picture
+        from paretosoc.results.periodic.picture import (
+            front_picture,
+            fronts_picture,
+            schedule_picture,
+        )
 
         if what not in ("front", "gantt"):
             raise WorkloadError(f"{what}: is not for periodic schedules; front and gantt are")
@@ -87,7 +91,7 @@ class PeriodicFront:
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
         """Return a trace for Perfetto, and the titles of the schedules in it."""
-        from results.periodic.trace import periodic_trace_bytes
+        from paretosoc.results.periodic.trace import periodic_trace_bytes
 
         chosen = dict.fromkeys(choose_schedule(self.numeric, text) for text in members)
         schedules = [
@@ -101,7 +105,7 @@ class PeriodicFront:
         Raises:
             WorkloadError: with a platform, which is for deployment.
         """
-        from results.periodic.page import periodic_report_html
+        from paretosoc.results.periodic.page import periodic_report_html
 
         if platform is not None:
             raise WorkloadError("--platform: is for deployment, not for periodic schedules")

@@ -8,42 +8,42 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from common.arrays import IntArray
-from common.deadline import NEVER, Deadline
-from dse.api.front import Front, front_of
-from dse.api.problem import Networks, Problem, problem_keywords, unknown_keywords
-from dse.certificate.boxes.prove import BoundedFront
-from dse.certificate.branch_and_bound import Cluster, SearchProgress
-from dse.certificate.certify import CertifiedFront, Limits
-from dse.certificate.formulation.prove import FormulationProgress
-from dse.certificate.preconditions import Goal, certified_column, provable
-from dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
-from dse.compile.load import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.api.front import Front, front_of
+from paretosoc.dse.api.problem import Networks, Problem, problem_keywords, unknown_keywords
+from paretosoc.dse.certificate.boxes.prove import BoundedFront
+from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
+from paretosoc.dse.certificate.certify import CertifiedFront, Limits
+from paretosoc.dse.certificate.formulation.prove import FormulationProgress
+from paretosoc.dse.certificate.preconditions import Goal, certified_column, provable
+from paretosoc.dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
+from paretosoc.dse.compile.load import (
     announce_compilation,
     compile_proof_code_aside,
     load_bound_code,
     load_proof_code,
     load_search_code,
 )
-from dse.engines.explore import explore_problem
-from dse.engines.optimizer_registry import optimizer_named
-from dse.engines.optimizers import Optimizer, goal_of, needs_proof
-from dse.errors import WorkloadError
-from dse.inputs.arguments import (
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import Optimizer, goal_of, needs_proof
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import (
     LEAST_SECONDS,
     check_arguments,
     check_keywords,
     check_type,
     wrong_argument,
 )
-from dse.search.driver import Progress
-from dse.space.design_space import DesignSpace
-from fitness.execution import rules_of
-from platforms.platform import Platform
-from results.errors import ResultError
-from results.export.result_folder import check_output_folder
-from results.front.certificate import CertificateStatus, ProofArtifacts
-from results.front.front import Front as NumericFront
+from paretosoc.dse.search.driver import Progress
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.execution import rules_of
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import check_output_folder
+from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.front import Front as NumericFront
 
 ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
 ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
@@ -134,7 +134,7 @@ def explore(
         InfeasibleError: if no design point that was found meets all constraints.
 
     Example:
-        >>> import dse
+        >>> import paretosoc as dse
         >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
         >>> front["fastest"].latency_ms
     """

@@ -10,25 +10,25 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from dse.baselines.repeat_matching import balanced as with_matched_repeats
-from dse.errors import WorkloadError
-from dse.inputs.arguments import (
+from paretosoc.dse.baselines.repeat_matching import balanced as with_matched_repeats
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import (
     check_arguments,
     check_keywords,
     check_type,
     choice,
     wrong_argument,
 )
-from dse.problem.build import BuiltProblem, build_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.space.design_space import DesignSpace
-from dse.workload.options import (
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import (
     Options,
     ThroughputModel,
     parse_positive,
 )
-from dse.workload.parse_options import with_batches
-from dse.workload.per_network import (
+from paretosoc.dse.workload.parse_options import with_batches
+from paretosoc.dse.workload.per_network import (
     DEADLINE,
     DEADLINE_95,
     MAX_JITTER,
@@ -38,17 +38,17 @@ from dse.workload.per_network import (
     MIN_RATE,
     in_whole,
 )
-from dse.workload.scenarios import Scenario, apply_scenario
-from dse.workload.workload import Workload
-from dse.workload.workload_file import workload_from
-from fitness.profiles.loss_table import LossTable, load_losses
-from fitness.profiles.profile_file import Profile, load_profile
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.costs.cost_origins import CostOrigins
-from results.problem.execution import IdleTime
-from results.problem.objectives import objective_label
-from results.problem.problem import Problem as NumericProblem
+from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.profiles.loss_table import LossTable, load_losses
+from paretosoc.fitness.profiles.profile_file import Profile, load_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.problem.execution import IdleTime
+from paretosoc.results.problem.objectives import objective_label
+from paretosoc.results.problem.problem import Problem as NumericProblem
 
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem as PymooProblem
@@ -62,7 +62,7 @@ class Problem:
     """Networks on a chip with objectives and constraints: the input of :func:`dse.explore`.
 
     Example:
-        >>> import dse
+        >>> import paretosoc as dse
         >>> problem = dse.Problem(["vgg19", "resnet50"], "jetson-agx-xavier",
         ...                       units=["gpu", "dla0"], fixed={"emc": "max"}, max_transitions=2)
         >>> front = dse.explore(problem, dse.NSGA2(population=200), max_evaluations=20_000, seed=1)
@@ -326,7 +326,7 @@ class Problem:
             >>> algorithm = NSGA2(pop_size=100, **pymoo_problem.operators())
             >>> result = minimize(pymoo_problem, algorithm, ("n_gen", 50), seed=1)
         """
-        from dse.search.optimizers.pymoo_adapters import DesignProblem
+        from paretosoc.dse.search.optimizers.pymoo_adapters import DesignProblem
 
         return DesignProblem(DesignSpace(self.numeric))
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from results.errors import ResultError
-from results.export.result_folder import holds_periodic
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import holds_periodic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,10 +67,10 @@ def open_result(folder: str | Path) -> Result:
     """
     path = Path(folder)
     if holds_periodic(path):
-        from dse.api.periodic import PeriodicFront
+        from paretosoc.dse.api.periodic import PeriodicFront
 
         return PeriodicFront.load(path)
-    from dse.api.front import Front
+    from paretosoc.dse.api.front import Front
 
     return Front.load(path)
 

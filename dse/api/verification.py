@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.certificate.verify.checks import Check, Verdict
-from dse.certificate.verify.solvers import SOLVER_SECONDS
-from dse.certificate.verify.verify import Checker, exit_status, summary
-from dse.certificate.verify.verify import verify as verify_front
-from dse.inputs.arguments import check_arguments, choice
-from dse.papers.mobile_i.verify import verify_periodic
-from results.errors import ResultError
-from results.export.result_folder import holds_periodic
+from paretosoc.dse.certificate.verify.checks import Check, Verdict
+from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
+from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summary
+from paretosoc.dse.certificate.verify.verify import verify as verify_front
+from paretosoc.dse.inputs.arguments import check_arguments, choice
+from paretosoc.dse.papers.mobile_i.verify import verify_periodic
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import holds_periodic
 
 
 @dataclass(frozen=True)

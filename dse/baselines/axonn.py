@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from dse.baselines.base import Baseline, Costs, costs_of, gpu_of, whole_networks
-from dse.baselines.budgeted_path import Layer, Path, fastest_path
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.dse.baselines.base import Baseline, Costs, costs_of, gpu_of, whole_networks
+from paretosoc.dse.baselines.budgeted_path import Layer, Path, fastest_path
+from paretosoc.dse.space.design_space import DesignSpace
 
 
 class AxoNN(Baseline):

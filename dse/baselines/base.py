@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.problem import Problem
 
 GPU = "gpu"
 

@@ -9,25 +9,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.axonn import AxoNN
-from dse.baselines.base import Baseline
-from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.baselines.gpu_only import GpuOnly
-from dse.baselines.h2h import H2h
-from dse.baselines.herald import Herald
-from dse.baselines.mensa import Mensa
-from dse.baselines.one_format import formats_of, in_one_format
-from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.front.dominance import non_dominated
-from results.front.front import BaselinePoint
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.axonn import AxoNN
+from paretosoc.dse.baselines.base import Baseline
+from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
+from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.baselines.h2h import H2h
+from paretosoc.dse.baselines.herald import Herald
+from paretosoc.dse.baselines.mensa import Mensa
+from paretosoc.dse.baselines.one_format import formats_of, in_one_format
+from paretosoc.dse.baselines.tensorrt_style import TensorRtStyle
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import BaselinePoint
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 BASELINES: tuple[type[Baseline], ...] = (
     GpuOnly,

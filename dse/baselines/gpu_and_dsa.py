@@ -7,8 +7,14 @@ import itertools
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, has_gpu, whole_networks
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import (
+    Baseline,
+    at_fastest_clocks,
+    gpu_of,
+    has_gpu,
+    whole_networks,
+)
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.base import Baseline, at_fastest_clocks
-from dse.baselines.herald import balanced_mapping
-from dse.space.design_space import DesignSpace
-from fitness.execution import rules_of
-from fitness.simulate import make_evaluator
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import Baseline, at_fastest_clocks
+from paretosoc.dse.baselines.herald import balanced_mapping
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.execution import rules_of
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.problem.problem import Problem
 
 MAX_SIMULATED_GROUPS = 2_000_000
 """Moves are tried until this many groups were simulated: under a second, also for large

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from common.arrays import IntArray
-from dse.baselines.base import Baseline, costs_of
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import Baseline, costs_of
+from paretosoc.dse.space.design_space import DesignSpace
 
 
 class Herald(Baseline):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from common.arrays import IntArray
-from dse.baselines.base import Baseline, costs_of
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import Baseline, costs_of
 
 
 class Mensa(Baseline):

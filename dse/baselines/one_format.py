@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from results.problem.problem import Problem, ProblemUnit
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.problem import Problem, ProblemUnit
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.base import whole_networks
-from dse.errors import WorkloadError
-from dse.problem.int64_bounds import check_magnitudes
-from dse.space.design_space import DesignSpace
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import whole_networks
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.problem import Problem
 
 MAX_REPEATS = 1000
 

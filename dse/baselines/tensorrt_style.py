@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
-from results.problem.objectives import ObjectiveKind
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import Baseline, at_fastest_clocks, gpu_of, whole_networks
+from paretosoc.results.problem.objectives import ObjectiveKind
 
 
 class TensorRtStyle(Baseline):

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.deadline import NEVER, Deadline
-from dse.certificate.preconditions import check_provable
-from dse.certificate.subtree import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.preconditions import check_provable
+from paretosoc.dse.certificate.subtree import (
     Subtree,
     nodes_of,
     open_subtrees,
@@ -21,18 +21,18 @@ from dse.certificate.subtree import (
     whole_space,
     with_ended,
 )
-from dse.certificate.subtree_search import (
+from paretosoc.dse.certificate.subtree_search import (
     SearchedSlice,
     SearchTask,
     Threads,
     Worker,
     with_more_room,
 )
-from fitness.branch_and_bound.choices import exchange_rates
-from results.front.dominance import non_dominated
-from results.front.epsilon import epsilon_ppm
-from results.front.proof_tree import ProofTree
-from results.problem.problem import Problem
+from paretosoc.fitness.branch_and_bound.choices import exchange_rates
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import epsilon_ppm
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.problem.problem import Problem
 
 SLICE_NODES = 5_000
 """Nodes of a subtree in one round."""
@@ -229,7 +229,7 @@ class _Search:
 
     def add_incumbents(self, known: Incumbents) -> int:
         """Add known solutions to the members; how many none dominates."""
-        from fitness.branch_and_bound.archive import insert_member, is_fathomed
+        from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
 
         groups = self._problem.group_count
         width = groups + len(self._problem.domains)

@@ -9,37 +9,37 @@ from functools import partial
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.deadline import NEVER, Deadline
-from dse.certificate.branch_and_bound import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.branch_and_bound import (
     Cluster,
     ExactResult,
     Incumbents,
     SearchProgress,
     find_front,
 )
-from dse.certificate.cover import cover_smtlib, prove_cover
-from dse.certificate.preconditions import certified_column
-from dse.certificate.subtree import Subtree, tree_of_subtrees
-from dse.errors import InternalError
-from dse.problem.int64_bounds import check_magnitudes
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
-from results.front.dominance import non_dominated
-from results.front.front import CertificateSummary, Front
-from results.front.proof_tree import tree_bytes
-from results.io.canonical_json import sha256_of
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
-from results.text.space_description import describe_space
+from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
+from paretosoc.dse.errors import InternalError
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import CertificateSummary, Front
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.io.canonical_json import sha256_of
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.text.space_description import describe_space
 
 MAX_COVERED = 5_000
 """Trees of more leaves are not given to a solver for a second opinion."""

@@ -25,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.certificate.sum_rules import sum_rules
-from results.errors import ResultError
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.certificate.sum_rules import sum_rules
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult |
         name = f"cvc5 {version('cvc5')}"
     except PackageNotFoundError:
         return None
-    return _ask(name, [sys.executable, "-m", "dse.certificate.cvc5"], text, timeout_s)
+    return _ask(name, [sys.executable, "-m", "paretosoc.dse.certificate.cvc5"], text, timeout_s)
 
 
 def _ask(name: str, command: Sequence[str], text: str, timeout_s: float | None) -> CoverResult:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.deadline import NEVER, Deadline
-from dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
-from dse.certificate.subtree import Subtree, proof_tree
-from fitness.simulate import design_of
-from results.front.proof_tree import ProofTree
-from results.io.canonical_json import INT64_MAX
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
+from paretosoc.dse.certificate.subtree import Subtree, proof_tree
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True, eq=False)

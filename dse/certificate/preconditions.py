@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from fitness.bound_checker.check import bounded_columns
-from fitness.execution import RULES, rules_of
-from results.errors import ResultError
-from results.problem.objectives import ObjectiveKind, objective_label, objective_names
-from results.problem.problem import Problem
+from paretosoc.fitness.bound_checker.check import bounded_columns
+from paretosoc.fitness.execution import RULES, rules_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import ObjectiveKind, objective_label, objective_names
+from paretosoc.results.problem.problem import Problem
 
 MAX_POINTS = 62
 """Operating points of a domain that fit in the bits of a mask."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from common.arrays import IntArray
-from dse.search.driver import StoppedBy
-from dse.space.members import make_members
-from dse.version import program_version
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated, reference_point
-from results.front.front import BaselinePoint, Front, Provenance
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.driver import StoppedBy
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.version import program_version
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated, reference_point
+from paretosoc.results.front.front import BaselinePoint, Front, Provenance
+from paretosoc.results.problem.problem import Problem
 
 
 def seed_front(

@@ -10,19 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from common.deadline import NEVER, Deadline
-from dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
-from dse.certificate.branch_and_bound import Cluster, SearchProgress
-from dse.certificate.certify import CertifiedFront, Limits, prove
-from dse.certificate.formulation.prove import FormulationProgress, prove_formulation
-from dse.certificate.formulation.refute import NotShown
-from dse.certificate.preconditions import Goal, Provable, provable
-from dse.compile.load import load_bound_code, load_proof_code
-from dse.inputs.interrupts import deferred_interrupt
-from results.errors import ResultError
-from results.front.bounds import BoundProof
-from results.front.certificate import CertificateStatus, ProofArtifacts
-from results.front.front import Front
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
+from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
+from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
+from paretosoc.dse.certificate.formulation.prove import FormulationProgress, prove_formulation
+from paretosoc.dse.certificate.formulation.refute import NotShown
+from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
+from paretosoc.dse.compile.load import load_bound_code, load_proof_code
+from paretosoc.dse.inputs.interrupts import deferred_interrupt
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.check.tree import OpenPart
-from results.front.node_kinds import PART
-from results.front.proof_tree import ProofTree
-from results.io.canonical_json import INT64_MAX
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.check.tree import OpenPart
+from paretosoc.results.front.node_kinds import PART
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(eq=False)

@@ -12,20 +12,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.certificate.subtree import Subtree
-from fitness.branch_and_bound.branching_rules import BranchingRules
-from fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
-from fitness.branch_and_bound.search_tree import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.subtree import Subtree
+from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
+from paretosoc.fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
+from paretosoc.fitness.branch_and_bound.search_tree import (
     DONE,
     NODE_LIMIT,
     UNIT_CHOICE,
     SearchTree,
     make_search_tree,
 )
-from fitness.simulator.layout import Plan, make_plan
-from fitness.simulator.state import make_chosen, make_state
-from results.problem.problem import Problem
+from paretosoc.fitness.simulator.layout import Plan, make_plan
+from paretosoc.fitness.simulator.state import make_chosen, make_state
+from paretosoc.results.problem.problem import Problem
 
 BUFFER_LOG = 16_384
 BUFFER_MEMBERS = 256
@@ -106,7 +106,7 @@ class Worker:
 
     def begin(self, subtree: Subtree) -> None:
         """Takes a subtree that nobody has searched."""
-        from fitness.branch_and_bound.search import begin_subtree
+        from paretosoc.fitness.branch_and_bound.search import begin_subtree
 
         self.subtree = subtree
         self.tree.root_bound[:] = subtree.bound
@@ -124,7 +124,7 @@ class Worker:
 
     def advance(self, nodes: int) -> bool:
         """Searches at most so many more nodes; whether nothing of the subtree is left."""
-        from fitness.branch_and_bound.search import search_nodes
+        from paretosoc.fitness.branch_and_bound.search import search_nodes
 
         assert self.subtree is not None
         stop = int(self.tree.progress.nodes) + nodes

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from common.arrays import IntArray
-from results.problem.additive import additive_figures, additive_limit
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.additive import additive_figures, additive_limit
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 
 def sum_rules(problem: Problem) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from results.front.certificate import CertificateStatus
-from results.front.epsilon import percent
-from results.front.front import BoundSummary, CertificateSummary, Front
-from results.io.plural import pluralize
-from results.problem.objectives import (
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     bound_value,
@@ -18,7 +18,7 @@ from results.problem.objectives import (
     objective_unit,
     objective_value,
 )
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 
 def describe_claims(front: Front) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from dse.cli.commands import Entry
+from paretosoc.dse.cli.commands import Entry
 
 _HELP_ALL = "--help-all"
 
@@ -45,7 +45,7 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """Return the real command."""
         app = typer.Typer(add_completion=False)
-        import_module(f"dse.cli.{self._entry.module}").register(app)
+        import_module(f"paretosoc.dse.cli.{self._entry.module}").register(app)
         found: Any = get_command(app)
         command = getattr(found, "commands", {}).get(self._entry.name, found)
         _without_types(command.params)

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 
 import typer
 
-from common.text import has_control_characters, printable
-from dse.cli.commands import COMMANDS
-from dse.cli.lazy import LazyGroup, names_of
-from dse.errors import DseError, InfeasibleError
+from paretosoc.common.text import has_control_characters, printable
+from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.lazy import LazyGroup, names_of
+from paretosoc.dse.errors import DseError, InfeasibleError
 
 
 class _Interrupted(Exception):
@@ -48,14 +48,14 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from common.distributions import foreign_owners
-        from dse.version import VERSION
+        from paretosoc.common.distributions import owners_of_dse
+        from paretosoc.dse.version import VERSION
 
         print(f"dse {VERSION}")
-        for name, others in foreign_owners().items():
+        if owners := owners_of_dse():
             print(
-                f"dse: warning: {', '.join(others)} also installed a package {name!r}: "
-                "use an environment of its own for each",
+                f"dse: warning: `import dse` finds the package of {', '.join(owners)}: "
+                "write `import paretosoc as dse`",
                 file=sys.stderr,
             )
         raise typer.Exit

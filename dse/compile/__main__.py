@@ -1,4 +1,7 @@
-"""Compile all kernels: ``python -m dse.compile``; with ``--report`` anew, with a table of costs."""
+"""Compile all kernels: ``python -m paretosoc.dse.compile``.
+
+With ``--report`` compile them anew and print a table of costs.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from numba.core import event
 
-from common.unfinished import temporary_folder
-from dse.compile.warm_up import PARTS, warm_up
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.compile.warm_up import PARTS, warm_up
 
 
 class CompileTimes(event.Listener):
@@ -80,7 +83,9 @@ def main() -> int:
 
 
 def _compile_in_a_process(part: str) -> int:
-    return subprocess.run([sys.executable, "-m", "dse.compile", part], check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "paretosoc.dse.compile", part], check=False
+    ).returncode
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numba.core import event
 
-from dse.compile.warm_up import load_operators
-from dse.space.design_space import DesignSpace
-from fitness import branch_and_bound
-from fitness.objectives import make_outcomes
-from fitness.simulator.jit import cache_folder
-from fitness.warm_up import (
+from paretosoc.dse.compile.warm_up import load_operators
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness import branch_and_bound
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulator.jit import cache_folder
+from paretosoc.fitness.warm_up import (
     warm_up_branch_and_bound,
     warm_up_checker,
     warm_up_multipliers,
@@ -71,7 +71,7 @@ def compile_proof_code_aside() -> None:
     """
     search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
     if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
-        command = [sys.executable, "-m", "dse.compile", "proof"]
+        command = [sys.executable, "-m", "paretosoc.dse.compile", "proof"]
         _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
 

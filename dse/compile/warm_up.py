@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dse.search.archive import Archive
-from dse.search.driver import Budget, search
-from dse.search.optimizers.dedup import SeenRows
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.optimizers.survival import survive, tournament
-from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
-from dse.space.design_space import DesignSpace
-from dse.space.neighbourhood import neighbours
-from dse.space.operators import breed, mutate, segment_crossover
-from fitness.objectives import Outcomes, make_outcomes
-from fitness.warm_up import (
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.dedup import SeenRows
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.survival import survive, tournament
+from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
+from paretosoc.dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.neighbourhood import neighbours
+from paretosoc.dse.space.operators import breed, mutate, segment_crossover
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.fitness.warm_up import (
     smallest_problem,
     warm_up_branch_and_bound,
     warm_up_checker,

@@ -8,22 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.problem.constraint_status import limit_and_value, shown
-from dse.search.driver import Budget, SearchResult, StoppedBy, search
-from dse.space.design_space import DesignSpace
-from dse.space.warm_start import starting_rows
-from fitness.constraints import Constraint, ConstraintKind, constraints_of
-from fitness.objectives import OutcomeFunction, Outcomes, alone_times_by_unit, make_outcomes
-from fitness.simulate import design_of
-from results.io.canonical_json import INT64_MAX
-from results.io.plural import pluralize
-from results.problem.arithmetic import MAX_PERIODS
-from results.problem.execution import OneFrame, Periodic
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import rate_uhz, times_alone_ps
-from results.text.releases import describe_loads
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.problem.constraint_status import limit_and_value, shown
+from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import (
+    OutcomeFunction,
+    Outcomes,
+    alone_times_by_unit,
+    make_outcomes,
+)
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
+from paretosoc.results.problem.execution import OneFrame, Periodic
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import rate_uhz, times_alone_ps
+from paretosoc.results.text.releases import describe_loads
 
 PROBE_EVALUATIONS = 5_000
 """Spent on each constraint that the search did not meet, to see how near one can come to it."""
@@ -329,7 +334,7 @@ def short_search(
 ) -> SearchResult:
     """A search of ``PROBE_EVALUATIONS``, or fewer where networks run freely; ``start``: rows of the
     same groups, units and domains to begin with."""
-    from dse.search.optimizers.nsga2 import Nsga2Engine
+    from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 
     space = DesignSpace(problem)
     if start is not None:

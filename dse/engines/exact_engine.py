@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.certify import default_nodes
-from dse.certificate.preconditions import check_provable
-from dse.compile.load import load_proof_code
-from dse.search.optimizers.initial_population import heuristic_seeds
-from dse.space.design_space import DesignSpace, unique_rows
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.certify import default_nodes
+from paretosoc.dse.certificate.preconditions import check_provable
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.dse.search.optimizers.initial_population import heuristic_seeds
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.fitness.objectives import Outcomes
 
 
 class ExactEngine:

@@ -11,28 +11,28 @@ from pathlib import Path
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.evaluate_all import baseline_points
-from dse.compile.load import load_search_code
-from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.engines.optimizer_registry import optimizer_named
-from dse.engines.optimizers import Optimizer, is_single_decision
-from dse.errors import InfeasibleError, InternalError
-from dse.problem.build import BuiltProblem
-from dse.search.checkpoint import CheckpointFile, Identity
-from dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from dse.space.warm_start import starting_rows
-from dse.version import program_version
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.compile.load import load_search_code
+from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import Optimizer, is_single_decision
+from paretosoc.dse.errors import InfeasibleError, InternalError
+from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
+from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.dse.version import program_version
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 DEFAULT_EVALUATIONS = 100_000
 FREE_RUNNING_EVALUATIONS = 300

@@ -11,11 +11,11 @@ import difflib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from dse.certificate.preconditions import Goal
-from dse.engines.optimizers import Named, Optimizer
-from dse.errors import WorkloadError
-from dse.search.base import Engine
-from dse.space.design_space import DesignSpace
+from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.engines.optimizers import Named, Optimizer
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.space.design_space import DesignSpace
 
 ENTRY_POINTS = "paretosoc.optimizers"
 
@@ -61,49 +61,49 @@ def _registered() -> dict[str, EntryPoint]:
 
 
 def _nsga2(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.restarts import RestartingNsga2
+    from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 
     return RestartingNsga2(space, seed=seed)
 
 
 def _pymoo_nsga2(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.pymoo_adapters import stock_nsga2
+    from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
 
     return stock_nsga2(space, seed=seed)
 
 
 def _nsga3(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.pymoo_adapters import nsga3
+    from paretosoc.dse.search.optimizers.pymoo_adapters import nsga3
 
     return nsga3(space, seed=seed)
 
 
 def _sms_emoa(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.pymoo_adapters import sms_emoa
+    from paretosoc.dse.search.optimizers.pymoo_adapters import sms_emoa
 
     return sms_emoa(space, seed=seed)
 
 
 def _annealing(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.annealing import AnnealingEngine
+    from paretosoc.dse.search.optimizers.annealing import AnnealingEngine
 
     return AnnealingEngine(space, seed=seed)
 
 
 def _random(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.random_search import RandomEngine
+    from paretosoc.dse.search.optimizers.random_search import RandomEngine
 
     return RandomEngine(space, seed=seed)
 
 
 def _exhaustive(space: DesignSpace, seed: int) -> Engine:
-    from dse.search.optimizers.exhaustive import ExhaustiveEngine
+    from paretosoc.dse.search.optimizers.exhaustive import ExhaustiveEngine
 
     return ExhaustiveEngine(space, seed=seed)
 
 
 def _exact(space: DesignSpace, seed: int) -> Engine:
-    from dse.engines.exact_engine import ExactEngine
+    from paretosoc.dse.engines.exact_engine import ExactEngine
 
     return ExactEngine(space, seed=seed)
 

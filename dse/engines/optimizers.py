@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from dse.certificate.preconditions import Goal
-from dse.errors import WorkloadError
-from dse.inputs.arguments import check_arguments
-from dse.search.base import Engine
-from dse.space.design_space import DesignSpace
-from results.problem.objectives import ObjectiveKind
+from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import check_arguments
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.objectives import ObjectiveKind
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -84,7 +84,7 @@ class NSGA2:
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """The search at its first generation."""
-        from dse.search.optimizers.restarts import RestartingNsga2
+        from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 
         return RestartingNsga2(
             space,
@@ -102,7 +102,7 @@ class NSGA2:
         Example:
             >>> minimize(problem.as_pymoo(), dse.NSGA2().as_pymoo(), ("n_evals", 20_000), seed=1)
         """
-        from dse.search.optimizers.pymoo_adapters import EngineAlgorithm
+        from paretosoc.dse.search.optimizers.pymoo_adapters import EngineAlgorithm
 
         return EngineAlgorithm(self.start)
 
@@ -168,7 +168,7 @@ class Pymoo:
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """The search at its first generation."""
-        from dse.search.optimizers.pymoo_adapters import PymooEngine
+        from paretosoc.dse.search.optimizers.pymoo_adapters import PymooEngine
 
         return PymooEngine(self.name, space, self.make(), seed=seed)
 
@@ -194,6 +194,6 @@ def exact() -> Optimizer:
 
 
 def _built_in(name: str) -> Optimizer:
-    from dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.engines.optimizer_registry import optimizer_named
 
     return optimizer_named(name)

@@ -11,7 +11,7 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from dse.errors import WorkloadError
+from paretosoc.dse.errors import WorkloadError
 
 MAX_COUNT = 10**12
 """Of everything that limits work: no search gets so far, and sums of counts fit into 64 bits."""

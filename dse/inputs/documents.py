@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from common.files import read_file
-from dse.errors import WorkloadError
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
 
 MAX_BYTES = 1_000_000
 
@@ -28,9 +28,9 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
         WorkloadError: if it cannot be parsed or does not follow ``dse/inputs/data``'s schema
             of that name. The message names the file and the place.
     """
-    from dse.inputs.yaml_loader import parse_yaml
-    from platforms.errors import PlatformError
-    from platforms.io.exact_json import parse_exact
+    from paretosoc.dse.inputs.yaml_loader import parse_yaml
+    from paretosoc.platforms.errors import PlatformError
+    from paretosoc.platforms.io.exact_json import parse_exact
 
     try:
         read = parse_exact if file.lower().endswith(".json") else parse_yaml
@@ -48,10 +48,10 @@ def check_content(content: Any, label: str, schema: str) -> None:
     Raises:
         WorkloadError: as there.
     """
-    from platforms.errors import PlatformError
-    from platforms.io.schema_check import check_against_schema
+    from paretosoc.platforms.errors import PlatformError
+    from paretosoc.platforms.io.schema_check import check_against_schema
 
     try:
-        check_against_schema(content, schema, label, package="dse.inputs.data")
+        check_against_schema(content, schema, label, package="paretosoc.dse.inputs.data")
     except PlatformError as error:
         raise WorkloadError(str(error)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from dse.errors import WorkloadError
+from paretosoc.dse.errors import WorkloadError
 
 
 def check_output_file(

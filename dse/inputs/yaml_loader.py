@@ -10,10 +10,10 @@ import re
 from functools import cache
 from typing import Any
 
-from common.text import has_control_characters
-from dse.errors import WorkloadError
-from platforms.errors import PlatformError
-from platforms.io.exact_json import exact_decimal, exact_integer
+from paretosoc.common.text import has_control_characters
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import exact_decimal, exact_integer
 
 MAX_NODES = 50_000
 """Maximum number of keys and values; PyYAML takes a second for these."""

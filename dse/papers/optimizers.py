@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dse.engines.optimizers import Named
-from dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
-from dse.search.base import Engine
-from dse.space.design_space import DesignSpace
-from results.problem.objectives import ObjectiveKind
+from paretosoc.dse.engines.optimizers import Named
+from paretosoc.dse.papers.managers.mapformer.settings import DEFAULT_MODE, ManagerSettings
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.objectives import ObjectiveKind
 
 _THROUGHPUT_AND_POWER = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER)
 
@@ -22,8 +22,11 @@ def la_mcts(settings: ManagerSettings | None = None) -> Named:
     chosen = settings or ManagerSettings()
 
     def make(space: DesignSpace, seed: int) -> Engine:
-        from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-        from dse.papers.managers.mapformer.predictors import default_predictor, make_predictor
+        from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
+        from paretosoc.dse.papers.managers.mapformer.predictors import (
+            default_predictor,
+            make_predictor,
+        )
 
         predictor = (
             default_predictor(space.problem)
@@ -36,37 +39,37 @@ def la_mcts(settings: ManagerSettings | None = None) -> Named:
 
 
 def _mobile_i(space: DesignSpace, seed: int) -> Engine:
-    from dse.papers.mobile_i.pipeline_engine import MobileIEngine
+    from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 
     return MobileIEngine(space, seed=seed)
 
 
 def _mosaic(space: DesignSpace, _: int) -> Engine:
-    from dse.papers.managers.mosaic import Mosaic
+    from paretosoc.dse.papers.managers.mosaic import Mosaic
 
     return Mosaic(space)
 
 
 def _odmdef(space: DesignSpace, _: int) -> Engine:
-    from dse.papers.managers.odmdef import Odmdef
+    from paretosoc.dse.papers.managers.odmdef import Odmdef
 
     return Odmdef(space)
 
 
 def _kang_ga(space: DesignSpace, seed: int) -> Engine:
-    from dse.papers.managers.kang_ga import KangGa
+    from paretosoc.dse.papers.managers.kang_ga import KangGa
 
     return KangGa(space, seed=seed)
 
 
 def _omniboost(space: DesignSpace, seed: int) -> Engine:
-    from dse.papers.managers.omniboost.omniboost import OmniBoost
+    from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost
 
     return OmniBoost(space, seed=seed)
 
 
 def _omniboost_star(space: DesignSpace, seed: int) -> Engine:
-    from dse.papers.managers.omniboost.omniboost import OmniBoostStar
+    from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoostStar
 
     return OmniBoostStar(space, seed=seed)
 

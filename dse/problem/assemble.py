@@ -10,31 +10,31 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
-from dse.errors import WorkloadError
-from dse.problem.domains import problem_domains
-from dse.problem.execution import choose_execution
-from dse.problem.mapping_constraints import allowed_units
-from dse.problem.memory_tables import memory_tables
-from dse.problem.phases import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.domains import problem_domains
+from paretosoc.dse.problem.execution import choose_execution
+from paretosoc.dse.problem.mapping_constraints import allowed_units
+from paretosoc.dse.problem.memory_tables import memory_tables
+from paretosoc.dse.problem.phases import (
     of_continued,
 )
-from dse.workload.options import Options, parse_objective
-from dse.workload.releases import check_max_misses, with_default_objectives
-from dse.workload.workload import Workload, WorkloadNetwork
-from fitness.contention import contention_table, round_half_up
-from fitness.cost_model.channels import channel_costs
-from fitness.cost_model.power import unit_idle_mw
-from fitness.cost_model.tables import NetworkCosts, UnitCosts
-from fitness.costs.number_formats import UnitFormat
-from fitness.profiles.loss_table import COLUMNS
-from platforms.platform import Platform
-from results.io.canonical_json import INT64_MAX
-from results.problem.execution import ClosedForm, LongRun, frames_in_flight
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.dse.workload.options import Options, parse_objective
+from paretosoc.dse.workload.releases import check_max_misses, with_default_objectives
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.fitness.contention import contention_table, round_half_up
+from paretosoc.fitness.cost_model.channels import channel_costs
+from paretosoc.fitness.cost_model.power import unit_idle_mw
+from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
+from paretosoc.fitness.costs.number_formats import UnitFormat
+from paretosoc.fitness.profiles.loss_table import COLUMNS
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 _Limit = TypeVar("_Limit", int, Fraction)
 

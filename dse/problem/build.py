@@ -7,29 +7,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.problem.assemble import assemble
-from dse.problem.int64_bounds import check_magnitudes
-from dse.problem.network_tables import NetworkTables, check_size, network_tables
-from dse.problem.phases import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.problem.assemble import assemble
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.dse.problem.network_tables import NetworkTables, check_size, network_tables
+from paretosoc.dse.problem.phases import (
     PhaseModel,
     with_handovers,
 )
-from dse.problem.warnings import mixed_metrics, problem_warnings
-from dse.workload.options import Options
-from dse.workload.releases import with_releases
-from dse.workload.workload import Workload, WorkloadNetwork
-from dse.workload.workload_check import check_workload
-from fitness.cost_model.tables import NetworkCosts
-from fitness.costs.network_costs import choose_units
-from fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
-from fitness.profiles.loss_table import LossTable
-from fitness.profiles.profile_file import Profile
-from platforms.platform import Platform
-from results.costs.cost_origins import NetworkSource
-from results.front.front import InputFile
-from results.problem.problem import Problem
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.releases import with_releases
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.cost_model.tables import NetworkCosts
+from paretosoc.fitness.costs.network_costs import choose_units
+from paretosoc.fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
+from paretosoc.fitness.profiles.loss_table import LossTable
+from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.costs.cost_origins import NetworkSource
+from paretosoc.results.front.front import InputFile
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.units import BYTES_PER_MB, FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ, UW_PER_W
-from fitness.constraints import Constraint, ConstraintKind, constraints_of
-from fitness.objectives import Outcomes, make_outcomes
-from fitness.simulate import row_of
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.units import (
+    BYTES_PER_MB,
+    FJ_PER_MJ,
+    PPM_PER_PERCENT,
+    PS_PER_MS,
+    UHZ_PER_HZ,
+    UW_PER_W,
+)
+from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _NOT_ASKED = (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
 _SOURCES = {

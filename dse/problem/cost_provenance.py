@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dse.problem.build import BuiltProblem
-from results.costs.cost_origins import CostOrigins, GroupOrigins, NetworkOrigins, UnitOrigin
+from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.results.costs.cost_origins import (
+    CostOrigins,
+    GroupOrigins,
+    NetworkOrigins,
+    UnitOrigin,
+)
 
 
 def cost_origins(built: BuiltProblem) -> CostOrigins:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.workload.options import parse_number
-from fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from platforms.platform import Platform, Unit
-from results.problem.problem import Problem, ProblemDomain
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import parse_number
+from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.problem.problem import Problem, ProblemDomain
 
 
 def problem_domains(

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from common.units import PS_PER_S
-from dse.errors import WorkloadError
-from dse.workload.options import Options, ThroughputModel
-from dse.workload.releases import period_of_rates_s
-from dse.workload.workload import Workload
-from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
-from fitness.contention import round_half_up
-from results.problem.execution import (
+from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.releases import period_of_rates_s
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
+from paretosoc.fitness.contention import round_half_up
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     ExecutionModel,
@@ -23,7 +23,7 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 _CHANNELS = {
     ThroughputModel.ANALYTIC: ChannelUse.BETWEEN_UNITS,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_S, UHZ_PS
-from fitness.branch_and_bound.choices import largest_power_mw
-from fitness.contention import largest_products
-from fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
-from results.errors import ResultError
-from results.problem.arithmetic import LOSS_LIMIT, MAX_PERIODS, TIME_LIMIT_PS, WORK_PER_PS
-from results.problem.execution import LongRun, frames_in_flight
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem, ProblemNetwork, ProblemUnit
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_S, UHZ_PS
+from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
+from paretosoc.fitness.contention import largest_products
+from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, MAX_PERIODS, TIME_LIMIT_PS, WORK_PER_PS
+from paretosoc.results.problem.execution import LongRun, frames_in_flight
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemNetwork, ProblemUnit
 
 INT64_LIMIT = 1 << 63
 TIME_FACTOR = 1000

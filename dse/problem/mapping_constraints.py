@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import BoolArray
-from dse.errors import WorkloadError
-from dse.workload.workload import Workload
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from results.problem.problem import ProblemUnit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.common.arrays import BoolArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.results.problem.problem import ProblemUnit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 def allowed_units(

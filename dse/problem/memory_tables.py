@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import BYTES_PER_MB
-from dse.errors import WorkloadError
-from dse.workload.options import Options
-from fitness.costs.number_formats import UnitFormat
-from platforms.platform import SHARED_POOL, Platform
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import MemoryPool
-from sdf.grouping.activations import held_activation_elements
-from sdf.grouping.cuts import layers_of
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import BYTES_PER_MB
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.costs.number_formats import UnitFormat
+from paretosoc.platforms.platform import SHARED_POOL, Platform
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import MemoryPool
+from paretosoc.sdf.grouping.activations import held_activation_elements
+from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,25 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.errors import WorkloadError
-from dse.problem.phases import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.phases import (
     grouped_alike,
     growing_costs,
     grown_dimensions,
 )
-from dse.workload.options import Options
-from dse.workload.workload import WorkloadNetwork
-from fitness.cost_model.support import layer_support
-from fitness.cost_model.tables import NetworkCosts
-from fitness.costs.network_costs import network_costs
-from fitness.costs.number_formats import UnitFormat, in_formats
-from fitness.profiles.profile_file import Profile
-from platforms.platform import Platform, Unit
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.batch import batched
-from sdf.grouping.grouping import group_network
-from sdf.grouping.groups import GroupedNetwork
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import WorkloadNetwork
+from paretosoc.fitness.cost_model.support import layer_support
+from paretosoc.fitness.cost_model.tables import NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.costs.number_formats import UnitFormat, in_formats
+from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.batch import batched
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MAX_GROUPS = 4_000
 """Of a problem: a search takes about half a megabyte for each."""

@@ -10,17 +10,17 @@ from math import prod
 
 import numpy as np
 
-from dse.errors import WorkloadError
-from dse.workload.workload import Workload, WorkloadNetwork
-from fitness.cost_model.tables import NetworkCosts, UnitCosts
-from fitness.costs.number_formats import UnitFormat, passing_in_formats
-from platforms.platform import Platform
-from results.io.plural import pluralize
-from results.problem.objectives import Objective
-from results.problem.problem import Problem
-from sdf.grouping.grouping import groups_from_parts
-from sdf.grouping.groups import GroupedNetwork
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
+from paretosoc.fitness.costs.number_formats import UnitFormat, passing_in_formats
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import Objective
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.grouping.grouping import groups_from_parts
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dse.problem.network_tables import NetworkTables
-from dse.workload.workload import WorkloadNetwork
-from fitness.profiles.loss_table import LossTable
-from fitness.profiles.profile_file import Profile
-from platforms.measurement import is_same_network
-from platforms.platform import Platform
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from sdf.grouping.groups import GroupedNetwork
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.workload.workload import WorkloadNetwork
+from paretosoc.fitness.profiles.loss_table import LossTable
+from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.platforms.measurement import is_same_network
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 
 def problem_warnings(

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import BoolArray, IntArray
-from dse.search.base import EngineState
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
 
 
 class Archive:
@@ -28,7 +28,7 @@ class Archive:
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
         """Takes rows in; whether the front has changed."""
-        from dse.search.archive_jit import join_front
+        from paretosoc.dse.search.archive_jit import join_front
 
         begin = self.added
         self.added += len(rows)

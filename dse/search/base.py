@@ -8,11 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray, IntArray
-from dse.space.design_space import DesignSpace
-from fitness.constraints import constraints_of
-from fitness.objectives import Outcomes
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.problem import Problem
 
 
 class Engine(Protocol):

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import IntArray
-from common.errors import DseError
-from common.files import read_file, replace_file
-from common.strict_json import parse_json
-from dse.search.archive import Archive
-from dse.search.base import EngineState, checked_rows
-from dse.space.design_space import DesignSpace
-from results.errors import ResultError
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.errors import DseError
+from paretosoc.common.files import read_file, replace_file
+from paretosoc.common.strict_json import parse_json
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import EngineState, checked_rows
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.errors import ResultError
 
 FORMAT = "paretosoc-checkpoint/1"
 SECONDS_BETWEEN = 10.0

@@ -9,15 +9,15 @@ from enum import Enum
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.errors import WorkloadError
-from dse.inputs.interrupts import deferred_interrupt
-from dse.search.archive import Archive
-from dse.search.base import Engine, ResumableEngine
-from dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
-from fitness.objectives import OutcomeFunction, Outcomes
-from results.errors import ResultError
-from results.front.dominance import hypervolume, reference_point
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.interrupts import deferred_interrupt
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import Engine, ResumableEngine
+from paretosoc.dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
+from paretosoc.fitness.objectives import OutcomeFunction, Outcomes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.dominance import hypervolume, reference_point
 
 MIN_GROWTH = 1e-4
 """A hypervolume that grew by a smaller share than this has stalled."""

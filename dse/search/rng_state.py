@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dse.space.design_space import Random
+from paretosoc.dse.space.design_space import Random
 
 
 def state_of(rng: Random) -> dict[str, Any]:

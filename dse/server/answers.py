@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import dse
-from dse.api.evaluation import Evaluated
-from results.text.compare_fronts import FrontComparison, FrontSide
+import paretosoc as dse
+from paretosoc.dse.api.evaluation import Evaluated
+from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
 @dataclass(frozen=True)

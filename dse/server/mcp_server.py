@@ -7,9 +7,9 @@ from functools import wraps
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-import dse
-from dse.errors import DseError
-from dse.server.answers import (
+import paretosoc as dse
+from paretosoc.dse.errors import DseError
+from paretosoc.dse.server.answers import (
     CheckAnswer,
     ComparisonAnswer,
     EvaluationAnswer,
@@ -19,16 +19,16 @@ from dse.server.answers import (
     evaluation_answer,
     front_answer,
 )
-from dse.server.workspace import (
+from paretosoc.dse.server.workspace import (
     MAX_EVALUATIONS,
     MAX_NETWORKS,
     MAX_PROOF_S,
     MAX_ROWS,
     Workspace,
 )
-from dse.version import VERSION
-from results.io.optional import optional_import
-from results.text.compare_fronts import compare_fronts
+from paretosoc.dse.version import VERSION
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.text.compare_fronts import compare_fronts
 
 EXTRA = "mcp"
 _INSTRUCTIONS = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from common.text import has_control_characters
-from dse.errors import WorkloadError
-from dse.inputs.documents import read_input
-from dse.workload.find_network import find_network
-from platforms.io.exact_json import parse_exact
-from platforms.io.platform_file import platform_names
+from paretosoc.common.text import has_control_characters
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.documents import read_input
+from paretosoc.dse.workload.find_network import find_network
+from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.platform_file import platform_names
 
 MAX_NETWORKS = 8
 MAX_PATH_BYTES = 200

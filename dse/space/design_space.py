@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import BoolArray, IntArray
-from dse.space.tables import Scratch, make_scratch, make_tables
-from fitness.simulator.layout import Plan, make_plan
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.problem import Problem
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.dse.space.tables import Scratch, make_scratch, make_tables
+from paretosoc.fitness.simulator.layout import Plan, make_plan
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from dse.space.operators_jit import SpaceTables
+    from paretosoc.dse.space.operators_jit import SpaceTables
 
 Random = np.random.Generator
 
@@ -183,7 +183,7 @@ class DesignSpace:
     def domains_used(self, rows: IntArray) -> BoolArray:
         """[n, settings]: whether a unit that something is mapped on depends on the domain; on a
         priority none does."""
-        from dse.space.operators_jit import mark_used
+        from paretosoc.dse.space.operators_jit import mark_used
 
         used = np.zeros((len(rows), len(self.points)), dtype=np.int64)
         mark_used(self.tables, np.ascontiguousarray(rows), used)
@@ -251,7 +251,7 @@ class DesignSpace:
         used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
         third of the time. None: all were.
         """
-        from dse.space.operators_jit import repair_rows
+        from paretosoc.dse.space.operators_jit import repair_rows
 
         result = np.array(rows, dtype=np.int64)
         if awake is None:

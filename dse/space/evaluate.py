@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from common.arrays import IntArray
-from dse.problem.constraint_status import ConstraintState, constraint_states
-from dse.space.members import make_members
-from fitness.execution import scheduled
-from fitness.objectives import make_outcomes
-from results.front.front import Member
-from results.front.front_document import scheduled_to_document
-from results.front.schedule import ScheduledMember
-from results.problem.objectives import objective_label, objective_unit, objective_value
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.problem.constraint_status import ConstraintState, constraint_states
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.execution import scheduled
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.front import Member
+from paretosoc.results.front.front_document import scheduled_to_document
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.objectives import objective_label, objective_unit, objective_value
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

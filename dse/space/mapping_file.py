@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.text import shortened
-from dse.errors import WorkloadError
-from dse.inputs.documents import read_input
-from dse.problem.domains import ladder_point
-from dse.space.design_space import DesignSpace
-from results.costs.cost_origins import CostOrigins
-from results.errors import ResultError
-from results.front.front import Member
-from results.front.front_document import member_to_document
-from results.io.canonical_json import Json, parse
-from results.io.schema import check_against_schema
-from results.problem.problem import Problem, ProblemDomain, ProblemNetwork
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.text import shortened
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.documents import read_input
+from paretosoc.dse.problem.domains import ladder_point
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Member
+from paretosoc.results.front.front_document import member_to_document
+from paretosoc.results.io.canonical_json import Json, parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork
 
 MAX_BYTES = 16 << 20
 

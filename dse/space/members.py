@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace
-from fitness.execution import rules_of
-from fitness.simulate import Evaluation, design_of, make_evaluator
-from results.front.front import Member, Responses
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.execution import rules_of
+from paretosoc.fitness.simulate import Evaluation, design_of, make_evaluator
+from paretosoc.results.front.front import Member, Responses
+from paretosoc.results.problem.problem import Problem
 
 
 def make_members(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace, Random
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace, Random
 
 
 def neighbours(
@@ -37,7 +37,7 @@ def _enumerated(
 ) -> tuple[int, IntArray, IntArray]:
     """How many changes there are, the wanted ones as rows [wanted, width], not repaired, and the
     rows that they come from [wanted]."""
-    from dse.space.neighbourhood_jit import enumerate_neighbours
+    from paretosoc.dse.space.neighbourhood_jit import enumerate_neighbours
 
     near = np.empty((len(wanted), space.width), dtype=np.int64)
     at, source = np.empty(2, dtype=np.int64), np.empty(len(wanted), dtype=np.int64)

@@ -8,7 +8,7 @@ go to ``near`` [wanted, width], the numbers of the rows that they come from to `
 
 import numpy as np
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 STEPS = (-2, -1, 1, 2)
 """Operating points that one clock is moved by, besides going to either end."""

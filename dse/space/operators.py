@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace, Random, drawn_seed
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace, Random, drawn_seed
 
 
 def segment_crossover(
@@ -19,7 +19,7 @@ def segment_crossover(
     """Two children for each pair of parents [n, width]: in every network a random segment of groups
     (often none or all of it) changes sides, and so does each clock with even odds. A clock that
     only one parent has a use for comes from that parent."""
-    from dse.space.operators_jit import cross_rows
+    from paretosoc.dse.space.operators_jit import cross_rows
 
     a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
     cross_rows(space.tables, drawn_seed(rng), a, b, *space.scratch)
@@ -29,7 +29,7 @@ def segment_crossover(
 def mutate(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
     """Each row [n, width] gets one or two of: a moved transition point, a segment on another unit,
     a single group on another unit, a stepped clock, a clock redrawn."""
-    from dse.space.operators_jit import mutate_rows
+    from paretosoc.dse.space.operators_jit import mutate_rows
 
     rows = np.array(rows, dtype=np.int64)
     mutate_rows(space.tables, drawn_seed(rng), rows, space.scratch.stream)
@@ -47,7 +47,7 @@ def breed(
 ) -> IntArray:
     """[parents, width]: children of each two of ``parents``, an even number of positions in
     ``rows`` [n, width]: crossed at that rate, mutated this often, and repaired."""
-    from dse.space.operators_jit import breed as breed_rows
+    from paretosoc.dse.space.operators_jit import breed as breed_rows
 
     children = np.empty((len(parents), space.width), dtype=np.int64)
     breed_rows(

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.simulator.jit import jit
-from fitness.simulator.tables import Tables
-from results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
 """Kinds of mutation: a transition point moves, a segment or a single group goes to another unit, a

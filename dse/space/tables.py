@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import IntArray
+from paretosoc.common.arrays import IntArray
 
 if TYPE_CHECKING:
-    from dse.space.design_space import DesignSpace
-    from dse.space.operators_jit import SpaceTables
+    from paretosoc.dse.space.design_space import DesignSpace
+    from paretosoc.dse.space.operators_jit import SpaceTables
 
 
 class Scratch(NamedTuple):
@@ -31,7 +31,7 @@ def make_scratch(space: DesignSpace) -> Scratch:
 
 def make_tables(space: DesignSpace) -> SpaceTables:
     """The tables of a space."""
-    from dse.space.operators_jit import SpaceTables
+    from paretosoc.dse.space.operators_jit import SpaceTables
 
     problem = space.problem
     domains, settings = len(problem.domains), len(space.points)

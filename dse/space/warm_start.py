@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 
 
 def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from common.arrays import FloatArray
-from common.units import PS_PER_MS
-from dse.errors import WorkloadError
-from fitness.calibration.dvfs import (
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.fitness.calibration.dvfs import (
     DEFAULT_NOISE,
     Calibrated,
     calibrate_rows,
@@ -21,16 +21,20 @@ from fitness.calibration.dvfs import (
     subjects,
     time_errors,
 )
-from fitness.calibration.dvfs_profile import Subject, clock_profile_document
-from fitness.calibration.dvfs_table import ClockMeasurement, point_table, read_measurements
-from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-from fitness.costs.hardware_limits import limit_notes
-from fitness.costs.network_costs import choose_precision
-from platforms.errors import PlatformError
-from platforms.platform import Platform
-from results.io.canonical_json import Json
-from sdf.catalogue.catalogue import load_network
-from sdf.layer import Layer
+from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from paretosoc.fitness.calibration.dvfs_table import (
+    ClockMeasurement,
+    point_table,
+    read_measurements,
+)
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from paretosoc.fitness.costs.hardware_limits import limit_notes
+from paretosoc.fitness.costs.network_costs import choose_precision
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.layer import Layer
 
 
 @dataclass(frozen=True)

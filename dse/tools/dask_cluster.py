@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dse.certificate.subtree_search import SearchedSlice, search_slice
-from results.errors import ResultError
-from results.io.optional import optional_import
+from paretosoc.dse.certificate.subtree_search import SearchedSlice, search_slice
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
 
 CONNECT_SECONDS = 20
 ASK_SECONDS = 2.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dse.errors import WorkloadError
-from dse.workload.workload import split_copies
-from sdf.errors import GraphError
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import split_copies
+from paretosoc.sdf.errors import GraphError
 
 
 def find_network(text: str, locate: Callable[[str], str] = str) -> tuple[str, int]:
@@ -20,7 +20,7 @@ def find_network(text: str, locate: Callable[[str], str] = str) -> tuple[str, in
         WorkloadError: on a text that names neither, or a number of copies that is none.
     """
     # Imported here: most commands read result folders, and need no catalogue.
-    from sdf.catalogue.catalogue import find_source
+    from paretosoc.sdf.catalogue.catalogue import find_source
 
     source, copies = split_copies(text)
     try:

@@ -9,9 +9,9 @@ from decimal import Decimal, InvalidOperation
 from enum import Enum
 from fractions import Fraction
 
-from dse.errors import WorkloadError
-from results.problem.execution import IdleTime
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.problem.execution import IdleTime
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
 """Bounds of all quantities that a user gives, in the unit of the option."""

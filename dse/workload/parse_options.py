@@ -6,15 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dse.errors import WorkloadError
-from dse.workload.options import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import (
     Options,
     ThroughputModel,
     parse_fixed,
     parse_pin,
     parse_positive,
 )
-from dse.workload.per_network import (
+from paretosoc.dse.workload.per_network import (
     BATCH,
     DEADLINE,
     DEADLINE_95,
@@ -25,8 +25,8 @@ from dse.workload.per_network import (
     MIN_RATE,
     in_whole,
 )
-from dse.workload.workload import Workload, WorkloadNetwork
-from results.problem.execution import IdleTime
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.results.problem.execution import IdleTime
 
 
 def make_options(

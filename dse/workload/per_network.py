@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dse.errors import WorkloadError
-from dse.workload.options import MAX_NUMBER, MAX_RELEASES, MIN_NUMBER, parse_number
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import MAX_NUMBER, MAX_RELEASES, MIN_NUMBER, parse_number
 
 ByNetwork = tuple[str | None, Fraction]
 """A network, or None for all, and its number."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
 
-from dse.errors import WorkloadError
-from dse.workload.options import MAX_RELEASES, Options
-from dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import MAX_RELEASES, Options
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 """Objectives where none are asked for."""

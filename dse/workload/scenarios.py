@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 
-from dse.errors import WorkloadError
-from dse.workload.workload import Workload, with_unique_names
-from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT, check_workload
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import Workload, with_unique_names
+from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT, check_workload
 
 
 class Scenario(Enum):

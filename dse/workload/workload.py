@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from dse.errors import WorkloadError
-from dse.inputs.arguments import check_arguments, check_type
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import check_arguments, check_type
 
 MAX_COPIES = 64
 

@@ -6,10 +6,10 @@ from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
-from dse.errors import WorkloadError
-from dse.workload.workload import Workload, WorkloadNetwork
-from results.problem.arithmetic import MAX_PRIORITY
-from results.problem.problem import MAX_BATCH
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.results.problem.arithmetic import MAX_PRIORITY
+from paretosoc.results.problem.problem import MAX_BATCH
 
 MAX_FRAMES_IN_FLIGHT = 8
 

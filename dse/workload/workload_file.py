@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dse.errors import WorkloadError
-from dse.inputs.documents import parse_input, read_input
-from dse.workload.find_network import find_network
-from dse.workload.workload import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.documents import parse_input, read_input
+from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.workload import (
     Pin,
     Workload,
     WorkloadNetwork,
@@ -20,7 +20,7 @@ from dse.workload.workload import (
     split_copies,
     workload_of,
 )
-from dse.workload.workload_check import check_workload
+from paretosoc.dse.workload.workload_check import check_workload
 
 SUFFIXES = (".yaml", ".yml", ".json")
 

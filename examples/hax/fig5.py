@@ -13,10 +13,10 @@ import json
 from rich.console import Console
 from rich.table import Table
 
-from dse.workload.scenarios import Scenario, apply_scenario
-from dse.workload.workload import workload_of
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
+from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.workload import workload_of
 
 METHODS = {"gpu-only": "GPU only", "gpu-and-dsa": "GPU & DLA", "mensa": "Mensa"}
 PUBLISHED_GAIN = 0.29

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.baselines.base import at_fastest_clocks, whole_networks
-from dse.space.design_space import DesignSpace
-from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
-from fitness.execution import schedule_of
-from fitness.simulate import design_of
-from results.front.schedule import Schedule
+from paretosoc.dse.baselines.base import at_fastest_clocks, whole_networks
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.front.schedule import Schedule
 
 GOOGLENET = "googlenet"
 

@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dse.baselines.h2h import without_contention
-from dse.baselines.repeat_matching import balanced
-from dse.problem.build import BuiltProblem, build_problem
-from dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
-from dse.workload.options import Options
-from dse.workload.scenarios import Scenario, apply_scenario
-from dse.workload.workload import Workload, workload_of
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.baselines.h2h import without_contention
+from paretosoc.dse.baselines.repeat_matching import balanced
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.workload import Workload, workload_of
+from paretosoc.platforms.io.platform_file import load_platform
 
 GROUPS = 10
 """Per network, as many as GoogLeNet has in the paper's Table 2."""

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.papers.anytime.improve import Published
-from dse.papers.anytime.scheduler import AnytimeScheduler
-from dse.tools.analysis.compare_baselines import two_accelerators
-from dse.workload.options import Options
-from dse.workload.workload import Workload, workload_of
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload
 from examples.hax.published import Experiment, experiments
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.papers.anytime.improve import Published
+from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
+from paretosoc.dse.tools.analysis.compare_baselines import two_accelerators
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload, workload_of
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 @dataclass(frozen=True)

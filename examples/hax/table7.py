@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from dse.papers.anytime.improve import FinalSchedule, improve, naive_schedule
-from dse.workload.workload import workload_of
 from examples.hax.prediction import built_workload, json_wanted
 from examples.hax.published import PLATFORMS, TABLE7_PERCENT
-from fitness.warm_up import warm_up
+from paretosoc.dse.papers.anytime.improve import FinalSchedule, improve, naive_schedule
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.warm_up import warm_up
 
 CHANGE_EVERY_S = 10.0
 

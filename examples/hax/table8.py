@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from dse.workload.workload import workload_of
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, Pair, pairs
+from paretosoc.dse.workload.workload import workload_of
 
 SHORT = {
     "gpu-only": "GPU",

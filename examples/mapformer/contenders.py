@@ -8,26 +8,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.papers.estimator.predictor import Predictor
-from dse.papers.managers.base import DecidingEngine
-from dse.papers.managers.kang_ga import KangGa
-from dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.predictors import make_predictor
-from dse.papers.managers.mapformer.settings import PredictorName
-from dse.papers.managers.mapformer.value import tie_break, value_of
-from dse.papers.managers.mosaic import Mosaic
-from dse.papers.managers.odmdef import Odmdef
-from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
-from dse.search.driver import Budget, SearchResult, search
-from dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
-from dse.space.design_space import DesignSpace
 from examples.mapformer.predicted_outcomes import predicted_outcomes
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
-from results.problem.objectives import Objective, ObjectiveKind, objective_value
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.papers.estimator.predictor import Predictor
+from paretosoc.dse.papers.managers.base import DecidingEngine
+from paretosoc.dse.papers.managers.kang_ga import KangGa
+from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.dse.papers.managers.mapformer.value import tie_break, value_of
+from paretosoc.dse.papers.managers.mosaic import Mosaic
+from paretosoc.dse.papers.managers.odmdef import Odmdef
+from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
+from paretosoc.dse.search.driver import Budget, SearchResult, search
+from paretosoc.dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+from paretosoc.results.problem.problem import Problem
 
 OURS = "paretosoc"
 MIN_RATE_HZ = 1

@@ -25,13 +25,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from common.arrays import IntArray
-from dse.papers.estimator.estimator_file import shipped_estimator
-from dse.papers.estimator.predictor import Bins, Prediction, Predictor, TimelinePredictor
-from dse.papers.managers.mapformer.predictors import make_predictor
-from dse.papers.managers.mapformer.settings import DEFAULT_MODE, PredictorName
-from dse.papers.managers.mapformer.value import tie_break, value_of
-from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import (
     MAPFORMER,
     OURS,
@@ -43,8 +36,15 @@ from examples.mapformer.contenders import (
 from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.wide_console import wide_console
-from fitness.warm_up import warm_up
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+from paretosoc.dse.papers.estimator.predictor import Bins, Prediction, Predictor, TimelinePredictor
+from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
+from paretosoc.dse.papers.managers.mapformer.settings import DEFAULT_MODE, PredictorName
+from paretosoc.dse.papers.managers.mapformer.value import tie_break, value_of
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.fitness.warm_up import warm_up
+from paretosoc.results.problem.problem import Problem
 
 MIXES = 3
 """Of each size: the timeline as a predictor takes long."""

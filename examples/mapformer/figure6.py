@@ -17,14 +17,14 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from dse.papers.managers.mapformer.modes import Mode
-from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import Answer, mapformer
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import MAX_POWER_W, mixes, problem_of
 from examples.mapformer.published import POWER_REDUCE_SAVES_PERCENT
 from examples.mapformer.wide_console import wide_console
-from fitness.warm_up import warm_up
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.fitness.warm_up import warm_up
 
 SIZES = (5, 6, 7, 8, 9, 10)
 FIGURES = {

@@ -17,7 +17,6 @@ from statistics import mean
 from rich.console import Console
 from rich.table import Table
 
-from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import (
     MANAGERS,
     MAPFORMER,
@@ -34,7 +33,8 @@ from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.published import GAIN_PERCENT, gain_percent
 from examples.mapformer.wide_console import wide_console
-from fitness.warm_up import warm_up
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.fitness.warm_up import warm_up
 
 EVERYBODY = (*MANAGERS, MAPFORMER, OURS)
 

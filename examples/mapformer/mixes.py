@@ -8,14 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
-from dse.problem.build import build_problem
-from dse.problem.network_tables import NetworkTables
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from platforms.io.platform_file import load_platform
-from results.problem.problem import Problem
-from sdf.catalogue.catalogue import torchvision_networks
+from paretosoc.dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.catalogue.catalogue import torchvision_networks
 
 SEED = 2024
 SIZES, CAPS_W = (6, 8, 10), (10, 15, 30)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.papers.estimator.predictor import Predictor
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import OutcomeFunction, Outcomes, make_segment_counter
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.papers.estimator.predictor import Predictor
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import OutcomeFunction, Outcomes, make_segment_counter
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 PS_PER_S, FJ_PER_J, UW_PER_W = 1e12, 1e15, 1e6
 

@@ -15,13 +15,13 @@ from statistics import mean
 
 from rich.table import Table
 
-from dse.problem.network_tables import NetworkTables
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapformer
 from examples.mapformer.figure_options import mix_count
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.published import RESPONSE_S
 from examples.mapformer.wide_console import wide_console
-from fitness.warm_up import warm_up
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.fitness.warm_up import warm_up
 
 SIZE, CAP_W, MIXES = 10, 15, 5
 

@@ -23,24 +23,24 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.estimator_file import shipped_estimator
-from dse.papers.estimator.predictor import Bins
-from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
-from dse.papers.estimator.training.pipeline import split_of
-from dse.papers.estimator.training.workloads import build
-from dse.papers.managers.omniboost.embedding import Embedding
-from dse.papers.managers.omniboost.omniboost import shipped_network
-from dse.papers.managers.workload_regression import (
+from examples.mapformer.published import ACCURACY_PERCENT
+from examples.mapformer.wide_console import wide_console
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+from paretosoc.dse.papers.estimator.predictor import Bins
+from paretosoc.dse.papers.estimator.tokens import TokenMaker
+from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from paretosoc.dse.papers.estimator.training.pipeline import split_of
+from paretosoc.dse.papers.estimator.training.workloads import build
+from paretosoc.dse.papers.managers.omniboost.embedding import Embedding
+from paretosoc.dse.papers.managers.omniboost.omniboost import shipped_network
+from paretosoc.dse.papers.managers.workload_regression import (
     MosaicCostModel,
     OdmdefCostModel,
     workload_figures,
 )
-from dse.problem.network_tables import NetworkTables
-from dse.space.design_space import DesignSpace
-from examples.mapformer.published import ACCURACY_PERCENT
-from examples.mapformer.wide_console import wide_console
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.space.design_space import DesignSpace
 
 DATA = Path(__file__).parent / "data.npz"
 """What the estimator that comes with the program was trained on."""

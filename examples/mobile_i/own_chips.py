@@ -22,25 +22,25 @@ from statistics import geometric_mean
 from rich.box import SIMPLE
 from rich.table import Table
 
-from common.arrays import IntArray
-from dse.engines.optimizer_registry import optimizer_named
-from dse.papers.mobile_i.period_problem import period_problem
-from dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
-from dse.papers.mobile_i.pipeline_engine import MobileIEngine
-from dse.papers.mobile_i.schedule.exact import least_largest_load
-from dse.problem.build import build_problem
-from dse.search.driver import Budget, search
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
 from examples.mobile_i.printing import parser, print_figures, print_table
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.io.platform_file import load_platform
-from results.periodic.check import broken_rule
-from results.problem.execution import Pipeline
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.papers.mobile_i.period_problem import period_problem
+from paretosoc.dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
+from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
+from paretosoc.dse.papers.mobile_i.schedule.exact import least_largest_load
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.periodic.check import broken_rule
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 PLATFORM = "jetson-agx-xavier"
 WORKLOADS = (

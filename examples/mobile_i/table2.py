@@ -22,13 +22,6 @@ from typing import Any
 from rich.box import SIMPLE
 from rich.table import Table
 
-from dse.papers.mobile_i.schedule.schedulers import (
-    MEMOLUTION,
-    METHODS,
-    MOBILE_I,
-    SPARTA,
-    memolution,
-)
 from examples.mobile_i.cells import (
     BY_COPY,
     ENGINES,
@@ -41,10 +34,17 @@ from examples.mobile_i.cells import (
 )
 from examples.mobile_i.printing import parser, print_figures, print_table
 from examples.mobile_i.transfers import CACHES, Gain, gains
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.periodic.periodic import PeriodicSchedule
-from results.periodic.table import least_period_ps, least_prologue_periods
+from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
+    MEMOLUTION,
+    METHODS,
+    MOBILE_I,
+    SPARTA,
+    memolution,
+)
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.table import least_period_ps, least_prologue_periods
 
 NETWORKS = {
     "MobileNetSSD": "mobilenet_ssd",

@@ -27,34 +27,34 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from common.arrays import IntArray
-from dse.baselines.evaluate_all import baseline_points
-from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.certificate.seed_front import seed_front
-from dse.problem.build import build_problem
-from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options, ThroughputModel
-from dse.workload.workload_file import workload_from
-from fitness.calibration.dvfs import calibrate_rows, subjects
-from fitness.calibration.dvfs_profile import Subject, clock_profile_document
-from fitness.calibration.dvfs_table import read_measurements
-from fitness.cost_model.dvfs_forms import TimeForm
-from fitness.objectives import make_outcomes
-from fitness.profiles.profile_file import Profile, read_profile
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.export.result_folder import write_results
-from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.io.canonical_json import canonical_bytes
-from results.plots.fronts import draw_fronts
-from results.plots.style import PICTURE_MAKERS, picture_settings
-from results.problem.execution import IdleTime
-from results.problem.objectives import idle_time_name, objective_value
-from results.problem.problem import Problem
-from sdf.catalogue.catalogue import load_network
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.baselines.tensorrt_style import TensorRtStyle
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.calibration.dvfs import calibrate_rows, subjects
+from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from paretosoc.fitness.calibration.dvfs_table import read_measurements
+from paretosoc.fitness.cost_model.dvfs_forms import TimeForm
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.profiles.profile_file import Profile, read_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.plots.fronts import draw_fronts
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+from paretosoc.results.problem.execution import IdleTime
+from paretosoc.results.problem.objectives import idle_time_name, objective_value
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.catalogue.catalogue import load_network
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from results.errors import ResultError
-from results.front.bounds import Leaf, Split
-from results.problem.problem import Problem, ProblemDomain
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import Leaf, Split
+from paretosoc.results.problem.problem import Problem, ProblemDomain
 
 Box = tuple[int, ...]
 """[domains]: sets of operating points, bit k for point k; the bit after the last: off."""

@@ -6,17 +6,17 @@ import itertools
 from collections.abc import Sequence
 from math import prod
 
-from fitness.bound_checker.boxes import leaves
-from fitness.bound_checker.costs import BoxCostTables
-from fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
-from fitness.bound_checker.inequality import Inequality, Structure
-from fitness.bound_checker.limits import contradicts, limits_of
-from results.errors import ResultError
-from results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
-from results.problem.additive import additive_figures
-from results.problem.execution import ClosedForm, IdleTime
-from results.problem.objectives import ObjectiveKind, objective_names
-from results.problem.problem import Problem
+from paretosoc.fitness.bound_checker.boxes import leaves
+from paretosoc.fitness.bound_checker.costs import BoxCostTables
+from paretosoc.fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
+from paretosoc.fitness.bound_checker.inequality import Inequality, Structure
+from paretosoc.fitness.bound_checker.limits import contradicts, limits_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
+from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.execution import ClosedForm, IdleTime
+from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import Problem
 
 BOUNDED = OF_A_FRAME | {
     ObjectiveKind.THROUGHPUT,

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.bound_checker.boxes import Box, off_bit, points_of
-from fitness.contention import largest_products, parameters_at
-from results.front.bounds import BoundProof, owners_of_classes
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from results.problem.problem import ContentionTable, Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.bound_checker.boxes import Box, off_bit, points_of
+from paretosoc.fitness.contention import largest_products, parameters_at
+from paretosoc.results.front.bounds import BoundProof, owners_of_classes
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.results.problem.problem import ContentionTable, Problem
 
 Points = tuple[int, ...]
 MAX_PRODUCT = 1 << 62

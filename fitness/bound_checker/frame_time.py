@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.errors import ResultError
-from results.problem.execution import ClosedForm, FreeRunning, Pipeline
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import ClosedForm, FreeRunning, Pipeline
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 BEGINS_AFTER, ENDS_AFTER = 2048, 8192
 """Executions that have ended at least where a window begins, and where it ends."""

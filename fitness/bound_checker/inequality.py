@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fitness.bound_checker.costs import MAX_PRODUCT, BoxCosts
-from fitness.bound_checker.frame_time import FrameTime
-from results.front.bounds import BoundProof, Multipliers
-from results.problem.additive import additive_figures
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.fitness.bound_checker.costs import MAX_PRODUCT, BoxCosts
+from paretosoc.fitness.bound_checker.frame_time import FrameTime
+from paretosoc.results.front.bounds import BoundProof, Multipliers
+from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 Row = dict[int, int]
 """Per unit."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
 
-from common.units import PPM, UHZ_PS, UW_PER_MW
-from fitness.bound_checker.frame_time import FrameTime
-from fitness.bound_checker.inequality import Inequality
-from results.front.bounds import Corner
-from results.io.canonical_json import INT64_MAX
-from results.problem.additive import additive_figures, additive_limit
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import frame_period_limit_ps, times_alone_ps
+from paretosoc.common.units import PPM, UHZ_PS, UW_PER_MW
+from paretosoc.fitness.bound_checker.frame_time import FrameTime
+from paretosoc.fitness.bound_checker.inequality import Inequality
+from paretosoc.results.front.bounds import Corner
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.additive import additive_figures, additive_limit
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import frame_period_limit_ps, times_alone_ps
 
 
 @dataclass(frozen=True)

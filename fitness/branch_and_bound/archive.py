@@ -6,9 +6,9 @@ at most. One objective has one member; two are kept in order, a staircase; more 
 
 import numpy as np
 
-from common.units import PPM
-from fitness.simulator.jit import jit
-from fitness.simulator.state import NEVER
+from paretosoc.common.units import PPM
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import NEVER
 
 
 @jit

@@ -6,12 +6,12 @@ path left and the work left, in the smallest stand-alone times over the choices.
 
 import numpy as np
 
-from common.units import UHZ_PS
-from fitness.simulator.jit import jit
-from fitness.simulator.state import (
+from paretosoc.common.units import UHZ_PS
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 POINT_BITS = 63
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from common.arrays import IntArray
-from fitness.simulator.tables import Tables
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.tables import Tables
 
 UNLIMITED = -1
 # What is minimised, entries of BranchingRules.objective.

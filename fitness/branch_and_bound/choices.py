@@ -7,8 +7,8 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.branch_and_bound.branching_rules import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.branch_and_bound.branching_rules import (
     ENERGY,
     LOSS,
     MAKESPAN,
@@ -21,10 +21,10 @@ from fitness.branch_and_bound.branching_rules import (
     UNLIMITED,
     BranchingRules,
 )
-from fitness.memory import memory_tables_of
-from results.problem.interchangeable import interchangeable_before
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.fitness.memory import memory_tables_of
+from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 RATES = 8
 """Exchange rates that are tried: four times the largest power of all, and halves of it."""

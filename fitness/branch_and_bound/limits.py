@@ -12,11 +12,11 @@ smallest values over the open choices:
 
 import numpy as np
 
-from fitness.simulator.jit import jit
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

@@ -8,8 +8,12 @@ becomes a member. The log has a node after the other, of the kinds of
 
 import numpy as np
 
-from fitness.branch_and_bound.archive import fathoming_makespan, insert_member, is_fathomed
-from fitness.branch_and_bound.bounds import (
+from paretosoc.fitness.branch_and_bound.archive import (
+    fathoming_makespan,
+    insert_member,
+    is_fathomed,
+)
+from paretosoc.fitness.branch_and_bound.bounds import (
     choose_points,
     choose_units,
     fill_anywhere,
@@ -19,7 +23,7 @@ from fitness.branch_and_bound.bounds import (
     rate_sum_bound,
     token_time_bound,
 )
-from fitness.branch_and_bound.branching_rules import (
+from paretosoc.fitness.branch_and_bound.branching_rules import (
     ENERGY,
     LOSS,
     MAKESPAN,
@@ -29,13 +33,13 @@ from fitness.branch_and_bound.branching_rules import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
-from fitness.branch_and_bound.limits import (
+from paretosoc.fitness.branch_and_bound.limits import (
     breaks_power_limits,
     fill_static,
     min_dynamic_energy,
     min_idle_power,
 )
-from fitness.branch_and_bound.search_tree import (
+from paretosoc.fitness.branch_and_bound.search_tree import (
     DONE,
     FASTER_FIRST,
     LOG_FULL,
@@ -44,14 +48,26 @@ from fitness.branch_and_bound.search_tree import (
     SLOWER_FIRST,
     UNIT_CHOICE,
 )
-from fitness.branch_and_bound.snapshots import assigned_since, load_snapshot, resume, save_snapshot
-from fitness.branch_and_bound.trade_off import fill_gains, is_fathomed_by_trade_off
-from fitness.simulator.general import advance, begin
-from fitness.simulator.jit import jit
-from fitness.simulator.state import (
+from paretosoc.fitness.branch_and_bound.snapshots import (
+    assigned_since,
+    load_snapshot,
+    resume,
+    save_snapshot,
+)
+from paretosoc.fitness.branch_and_bound.trade_off import fill_gains, is_fathomed_by_trade_off
+from paretosoc.fitness.simulator.general import advance, begin
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from results.front.node_kinds import MEMBERS, PART, POWER_LIMIT, SPLIT, TIME_LIMIT, TRADE_OFF
+from paretosoc.results.front.node_kinds import (
+    MEMBERS,
+    PART,
+    POWER_LIMIT,
+    SPLIT,
+    TIME_LIMIT,
+    TRADE_OFF,
+)
 
 
 @jit

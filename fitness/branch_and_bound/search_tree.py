@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.branch_and_bound.branching_rules import BranchingRules
-from fitness.simulator.layout import Plan
-from fitness.simulator.state import JOB_STATE, RUN, UNIT
-from fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
+from paretosoc.fitness.simulator.layout import Plan
+from paretosoc.fitness.simulator.state import JOB_STATE, RUN, UNIT
+from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
-    from results.problem.problem import Problem
+    from paretosoc.results.problem.problem import Problem
 
 PROGRESS = record(
     *("depth", "nodes", "logged", "parts", "backtracking", "ending"),

@@ -5,8 +5,8 @@ is kept, of one frame alone."""
 
 import numpy as np
 
-from fitness.simulator.general import enqueue
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.general import enqueue
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

@@ -15,7 +15,7 @@ before it, where the right side is too large for that.
 
 import numpy as np
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 MAX_CUTS = 8
 

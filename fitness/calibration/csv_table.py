@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from fitness.calibration.text_files import read_log
-from platforms.errors import PlatformError
-from platforms.io.exact_json import exact_decimal
+from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import exact_decimal
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import FloatArray
-from fitness.calibration.dvfs_table import ClockMeasurement, point_table
-from fitness.calibration.least_squares import (
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, point_table
+from paretosoc.fitness.calibration.least_squares import (
     RESAMPLES,
     Fit,
     check_determined,
     fit,
     leave_one_out,
 )
-from fitness.cost_model.dvfs_forms import (
+from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
     TimeForm,
@@ -26,8 +26,8 @@ from fitness.cost_model.dvfs_forms import (
     time_ms,
     time_parameters,
 )
-from platforms.errors import PlatformError
-from platforms.platform import Platform
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
 
 DEFAULT_NOISE = 0.01
 """Default relative standard error of a measurement."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fitness.calibration.dvfs import Calibrated
-from fitness.calibration.least_squares import Fit
-from fitness.cost_model.dvfs_forms import PowerForm
-from fitness.cost_model.power import alone_idle_mw
-from platforms.errors import PlatformError
-from platforms.platform import Platform
+from paretosoc.fitness.calibration.dvfs import Calibrated
+from paretosoc.fitness.calibration.least_squares import Fit
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm
+from paretosoc.fitness.cost_model.power import alone_idle_mw
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
 
 Document = dict[str, Any]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fitness.calibration.csv_table import TableRow, read_table
-from fitness.cost_model.dvfs_forms import point_at
-from platforms.errors import PlatformError
-from platforms.platform import Platform, Unit
+from paretosoc.fitness.calibration.csv_table import TableRow, read_table
+from paretosoc.fitness.cost_model.dvfs_forms import point_at
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform, Unit
 
 FIGURES = ("ms", "fps", "mw", "mj")
 

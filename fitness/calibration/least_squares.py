@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray
-from platforms.errors import PlatformError
+from paretosoc.common.arrays import FloatArray
+from paretosoc.platforms.errors import PlatformError
 
 Predict = Callable[[dict[str, float]], FloatArray]
 

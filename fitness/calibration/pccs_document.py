@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import FloatArray
-from common.units import KBPS_PER_GBPS
-from fitness.calibration.pccs_fit import ContentionFit, FittedParameter
-from fitness.calibration.pccs_sweep import Sweep
-from fitness.contention import contention_table, lost_rate
-from platforms.platform import Contention
-from platforms.source import Source, Status
-from results.errors import ResultError
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.units import KBPS_PER_GBPS
+from paretosoc.fitness.calibration.pccs_fit import ContentionFit, FittedParameter
+from paretosoc.fitness.calibration.pccs_sweep import Sweep
+from paretosoc.fitness.contention import contention_table, lost_rate
+from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import Source, Status
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 BANDWIDTH_DECIMALS = (2, 1)
 """Of GB/s; what fits better is taken."""

@@ -18,9 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from common.arrays import FloatArray
-from fitness.calibration.pccs_sweep import MIN_GBPS, Sweep
-from platforms.errors import PlatformError
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.pccs_sweep import MIN_GBPS, Sweep
+from paretosoc.platforms.errors import PlatformError
 
 PARAMETERS = (
     "normal_gbps",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from common.arrays import FloatArray
-from fitness.calibration.csv_table import TableRow, read_table
-from platforms.errors import PlatformError
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.csv_table import TableRow, read_table
+from paretosoc.platforms.errors import PlatformError
 
 COLUMNS = ("own_gbps", "external_gbps", "slowdown", "alone_ms", "together_ms")
 FEWEST = 8

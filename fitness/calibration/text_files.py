@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common.files import read_file
-from common.text import printable
-from platforms.errors import PlatformError
+from paretosoc.common.files import read_file
+from paretosoc.common.text import printable
+from paretosoc.platforms.errors import PlatformError
 
 
 def read_log(path: str | Path) -> str:

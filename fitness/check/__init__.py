@@ -6,8 +6,8 @@ a tree in threads; interpreted, in Python's integers, it needs no compiler and c
 (:mod:`fitness.check.interpreted`).
 """
 
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import TreeReport, check_tree
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import TreeReport, check_tree
 
 __all__ = [
     "LemmaTarget",

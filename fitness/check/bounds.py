@@ -15,9 +15,9 @@ bound is the makespan.
 
 import numpy as np
 
-from common.units import UHZ_PS
-from fitness.check.choices import least_loss, least_memory
-from fitness.check.facts import (
+from paretosoc.common.units import UHZ_PS
+from paretosoc.fitness.check.choices import least_loss, least_memory
+from paretosoc.fitness.check.facts import (
     ENERGY,
     LOSS,
     MAKESPAN,
@@ -27,11 +27,11 @@ from fitness.check.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
-from fitness.check.trade_off import closed_by_trade_off, last_step
-from fitness.check.work import ENDED, FAR, OVER, RUNNING
-from fitness.simulator.jit import jit
-from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
+from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

@@ -6,9 +6,9 @@ for nothing but the meaning of the file: a tree of other choices would prove the
 
 import numpy as np
 
-from fitness.check.costs import fill_costs
-from fitness.check.work import AT_CLOCK, AT_UNIT
-from fitness.simulator.jit import jit
+from paretosoc.fitness.check.costs import fill_costs
+from paretosoc.fitness.check.work import AT_CLOCK, AT_UNIT
+from paretosoc.fitness.simulator.jit import jit
 
 CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
 

@@ -6,8 +6,8 @@ start there in the timeline without a further choice.
 
 import numpy as np
 
-from fitness.check.work import FAR
-from fitness.simulator.jit import jit
+from paretosoc.fitness.check.work import FAR
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

@@ -9,14 +9,14 @@ from itertools import accumulate
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.check.interpreted import BEYOND, numbers
-from fitness.check.target import LemmaTarget
-from fitness.simulator.tables import Tables
-from results.errors import ResultError
-from results.problem.interchangeable import interchangeable_before
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.check.interpreted import BEYOND, numbers
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 NONE = -1
 MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(9)

@@ -7,12 +7,12 @@ from math import factorial, prod
 
 import numpy as np
 
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import leaves_of
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.front.proof_tree import ProofTree
-from results.problem.interchangeable import interchangeable_before
-from results.problem.problem import Problem
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import leaves_of
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.problem import Problem
 
 MAX_LEMMAS = 100_000
 """With mirror images of leaves; more are not written out for a solver."""

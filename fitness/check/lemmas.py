@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.check.bounds import is_closed
-from fitness.check.choices import is_mirror_image, next_child, open_choice
-from fitness.check.facts import make_facts
-from fitness.check.interpreted import interpreted
-from fitness.check.target import LemmaTarget
-from fitness.check.timeline import resume_timeline
-from fitness.check.tree import TreeFault, whole_space
-from fitness.check.walk import begin_part
-from fitness.check.work import ELIGIBLE, ENDED, OVER, RUNNING, Work, make_work
-from results.front.certificate import NOT_NAMED
-from results.front.node_kinds import MEMBERS
-from results.problem.problem import Problem
+from paretosoc.fitness.check.bounds import is_closed
+from paretosoc.fitness.check.choices import is_mirror_image, next_child, open_choice
+from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.timeline import resume_timeline
+from paretosoc.fitness.check.tree import TreeFault, whole_space
+from paretosoc.fitness.check.walk import begin_part
+from paretosoc.fitness.check.work import ELIGIBLE, ENDED, OVER, RUNNING, Work, make_work
+from paretosoc.results.front.certificate import NOT_NAMED
+from paretosoc.results.front.node_kinds import MEMBERS
+from paretosoc.results.problem.problem import Problem
 
 _begin, _resume, _is_closed = map(interpreted, (begin_part, resume_timeline, is_closed))
 _open_choice, _next_child = map(interpreted, (open_choice, next_child))

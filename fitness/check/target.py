@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from results.errors import ResultError
-from results.front.epsilon import least_within
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.epsilon import least_within
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 MASK_BITS = 64
 """Most operating points of a domain in a lemma."""

@@ -17,7 +17,7 @@ resumes from there.
 
 import numpy as np
 
-from fitness.check.work import (
+from paretosoc.fitness.check.work import (
     AT_CLOCK,
     AT_UNIT,
     ELIGIBLE,
@@ -28,8 +28,8 @@ from fitness.check.work import (
     RUNNING,
     WAITING,
 )
-from fitness.simulator.jit import jit
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 
 @jit

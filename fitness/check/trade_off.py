@@ -8,8 +8,8 @@ point where their tangents meet is tried next.
 
 import numpy as np
 
-from fitness.check.work import ENDED, RUNNING
-from fitness.simulator.jit import jit
+from paretosoc.fitness.check.work import ENDED, RUNNING
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

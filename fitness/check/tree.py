@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.deadline import NEVER, Deadline
-from fitness.check.facts import make_facts
-from fitness.check.interpreted import interpreted, numbers
-from fitness.check.target import LemmaTarget
-from fitness.check.work import Work, make_work
-from results.front.node_kinds import MEMBERS, NODE_KINDS, PART
-from results.front.proof_tree import ProofTree
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.interpreted import interpreted, numbers
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.work import Work, make_work
+from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.problem.problem import Problem
 
 IN_FLIGHT = 4
 """Parts that are given to the threads at a time, for each thread."""
@@ -171,7 +171,7 @@ class _Check:
         self, index: int, units: IntArray, points: IntArray
     ) -> list[tuple[int, IntArray, IntArray]]:
         """Checks a part; what it leads to."""
-        from fitness.check.walk import FAULTS, SOUND, check_part
+        from paretosoc.fitness.check.walk import FAULTS, SOUND, check_part
 
         run = interpreted(check_part) if self._plain else check_part
         work = self._work()

@@ -5,12 +5,12 @@ The root is the whole space. A node that is split has a child for every way to m
 (:mod:`fitness.check.bounds`).
 """
 
-from fitness.check.bounds import is_closed
-from fitness.check.choices import next_child, open_choice, put_on
-from fitness.check.costs import fill_costs
-from fitness.check.timeline import begin_timeline, resume_timeline
-from fitness.simulator.jit import jit
-from results.front.node_kinds import PART, SPLIT
+from paretosoc.fitness.check.bounds import is_closed
+from paretosoc.fitness.check.choices import next_child, open_choice, put_on
+from paretosoc.fitness.check.costs import fill_costs
+from paretosoc.fitness.check.timeline import begin_timeline, resume_timeline
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.results.front.node_kinds import PART, SPLIT
 
 FAULTS = (
     "",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.check.interpreted import numbers
-from fitness.simulator.tables import Tables
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.check.interpreted import numbers
+from paretosoc.fitness.simulator.tables import Tables
 
 if TYPE_CHECKING:
-    from fitness.check.facts import Facts
+    from paretosoc.fitness.check.facts import Facts
 
 FAR = np.int64((1 << 63) - 1)
 # Why a timeline has stopped, Work.stop[0]; what matters there is Work.stop[1].

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from platforms.io.exact_json import rounded_half_up
-from platforms.platform import Platform, Unit
-from results.problem.problem import ChannelCosts
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.problem.problem import ChannelCosts
 
 FS_PER_BYTE_AND_KBPS = 10**12
 """bytes / (kB/s) = 10^12 fs."""

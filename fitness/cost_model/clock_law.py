@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_S
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_S
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
 
 LIMIT_PS = 1 << 47
 """Stand-alone times stay below this (results.problem.problem.TIME_LIMIT_PS)."""

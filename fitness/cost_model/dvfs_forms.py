@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray
-from fitness.cost_model.clock_law import Array, parts_norm
-from platforms.errors import PlatformError
-from platforms.platform import Platform, Unit
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.cost_model.clock_law import Array, parts_norm
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform, Unit
 
 
 class TimeForm(Enum):

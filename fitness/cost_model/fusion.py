@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sdf.graph import SdfGraph
-from sdf.grouping.groups import Group, GroupedNetwork
-from sdf.layer import Layer, LayerKind
-from sdf.rates import single_rate
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.rates import single_rate
 
 FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from platforms.platform import Platform, Unit
+from paretosoc.common.arrays import IntArray
+from paretosoc.platforms.platform import Platform, Unit
 
 
 def ladder_shape(platform: Platform, unit: Unit) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fitness.cost_model.clock_law import LaunchTime, TimeParts
-from fitness.cost_model.fusion import Launch
-from platforms.platform import Peak, Platform, Unit
-from sdf.layer import Layer, LayerKind
+from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
+from paretosoc.fitness.cost_model.fusion import Launch
+from paretosoc.platforms.platform import Peak, Platform, Unit
+from paretosoc.sdf.layer import Layer, LayerKind
 
 CYCLES_PER_PS = Fraction(1, 10**9)
 """Of a clock of 1 kHz."""

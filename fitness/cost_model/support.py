@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from platforms.platform import Platform, Rule, Unit
-from sdf.layer import Layer, LayerKind
+from paretosoc.platforms.platform import Platform, Rule, Unit
+from paretosoc.sdf.layer import Layer, LayerKind
 
 HOST_TAIL = frozenset({LayerKind.SOFTMAX, LayerKind.RESHAPE})
 """Kinds that may stand behind the last layer that computes."""

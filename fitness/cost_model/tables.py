@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from common.arrays import IntArray
-from results.costs.cost_origins import CostOrigin
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.costs.cost_origins import CostOrigin
 
 __all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_MS, PS_PER_S
-from fitness.calibration.dvfs_profile import ClockProfile
-from fitness.cost_model.clock_law import (
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
+from paretosoc.fitness.cost_model.clock_law import (
     DIGITS,
     LIMIT_PS,
     ROUNDING,
@@ -24,14 +24,14 @@ from fitness.cost_model.clock_law import (
     parts_norm,
     rounded,
 )
-from fitness.cost_model.dvfs_forms import Clocks, clocks_of, power_mw, time_ms
-from fitness.cost_model.fusion import Launch
-from fitness.cost_model.power import alone_idle_mw, ladder_shape
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import is_same_network
-from platforms.platform import Platform, Unit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.fitness.cost_model.dvfs_forms import Clocks, clocks_of, power_mw, time_ms
+from paretosoc.fitness.cost_model.fusion import Launch
+from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import is_same_network
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_MS
-from fitness.calibration.dvfs_profile import ClockProfile
-from fitness.cost_model.power import ladder_shape
-from fitness.cost_model.tables import CostOrigin, UnitCosts
-from platforms.errors import PlatformError
-from platforms.platform import Peak, Platform, Unit
-from platforms.source import Status
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import Layer, LayerKind
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
+from paretosoc.fitness.cost_model.power import ladder_shape
+from paretosoc.fitness.cost_model.tables import CostOrigin, UnitCosts
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Peak, Platform, Unit
+from paretosoc.platforms.source import Status
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import Layer, LayerKind
 
 FAST_CONVOLUTION = 4
 """Winograd's F(4x4, 3x3) takes 36 multiplications for 144 (Lavin and Gray, CVPR 2016)."""

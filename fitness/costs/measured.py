@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.cost_model.clock_law import TimeParts
-from fitness.cost_model.fusion import Launch
-from fitness.costs.measured_blocks import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.cost_model.clock_law import TimeParts
+from paretosoc.fitness.cost_model.fusion import Launch
+from paretosoc.fitness.costs.measured_blocks import (
     aligned_records,
     convolutions_of,
     is_by_order,
     measured_blocks,
 )
-from fitness.costs.scale_to_measured import clock_ratios, scale_to
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
-from platforms.platform import Platform, Unit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.fitness.costs.scale_to_measured import clock_ratios, scale_to
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True)

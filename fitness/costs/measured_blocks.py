@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fitness.cost_model.fusion import Launch
-from fitness.cost_model.support import host_tail
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.cost_model.fusion import Launch
+from paretosoc.fitness.cost_model.support import host_tail
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 
 MAX_NOTES = 3
 """Maximum number of notes kept of parts that are summed up."""

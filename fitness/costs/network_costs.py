@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PS_PER_MS
-from fitness.cost_model.clock_law import TimeParts, ladder_costs
-from fitness.cost_model.fusion import Launch, network_launches
-from fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
-from fitness.cost_model.roofline import group_parts, unit_model
-from fitness.cost_model.support import Support, layer_support
-from fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
-from fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
-from fitness.costs.hardware_limits import notes_on_costs
-from fitness.costs.measured import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
+from paretosoc.fitness.cost_model.fusion import Launch, network_launches
+from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
+from paretosoc.fitness.cost_model.roofline import group_parts, unit_model
+from paretosoc.fitness.cost_model.support import Support, layer_support
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
+from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
+from paretosoc.fitness.costs.hardware_limits import notes_on_costs
+from paretosoc.fitness.costs.measured import (
     MeasuredGroup,
     ladder_khz,
     measured_groups,
@@ -26,13 +26,13 @@ from fitness.costs.measured import (
     nearest_measurement,
     profiles_for,
 )
-from fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
-from fitness.costs.transitions import transition_times
-from fitness.profiles.profile_file import Profile
-from platforms.errors import PlatformError
-from platforms.platform import Peak, Platform, Unit
-from sdf.grouping.batch import batched
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
+from paretosoc.fitness.costs.transitions import transition_times
+from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Peak, Platform, Unit
+from paretosoc.sdf.grouping.batch import batched
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 def network_costs(

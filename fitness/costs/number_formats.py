@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.cost_model.tables import NetworkCosts
-from fitness.costs.network_costs import choose_precision
-from fitness.costs.transitions import passing_ps
-from platforms.errors import PlatformError
-from platforms.platform import Platform, Unit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.cost_model.tables import NetworkCosts
+from paretosoc.fitness.costs.network_costs import choose_precision
+from paretosoc.fitness.costs.transitions import passing_ps
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fitness.cost_model.clock_law import Ratios, TimeParts
-from platforms.measurement import Clocks, NetworkTime, is_same_network
-from platforms.platform import Platform, Unit
+from paretosoc.fitness.cost_model.clock_law import Ratios, TimeParts
+from paretosoc.platforms.measurement import Clocks, NetworkTime, is_same_network
+from paretosoc.platforms.platform import Platform, Unit
 
 SHARE_STEPS = 1 << 20
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PS_PER_NS
-from fitness.costs.measured import last_groups
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import NetworkProfile
-from platforms.platform import Platform, Unit
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PS_PER_NS
+from paretosoc.fitness.costs.measured import last_groups
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import NetworkProfile
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 TRAFFIC_PER_BYTE = 10**9
 """bytes / (kB/s) = 10^9 ps."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from fitness.simulator.tables import Tables
-from results.front.bounds import owners_of_classes
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from results.problem.problem import ContentionTable, Problem, ProblemUnit
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.results.front.bounds import owners_of_classes
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemUnit
 
 OWNER_STEP = 1 << 48
 """Above all demands: classes of a unit are in order by this and their demand."""
@@ -269,7 +269,7 @@ def _make_part(
     first_kind: int,
 ) -> _UnitPart:
     """Candidates of every group: costs on the lower hull of its operating points, by class."""
-    from fitness.multipliers.kernels import fill_hulls
+    from paretosoc.fitness.multipliers.kernels import fill_hulls
 
     groups = len(allowed)
     time, power, demand = (

@@ -8,7 +8,7 @@ are shares of what a corner leaves of each resource.
 
 import numpy as np
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 LARGE = 1e300
 

@@ -9,12 +9,12 @@ from math import comb, perm
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from fitness.simulator.tables import Tables
-from results.front.bounds import MAX_CONFIGURATIONS
-from results.problem.additive import additive_figures
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.results.front.bounds import MAX_CONFIGURATIONS
+from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 MAX_CLASSES_EACH = 8
 MAX_SEARCHED = 10_000

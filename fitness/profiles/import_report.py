@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from common.units import PS_PER_MS
+from paretosoc.common.units import PS_PER_MS
 
 
 @dataclass

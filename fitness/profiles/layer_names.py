@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from platforms.measurement import plain_name
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.platforms.measurement import plain_name
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 _FOREIGN = re.compile(r"\{ForeignNode\[(.*)\]\}")
 _OF_RESULT = re.compile(r"node_of_(.+)|(.+)_nchwc(?:_token_\d+)?")

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import read_file
-from fitness.calibration.csv_table import read_table
-from platforms.errors import PlatformError
-from results.problem.arithmetic import MAX_LOSS_PPM
-from sdf.layer import Layer
+from paretosoc.common.files import read_file
+from paretosoc.fitness.calibration.csv_table import read_table
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.results.problem.arithmetic import MAX_LOSS_PPM
+from paretosoc.sdf.layer import Layer
 
 COLUMNS = ("network", "layer", "format", "loss_ppm")
 METRIC = "metric"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fitness.profiles.import_report import ms_text
+from paretosoc.fitness.profiles.import_report import ms_text
 
 
 @dataclass(frozen=True)

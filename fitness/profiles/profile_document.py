@@ -10,14 +10,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from common.units import PS_PER_MS
-from fitness.profiles.layer_names import LayerNames
-from fitness.profiles.measured_layers import LayerTime, combined
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import Clocks
-from platforms.platform import Platform
-from results.io.canonical_json import canonical_bytes
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import Clocks
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.canonical_json import canonical_bytes
 
 Document = dict[str, Any]
 FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw", "notes")

@@ -6,15 +6,15 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import read_file
-from fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
-from platforms.errors import PlatformError
-from platforms.io.exact_json import parse_exact
-from platforms.io.measurement_file import read_network_profile
-from platforms.io.platform_file import MAX_BYTES
-from platforms.io.schema_check import check_against_schema
-from platforms.measurement import NetworkProfile
-from platforms.platform import Platform
+from paretosoc.common.files import read_file
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.measurement_file import read_network_profile
+from paretosoc.platforms.io.platform_file import MAX_BYTES
+from paretosoc.platforms.io.schema_check import check_against_schema
+from paretosoc.platforms.measurement import NetworkProfile
+from paretosoc.platforms.platform import Platform
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
-from fitness.reference.closed_form import plain_loads
-from fitness.reference.long_run import PlainLongRun, simulate_long_run
-from fitness.reference.rates import PlainRates, simulate_rates
-from fitness.reference.timeline import PlainTimeline, simulate
-from results.io.canonical_json import INT64_MAX
-from results.problem.execution import (
+from paretosoc.fitness.reference.closed_form import plain_loads
+from paretosoc.fitness.reference.long_run import PlainLongRun, simulate_long_run
+from paretosoc.fitness.reference.rates import PlainRates, simulate_rates
+from paretosoc.fitness.reference.timeline import PlainTimeline, simulate
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.execution import (
     ClosedForm,
     FreeRunning,
     OneFrame,
@@ -20,7 +20,7 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fitness.contention import lost_rate
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.reference.streams import Account, Form, LongRunSimulation
-from results.front.front import FreeRun
-from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.streams import Account, Form, LongRunSimulation
+from paretosoc.results.front.front import FreeRun
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """Executions that have ended at least where a window begins, and where it ends."""

@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fitness.reference.account import PlainAccount, plain_account
-from fitness.reference.timeline import PlainTimeline
-from results.front.front import FreeRun, Responses
-from results.io.canonical_json import INT64_MAX
-from results.io.plural import pluralize
-from results.problem.arithmetic import MAX_PERIODS
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.account import PlainAccount, plain_account
+from paretosoc.fitness.reference.timeline import PlainTimeline
+from paretosoc.results.front.front import FreeRun, Responses
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.reference.streams import Account, Form, LongRunSimulation
-from fitness.reference.timeline import Execution, PlainTimeline
-from results.problem.arithmetic import MAX_PERIODS
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.streams import Account, Form, LongRunSimulation
+from paretosoc.fitness.reference.timeline import Execution, PlainTimeline
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Runs = dict[Execution, tuple[int, int]]
 """Start and end of executions, repeats counted from 1."""

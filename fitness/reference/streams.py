@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from fitness.reference.design import look_up
-from fitness.reference.timeline import Execution
-from results.io.canonical_json import INT64_MAX
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.execution import frames_in_flight
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.design import look_up
+from paretosoc.fitness.reference.timeline import Execution
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Form = tuple[object, ...]
 """A state, relative to its instant."""

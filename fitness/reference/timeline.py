@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fitness.reference.design import PlainDesign, look_up
-from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.reference.design import PlainDesign, look_up
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Execution = tuple[int, int, int, int]
 """(frame, network, repeat, group): frame and repeat counted from 1, the others indices."""

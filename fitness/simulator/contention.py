@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from fitness.simulator.jit import jit
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from fitness.simulator.vectors import as_floats, as_integers
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.fitness.simulator.vectors import as_floats, as_integers
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 MAX_LOSS = float(1 << 40)
 """Beyond every limit, and exact in floating point."""

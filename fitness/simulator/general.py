@@ -14,15 +14,15 @@ form in :mod:`fitness.reference.timeline`, which shares no code with this one. W
 
 import numpy as np
 
-from fitness.simulator.contention import heavy_slope, update_rates
-from fitness.simulator.heap import lift, sift_down, sift_up
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import alone_time, choose, idle_power
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.contention import heavy_slope, update_rates
+from paretosoc.fitness.simulator.heap import lift, sift_down, sift_up
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import alone_time, choose, idle_power
+from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

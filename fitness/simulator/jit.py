@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from common.cache import compiled, kernel_folder
+from paretosoc.common.cache import compiled, kernel_folder
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-_IMPORT = re.compile(rb"^(?:from|import) ([\w.]+)", re.MULTILINE)
+ROOT = HERE.parents[2]
+_IMPORT = re.compile(rb"^(?:from|import) (paretosoc[\w.]+)", re.MULTILINE)
 
 
 @cache

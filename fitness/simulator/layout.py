@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
-    from results.problem.problem import Problem
+    from paretosoc.results.problem.problem import Problem
 
 INSTANCE = record("group", "job", "incoming", "out_start", "out_end", "repeat", "is_last")
 """A group in one repeat of its network: its group, its job; what it waits for: edges, hand-overs

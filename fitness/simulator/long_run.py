@@ -6,14 +6,14 @@ depends on (:mod:`fitness.simulator.jit`).
 
 import numpy as np
 
-from fitness.simulator.general import advance, begin
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.general import advance, begin
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import choose, idle_power
+from paretosoc.fitness.simulator.state import (
     NEVER,
     SO_FAR,
 )
-from fitness.simulator.streams import account_width, end_round, take_account
+from paretosoc.fitness.simulator.streams import account_width, end_round, take_account
 
 
 @jit

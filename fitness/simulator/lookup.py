@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

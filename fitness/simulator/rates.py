@@ -6,12 +6,12 @@ depends on (:mod:`fitness.simulator.jit`).
 
 import numpy as np
 
-from fitness.simulator.general import advance, begin, simulate
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.state import AT_KEPT, HIGH_FJ, NEVER, SO_FAR
-from fitness.simulator.streams import account_width, end_round, take_account
-from results.problem.arithmetic import MAX_PERIODS
+from paretosoc.fitness.simulator.general import advance, begin, simulate
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import choose, idle_power
+from paretosoc.fitness.simulator.state import AT_KEPT, HIGH_FJ, NEVER, SO_FAR
+from paretosoc.fitness.simulator.streams import account_width, end_round, take_account
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
 
 GONE = np.int64(-1)
 

@@ -10,8 +10,8 @@ present one, frames to the oldest.
 
 import numpy as np
 
-from fitness.simulator.jit import jit
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import (
     JOINING,
     RUNNING,
     WAITING,

@@ -1,6 +1,6 @@
 """Transitions and segments of mappings; compiled."""
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.simulator.layout import CONTENTION, Plan
-from fitness.simulator.tables import RecordArray, Tables, record, records, words_of
-from results.problem.arithmetic import MAX_PERIODS
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.layout import CONTENTION, Plan
+from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records, words_of
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
 
 NEVER = np.int64((1 << 63) - 1)
 

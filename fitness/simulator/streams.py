@@ -3,10 +3,10 @@
 See :mod:`fitness.simulate_long_run`.
 """
 
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import alone_time
-from fitness.simulator.recurrence import is_kept_form, keep_form, write_form
-from fitness.simulator.state import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import alone_time
+from paretosoc.fitness.simulator.recurrence import is_kept_form, keep_form, write_form
+from paretosoc.fitness.simulator.state import (
     AT_BEGIN,
     AT_KEPT,
     HIGH_FJ,
@@ -14,7 +14,7 @@ from fitness.simulator.state import (
     OF_SEVERAL,
     SO_FAR,
 )
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

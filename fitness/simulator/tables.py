@@ -82,7 +82,7 @@ class Tables:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         # Imported here: numba takes a third of a second, and not everything that lays out a problem
         # runs a kernel.
-        from fitness.simulator.table_types import tables_type
+        from paretosoc.fitness.simulator.table_types import tables_type
 
         values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
         kind = tables_type(type(self).__name__, values)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from common.arrays import IntArray
+from paretosoc.common.arrays import IntArray
 
 RowSimulator = Callable[..., object]
 """Simulates rows [n, groups + domains]; takes them and arrays [n, ...] to fill."""

@@ -15,8 +15,8 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
 
-from fitness.simulator.table_types import locate
-from fitness.simulator.tables import LANES
+from paretosoc.fitness.simulator.table_types import locate
+from paretosoc.fitness.simulator.tables import LANES
 
 WORD, FLOAT, BIT = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
 

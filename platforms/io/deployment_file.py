@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from platforms.deployment import (
+from paretosoc.platforms.deployment import (
     ClockControl,
     ControlKind,
     Deployment,
@@ -14,8 +14,8 @@ from platforms.deployment import (
     PowerMode,
     PowerModes,
 )
-from platforms.errors import PlatformError
-from platforms.io.measurement_file import integer_of, read_source
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.measurement_file import integer_of, read_source
 
 
 def read_deployment(

@@ -7,10 +7,10 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from common.errors import DseError
-from common.strict_json import parse_json
-from common.text import shortened
-from platforms.errors import PlatformError
+from paretosoc.common.errors import DseError
+from paretosoc.common.strict_json import parse_json
+from paretosoc.common.text import shortened
+from paretosoc.platforms.errors import PlatformError
 
 MAX_DIGITS = 30
 """More digits, or exponents beyond this, are refused: no figure of a chip needs them."""

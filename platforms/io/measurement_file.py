@@ -8,10 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from common.units import PS_PER_MS
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
-from platforms.measurement import (
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import (
     Clocks,
     NetworkProfile,
     NetworkTime,
@@ -19,8 +19,8 @@ from platforms.measurement import (
     TransitionMeasurement,
     UnitMeasurement,
 )
-from platforms.platform import Domain, Memory, Unit
-from platforms.source import Source, Status
+from paretosoc.platforms.platform import Domain, Memory, Unit
+from paretosoc.platforms.source import Source, Status
 
 _FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
 """The figures of a part by unit."""

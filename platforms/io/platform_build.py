@@ -7,18 +7,18 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from common.units import KBPS_PER_GBPS
-from platforms.errors import PlatformError
-from platforms.io.deployment_file import read_deployment
-from platforms.io.exact_json import rounded_half_up
-from platforms.io.measurement_file import (
+from paretosoc.common.units import KBPS_PER_GBPS
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.deployment_file import read_deployment
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.io.measurement_file import (
     integer_of,
     read_network_profile,
     read_network_time,
     read_source,
 )
-from platforms.io.power_model import power_mw, voltages_mv
-from platforms.platform import (
+from paretosoc.platforms.io.power_model import power_mw, voltages_mv
+from paretosoc.platforms.platform import (
     SHARED_POOL,
     ClockLaw,
     Contention,

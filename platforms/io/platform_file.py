@@ -9,11 +9,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from platforms.errors import PlatformError
-from platforms.io.exact_json import canonical_json, parse_exact
-from platforms.io.platform_build import build_platform
-from platforms.io.schema_check import check_against_schema
-from platforms.platform import Platform
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import canonical_json, parse_exact
+from paretosoc.platforms.io.platform_build import build_platform
+from paretosoc.platforms.io.schema_check import check_against_schema
+from paretosoc.platforms.platform import Platform
 
 MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""
@@ -39,7 +39,7 @@ def platform_names() -> tuple[str, ...]:
     """Names of the platforms that come with the program, sorted."""
     names = [
         entry.name.removesuffix(".json")
-        for entry in resources.files("platforms.data").iterdir()
+        for entry in resources.files("paretosoc.platforms.data").iterdir()
         if entry.name.endswith(".json") and not entry.name.endswith(".schema.json")
     ]
     return tuple(sorted(names))
@@ -80,7 +80,7 @@ def _resolved(
 ) -> tuple[dict[str, Any], str]:
     """Return the document of ``reference`` with all that it extends merged in, and its label."""
     if reference in platform_names():
-        data = (resources.files("platforms.data") / f"{reference}.json").read_bytes()
+        data = (resources.files("paretosoc.platforms.data") / f"{reference}.json").read_bytes()
         label, identity, folder = reference, reference, None
     else:
         path = Path(reference) if beside is None else beside / reference

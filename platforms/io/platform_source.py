@@ -7,7 +7,7 @@ from decimal import Decimal
 from importlib import resources
 from typing import Any
 
-from platforms.io.platform_file import platform_document
+from paretosoc.platforms.io.platform_file import platform_document
 
 _LINE = 100
 """Values without sources that fit are written on one line of so many characters."""
@@ -26,7 +26,7 @@ def platform_source(name_or_path: str) -> str:
 def new_platform_source() -> str:
     """Return the JSON text of a board with no known figures: every figure is assumed, and its
     source says how to get a better one."""
-    return (resources.files("platforms.data") / "new_platform.txt").read_text("utf-8")
+    return (resources.files("paretosoc.platforms.data") / "new_platform.txt").read_text("utf-8")
 
 
 def _text(value: Any, depth: int) -> str:

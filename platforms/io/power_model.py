@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from platforms.errors import PlatformError
-from platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import rounded_half_up
 
 MAX_POWER_MW = 10_000_000
 """10 kW: no chip draws more."""

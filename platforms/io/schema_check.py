@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from common.schema import read_schema as read_published
-from common.schema import violation
-from platforms.errors import PlatformError
+from paretosoc.common.schema import read_schema as read_published
+from paretosoc.common.schema import violation
+from paretosoc.platforms.errors import PlatformError
 
-_PACKAGE = "platforms.data"
+_PACKAGE = "paretosoc.platforms.data"
 
 
 def read_schema(name: str, package: str = _PACKAGE) -> dict[str, Any]:

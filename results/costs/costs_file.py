@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.costs.cost_origins import (
+from paretosoc.results.costs.cost_origins import (
     CostOrigin,
     CostOrigins,
     GroupOrigins,
@@ -13,12 +13,12 @@ from results.costs.cost_origins import (
     NetworkSource,
     UnitOrigin,
 )
-from results.errors import ResultError
-from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
-from results.io.schema import check_against_schema
-from results.problem.content_hashes import check_content_hashes
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.content_hashes import check_content_hashes
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 COSTS_FORMAT = "paretosoc-costs/1"
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from results.deploy.deployment import Deployment, check_one_format
-from results.deploy.deployment_document import DeployedModel
-from results.deploy.network_files import network_files
-from results.deploy.trtexec_script import check_trtexec, engine_core, engine_file, precision_of
-from results.errors import ResultError
+from paretosoc.results.deploy.deployment import Deployment, check_one_format
+from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.deploy.network_files import network_files
+from paretosoc.results.deploy.trtexec_script import (
+    check_trtexec,
+    engine_core,
+    engine_file,
+    precision_of,
+)
+from paretosoc.results.errors import ResultError
 
 _MODES = {"fp32": 0, "int8": 1, "fp16": 2}
 _OTHER_NETWORK = 100

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from platforms.platform import Platform
-from results.costs.cost_origins import CostOrigins
-from results.errors import ResultError
-from results.front.front import Front, Member
-from results.front.named_members import mark_members
-from results.problem.problem import Problem
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from results.deploy.deployment import Deployment
-from results.deploy.nvpmodel_section import ModeCost
-from results.front.front_document import member_to_document
-from results.io.canonical_json import Json, content_sha256
-from results.problem.problem import ProblemUnit
-from results.problem.problem_file import problem_sha256
-from sdf.onnx.parts import ModelPart, PartTensor
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.nvpmodel_section import ModeCost
+from paretosoc.results.front.front_document import member_to_document
+from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.problem.problem import ProblemUnit
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 
 DEPLOYMENT_FORMAT = "paretosoc-deployment/1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from platforms.deployment import ModeParameter, PowerMode, PowerModes
-from platforms.source import Source, Status
-from results.errors import ResultError
+from paretosoc.platforms.deployment import ModeParameter, PowerMode, PowerModes
+from paretosoc.platforms.source import Source, Status
+from paretosoc.results.errors import ResultError
 
 _HEADER = re.compile(r"<\s*(PARAM|POWER_MODEL|PM_CONFIG|FAN_CONFIG)\b([^<>]*)>")
 _FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")

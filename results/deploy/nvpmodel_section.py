@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from common.units import FJ_PER_MJ, PS_PER_MS
-from platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerModes
-from results.deploy.deployment import Deployment
-from results.errors import ResultError
-from results.problem.objectives import format_number
-from results.problem.problem import Problem
+from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
+from paretosoc.platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerModes
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import Problem
 
 _CORE = re.compile(r".*/cpu([0-9]+)/online")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from platforms.deployment import ExecutionProvider
-from results.deploy.deployment import Deployment, check_one_format
-from results.errors import ResultError
+from paretosoc.platforms.deployment import ExecutionProvider
+from paretosoc.results.deploy.deployment import Deployment, check_one_format
+from paretosoc.results.errors import ResultError
 
 ANNOTATION = "layer_ann"
 """Key of a node's metadata that ``session.layer_assignment_settings`` reads."""
@@ -75,4 +75,4 @@ def annotate(model: Any, unit_of: dict[str, str]) -> None:
 
 def placement_script() -> str:
     """Return ``run.py``. It reads all names from ``deployment.json``."""
-    return (files("results.deploy.scripts") / "run_placement.py").read_text("utf-8")
+    return (files("paretosoc.results.deploy.scripts") / "run_placement.py").read_text("utf-8")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from results.deploy.deployment import Deployment, check_one_format
-from results.errors import ResultError
+from paretosoc.results.deploy.deployment import Deployment, check_one_format
+from paretosoc.results.errors import ResultError
 
 _DEVICES = {"cpu": "CPU", "gpu": "GPU"}
 """Devices by kind, for units of a platform that names none. Other kinds have the NPU."""
@@ -61,4 +61,4 @@ def _units_used(deployment: Deployment) -> list[str]:
 
 def affinity_script() -> str:
     """Return ``run.py``. It reads all names from ``deployment.json``."""
-    return (files("results.deploy.scripts") / "run_affinities.py").read_text("utf-8")
+    return (files("paretosoc.results.deploy.scripts") / "run_affinities.py").read_text("utf-8")

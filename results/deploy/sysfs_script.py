@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from platforms.deployment import ClockControl, ControlKind
-from results.deploy.deployment import Deployment
-from results.errors import ResultError
+from paretosoc.platforms.deployment import ClockControl, ControlKind
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
 
 _FOLDED = 96
 """Columns after which folders start a new line."""
@@ -58,7 +58,7 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
 @cache
 def _program() -> str:
     """Return the part of the script that is the same for all members."""
-    return (files("results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
+    return (files("paretosoc.results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
 
 
 def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from platforms.deployment import ClockControl, ControlKind
-from results.deploy.deployment import Deployment
-from results.deploy.sysfs_script import controls_of
+from paretosoc.platforms.deployment import ClockControl, ControlKind
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.sysfs_script import controls_of
 
 _LIMITS = {
     ControlKind.CPUFREQ: ("scaling_min_freq", "scaling_max_freq"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from results.deploy.deployment import Deployment
-from results.errors import ResultError
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
 
 Version = tuple[int, ...]
 STRONGLY_TYPED = 11

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.deploy.deployment import Deployment, Segment
-from results.deploy.deployment_document import DeployedModel
-from results.deploy.network_files import NetworkFiles, network_files
-from results.errors import ResultError
-from sdf.onnx.parts import PartTensor
+from paretosoc.results.deploy.deployment import Deployment, Segment
+from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.deploy.network_files import NetworkFiles, network_files
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import PartTensor
 
 ENGINE_FILE, MODEL_FILE, VERSION = "model.engine", "model.onnx", "1"
 _TYPES = {1: "FP32", 2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 6: "INT32", 7: "INT64",

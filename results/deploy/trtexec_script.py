@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from shlex import quote
 
-from results.deploy.deployment import Deployment, Segment
-from results.deploy.network_files import NetworkFiles, network_files
-from results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
-from results.errors import ResultError
+from paretosoc.results.deploy.deployment import Deployment, Segment
+from paretosoc.results.deploy.network_files import NetworkFiles, network_files
+from paretosoc.results.deploy.tensorrt_version import STRONGLY_TYPED, Version, tensorrt_version
+from paretosoc.results.errors import ResultError
 
 _SPECIAL = frozenset(",:*")
 """Letters that mean something in ``--layerDeviceTypes``."""

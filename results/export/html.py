@@ -32,6 +32,6 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
     )
 
 
-def read_asset(name: str, package: str = "results.export.assets") -> str:
+def read_asset(name: str, package: str = "paretosoc.results.export.assets") -> str:
     """Return the text of a file that comes with the program."""
     return files(package).joinpath(name).read_text("utf-8")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from common.units import PS_PER_MS
-from results.front.named_members import mark_members
-from results.plots.style import COLOURS, ink_on
-from results.problem.objectives import format_objectives, objective_label, unit_heading
-from results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.plots.style import COLOURS, ink_on
+from paretosoc.results.problem.objectives import format_objectives, objective_label, unit_heading
+from paretosoc.results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
 
 if TYPE_CHECKING:
-    from results.front.front import Front
-    from results.front.schedule import Schedule
-    from results.problem.problem import Problem
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.front.schedule import Schedule
+    from paretosoc.results.problem.problem import Problem
 
 _MAX_ROWS = 12
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
@@ -33,7 +33,7 @@ def front_html(front: Front) -> str:
         return f"{head}<p>The front is empty: no design point met all constraints.</p>"
     picture = ""
     if len(front.problem.objectives) > 1:
-        from results.plots.front import front_pictures
+        from paretosoc.results.plots.front import front_pictures
 
         svg = front_pictures(front, ".svg")[".svg"].decode()
         picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'

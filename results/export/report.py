@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from results.costs.cost_origins import CostOrigins
-from results.export.html import fill, html_page, read_asset
-from results.export.report_data import ScheduleOf, report_data
-from results.front.front import Front
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report_data import ScheduleOf, report_data
+from paretosoc.results.front.front import Front
 
 PARTS = (
     "page.js",

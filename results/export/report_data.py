@@ -11,28 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
-from results.costs.cost_origins import CostOrigins
-from results.export.report_proofs import proofs_of
-from results.front.front import Front, Member
-from results.front.front_document import front_sha256
-from results.front.named_members import mark_members
-from results.front.schedule import Schedule, ScheduledGroup
-from results.io.canonical_json import Json, finite_or_none
-from results.problem.objectives import (
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.export.report_proofs import proofs_of
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.front_document import front_sha256
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.io.canonical_json import Json, finite_or_none
+from paretosoc.results.problem.objectives import (
     larger_is_better,
     objective_label,
     objective_value,
     unit_heading,
 )
-from results.problem.problem import DesignPoint, Problem
-from results.problem.problem_file import problem_sha256
-from results.problem.rates import member_relative_ppm
-from results.text.batches import describe_batches
-from results.text.free_running import describe_shown_part
-from results.text.member_diff import describe_front, varying_domains
-from results.text.power_bandwidth_trace import activity
-from results.text.space_description import describe_execution
-from results.text.unit_names import names_of_kinds
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.rates import member_relative_ppm
+from paretosoc.results.text.batches import describe_batches
+from paretosoc.results.text.free_running import describe_shown_part
+from paretosoc.results.text.member_diff import describe_front, varying_domains
+from paretosoc.results.text.power_bandwidth_trace import activity
+from paretosoc.results.text.space_description import describe_execution
+from paretosoc.results.text.unit_names import names_of_kinds
 
 ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""

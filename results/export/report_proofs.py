@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from results.front.bounds import least_points
-from results.front.epsilon import least_within, percent
-from results.front.front import BoundSummary, CertificateSummary, Front
-from results.io.canonical_json import Json, finite_or_none
-from results.problem.objectives import bound_value, objective_names, objective_value
+from paretosoc.results.front.bounds import least_points
+from paretosoc.results.front.epsilon import least_within, percent
+from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
+from paretosoc.results.io.canonical_json import Json, finite_or_none
+from paretosoc.results.problem.objectives import bound_value, objective_names, objective_value
 
 BOUND_DECIMALS = 6
 """Decimals of least values. The page writes them with as many."""

@@ -6,24 +6,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from common.files import read_file
-from results.costs.cost_origins import CostOrigins
-from results.costs.costs_file import costs_bytes, costs_from_document
-from results.errors import ResultError
-from results.front.bounds import BoundProof
-from results.front.bounds_file import bounds_bytes, bounds_from_bytes
-from results.front.certificate import ProofArtifacts
-from results.front.certificate_file import certificate_from_bytes, proof_files
-from results.front.front import Front
-from results.front.front_document import FRONT_FORMAT, front_to_document
-from results.front.front_reader import front_from_document
-from results.front.proof_tree import tree_from_bytes
-from results.io.atomic_folder import check_own_folder, write_files
-from results.io.canonical_json import canonical_bytes, parse, sha256_of
-from results.plots.front import front_pictures
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.common.files import read_file
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.costs.costs_file import costs_bytes, costs_from_document
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
+from paretosoc.results.front.certificate import ProofArtifacts
+from paretosoc.results.front.certificate_file import certificate_from_bytes, proof_files
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.front_document import FRONT_FORMAT, front_to_document
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.proof_tree import tree_from_bytes
+from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
+from paretosoc.results.plots.front import front_pictures
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_bytes
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"

@@ -11,13 +11,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from common.units import PS_PER_US
-from results.front.front import FreeRun
-from results.front.schedule import ScheduledMember
-from results.problem.problem import Problem
-from results.text.free_running import describe_shown_part
-from results.text.member_diff import is_conversion
-from results.text.power_bandwidth_trace import activity, steps_by_unit
+from paretosoc.common.units import PS_PER_US
+from paretosoc.results.front.front import FreeRun
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.free_running import describe_shown_part
+from paretosoc.results.text.member_diff import is_conversion
+from paretosoc.results.text.power_bandwidth_trace import activity, steps_by_unit
 
 TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions

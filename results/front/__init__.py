@@ -2,9 +2,9 @@
 documents of front.json and certificate.json.
 """
 
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.front.front import (
+from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.front.front import (
     BaselinePoint,
     CertificateSummary,
     FreeRun,
@@ -12,8 +12,8 @@ from results.front.front import (
     Member,
     Provenance,
 )
-from results.front.named_members import choose_member
-from results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 
 __all__ = [
     "BaselinePoint",

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
-from results.errors import ResultError
-from results.front.bounds import BoundProof, Corner, Leaf, Multipliers, Split
-from results.io.canonical_json import INT64_MAX, Json, canonical_bytes, content_sha256, parse
-from results.io.schema import check_against_schema
-from results.problem.additive import additive_figures
-from results.problem.content_hashes import check_content_hashes
-from results.problem.problem import Problem
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof, Corner, Leaf, Multipliers, Split
+from paretosoc.results.io.canonical_json import (
+    INT64_MAX,
+    Json,
+    canonical_bytes,
+    content_sha256,
+    parse,
+)
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.content_hashes import check_content_hashes
+from paretosoc.results.problem.problem import Problem
 
 BOUNDS_FORMAT = "paretosoc-bounds/1"
 

@@ -8,11 +8,11 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import IntArray
-from common.units import PS_PER_MS
-from results.front.epsilon import least_within
-from results.front.proof_tree import ProofTree
-from results.io.plural import pluralize
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.epsilon import least_within
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.io.plural import pluralize
 
 MaskArray = NDArray[np.uint64]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.errors import ResultError
-from results.front.certificate import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import (
     Certificate,
     CertificateStatus,
     FormulationProof,
     ProofArtifacts,
 )
-from results.front.proof_tree import tree_bytes
-from results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
-from results.io.schema import check_against_schema
-from results.problem.content_hashes import check_content_hashes
-from results.problem.problem import Problem
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.content_hashes import check_content_hashes
+from paretosoc.results.problem.problem import Problem
 
 CERTIFICATE_FORMAT = "paretosoc-certificate/4"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 
 RankArray = NDArray[np.unsignedinteger]
 _BLOCK = 256

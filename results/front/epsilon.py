@@ -13,9 +13,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PPM
-from results.front.bounds import Corner
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM
+from paretosoc.results.front.bounds import Corner
 
 INT64_MIN = -(2**63)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from results.errors import ResultError
-from results.front.bounds import Corner
-from results.front.certificate import CertificateStatus, FormulationProof
-from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import rate_uhz
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import Corner
+from paretosoc.results.front.certificate import CertificateStatus, FormulationProof
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.rates import rate_uhz
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -201,12 +201,12 @@ class Front:
 
     def to_pandas(self) -> DataFrame:
         """Return a row per member. See :func:`results.text.dataframe.front_frame`."""
-        from results.text.dataframe import front_frame
+        from paretosoc.results.text.dataframe import front_frame
 
         return front_frame(self)
 
     def _repr_html_(self) -> str:
-        from results.export.notebook import front_html
+        from paretosoc.results.export.notebook import front_html
 
         return front_html(self)
 

@@ -12,16 +12,16 @@ from operator import add
 import numpy as np
 from numpy.typing import ArrayLike
 
-from common.arrays import BoolArray, IntArray
-from common.units import PPM
-from results.errors import ResultError
-from results.front.dominance import non_dominated
-from results.front.front import FreeRun, Front, Member, objective_array
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.objectives import Objective, ObjectiveKind, objective_names
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
-from results.problem.rates import member_relative_ppm, time_per_image_ps
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.units import PPM
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import FreeRun, Front, Member, objective_array
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.rates import member_relative_ppm, time_per_image_ps
 
 
 def check_front(front: Front) -> None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict
 from weakref import WeakKeyDictionary
 
-from results.errors import ResultError
-from results.front.bounds_file import region_to_json
-from results.front.certificate_file import formulation_to_document
-from results.front.front import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds_file import region_to_json
+from paretosoc.results.front.certificate_file import formulation_to_document
+from paretosoc.results.front.front import (
     BoundSummary,
     CertificateSummary,
     Front,
     Member,
 )
-from results.front.front_check import check_front
-from results.front.schedule import ScheduledMember
-from results.io.canonical_json import Json, content_sha256
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.results.front.front_check import check_front
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 FRONT_FORMAT = "paretosoc-front/1"
 

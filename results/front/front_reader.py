@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import IntArray
-from results.errors import ResultError
-from results.front.bounds_file import region_from_json
-from results.front.certificate import CertificateStatus
-from results.front.certificate_file import formulation_from_document
-from results.front.front import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds_file import region_from_json
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.certificate_file import formulation_from_document
+from paretosoc.results.front.front import (
     BaselinePoint,
     BoundSummary,
     CertificateSummary,
@@ -25,14 +25,14 @@ from results.front.front import (
     Provenance,
     Responses,
 )
-from results.front.front_check import check_front
-from results.front.front_document import keep_sha256
-from results.io.canonical_json import Json, content_sha256
-from results.io.schema import check_against_schema
-from results.problem.objectives import objective_names
-from results.problem.problem import DesignPoint, Problem
-from results.problem.problem_file import problem_sha256
-from results.problem.problem_reader import read_only
+from paretosoc.results.front.front_check import check_front
+from paretosoc.results.front.front_document import keep_sha256
+from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.problem_reader import read_only
 
 
 def front_from_document(document: Json, problem: Problem, *, check_hashes: bool = True) -> Front:

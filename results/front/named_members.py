@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from operator import mul
 
-from results.errors import ResultError
-from results.front.dominance import knee
-from results.front.front import Front, objective_array
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.dominance import knee
+from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 FASTEST, LOWEST_ENERGY, KNEE = "fastest", "lowest-energy", "knee"
 _OF_TIME = (

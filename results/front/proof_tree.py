@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from results.errors import ResultError
-from results.front.node_kinds import NODE_KINDS, PART
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.node_kinds import NODE_KINDS, PART
 
 MAGIC = b"paretosoc-tree/1"
 WORD = 8

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from common.units import PS_PER_MS
+from paretosoc.common.units import PS_PER_MS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from results.front.front import Member
-    from results.problem.problem import Problem
+    from paretosoc.results.front.front import Member
+    from paretosoc.results.problem.problem import Problem
 
 
 class ScheduledGroup(NamedTuple):
@@ -51,12 +51,12 @@ class Schedule:
 
     def to_pandas(self, problem: Problem | None = None) -> DataFrame:
         """Return a row per execution. See :func:`results.text.dataframe.schedule_frame`."""
-        from results.text.dataframe import schedule_frame
+        from paretosoc.results.text.dataframe import schedule_frame
 
         return schedule_frame(self, problem)
 
     def _repr_html_(self) -> str:
-        from results.export.notebook import schedule_html
+        from paretosoc.results.export.notebook import schedule_html
 
         return schedule_html(self)
 
@@ -83,6 +83,6 @@ class ScheduledMember:
         return self.schedule.to_pandas(self.problem)
 
     def _repr_html_(self) -> str:
-        from results.export.notebook import schedule_html
+        from paretosoc.results.export.notebook import schedule_html
 
         return schedule_html(self.schedule, self.problem)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from common.files import file_in, sync
-from common.unfinished import hidden_name, remove_abandoned, unfinished
-from results.errors import ResultError
+from paretosoc.common.files import file_in, sync
+from paretosoc.common.unfinished import hidden_name, remove_abandoned, unfinished
+from paretosoc.results.errors import ResultError
 
 
 def write_whole_folder(

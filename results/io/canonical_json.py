@@ -10,10 +10,10 @@ import hashlib
 import json
 import math
 
-from common.errors import DseError
-from common.strict_json import parse_json
-from common.text import shortened
-from results.errors import ResultError
+from paretosoc.common.errors import DseError
+from paretosoc.common.strict_json import parse_json
+from paretosoc.common.text import shortened
+from paretosoc.results.errors import ResultError
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 

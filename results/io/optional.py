@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from results.errors import ResultError
+from paretosoc.results.errors import ResultError
 
 
 def optional_import(module: str, *, extra: str, purpose: str) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from common.schema import read_schema, violation
-from results.errors import ResultError
-from results.io.canonical_json import Json
+from paretosoc.common.schema import read_schema, violation
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json
 
-_PACKAGE = "results.io.schemas"
+_PACKAGE = "paretosoc.results.io.schemas"
 
 
 def schema(name: str) -> dict[str, Any]:

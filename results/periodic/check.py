@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
-from results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.periodic import PeriodicSchedule
 
 MORE_PERIODS = 3
 """Periods after the prologue. Every period of the steady state is like the one before it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
-from results.errors import ResultError
-from results.io.plural import pluralize
-from results.periodic.periodic import PeriodicSchedule
-from results.periodic.result import PeriodicResult
-from results.periodic.table import least_period_ps, least_prologue_periods
+from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.periodic.table import least_period_ps, least_prologue_periods
 
 FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "lowest-energy", "smallest"
 

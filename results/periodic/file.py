@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from common.files import read_file
-from results.errors import ResultError
-from results.export.result_folder import (
+from paretosoc.common.files import read_file
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import (
     PERIODIC_FILE,
     PERIODIC_FORMAT,
     check_output_folder,
     write_folder,
 )
-from results.io.canonical_json import canonical_bytes, content_sha256, parse
-from results.io.schema import check_against_schema
-from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.periodic.result import PeriodicResult
-from results.periodic.task_graph import Task, TaskGraph, Transfer
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
 
 Place = tuple[EngineArray, TaskGraph]
 
@@ -29,8 +29,8 @@ def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = Fa
         ResultError: if the folder may not be replaced, or cannot be written.
     """
     check_output_folder(folder, overwrite=overwrite)
-    from results.periodic.picture import front_picture, schedule_picture
-    from results.plots.style import picture_settings, png_bytes, svg_bytes
+    from paretosoc.results.periodic.picture import front_picture, schedule_picture
+    from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
 
     files = {PERIODIC_FILE: canonical_bytes(periodic_to_document(result))}
     with picture_settings():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 from html import escape
 
-from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
-from results.export.html import html_page, read_asset
-from results.periodic.choice import figure_lines, schedule_title
-from results.periodic.picture import front_picture, schedule_picture
-from results.periodic.result import PeriodicResult
-from results.periodic.table import periodic_rows
-from results.plots.style import picture_settings, svg_bytes
+from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.results.export.html import html_page, read_asset
+from paretosoc.results.periodic.choice import figure_lines, schedule_title
+from paretosoc.results.periodic.picture import front_picture, schedule_picture
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.periodic.table import periodic_rows
+from paretosoc.results.plots.style import picture_settings, svg_bytes
 
 _COLUMNS = (
     ("member", "Member"),

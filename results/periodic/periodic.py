@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from results.periodic.task_graph import TaskGraph, repeated
+from paretosoc.results.periodic.task_graph import TaskGraph, repeated
 
 
 @dataclass(frozen=True)

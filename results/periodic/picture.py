@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
-from results.periodic.periodic import PeriodicSchedule
-from results.periodic.result import PeriodicResult
-from results.plots.style import COLOURS, INK, LIGHT, PAGE_INCHES
+from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.plots.style import COLOURS, INK, LIGHT, PAGE_INCHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.periodic import PeriodicSchedule
 
 
 @dataclass(frozen=True)

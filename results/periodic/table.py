@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
-from results.periodic.periodic import PeriodicSchedule
-from results.periodic.result import PeriodicResult
-from results.periodic.task_graph import TaskGraph
+from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.results.periodic.task_graph import TaskGraph
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from results.errors import ResultError
+from paretosoc.results.errors import ResultError
 
 INT64_BITS = 62
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from results.front.front import Front
-from results.problem.objectives import format_number, objective_unit, objective_value
-from results.text.releases import OVERLOADED
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.objectives import format_number, objective_unit, objective_value
+from paretosoc.results.text.releases import OVERLOADED
 
 _ROOM = 1.0
 """A baseline may be so far outside the front, as a share of the front's width or height."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from results.errors import ResultError
-from results.front.front import Front
-from results.plots.style import COLOURS, COLUMN_INCHES
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from common.units import FJ_PER_MJ
-from results.front.front import Member
-from results.plots.style import COLOURS, COLUMN_INCHES, INK, LIGHT, ink_on
-from results.problem.objectives import format_number
-from results.problem.problem import Problem
-from results.text.energy_breakdown import REST, energy_parts_fj
+from paretosoc.common.units import FJ_PER_MJ
+from paretosoc.results.front.front import Member
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, LIGHT, ink_on
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from results.errors import ResultError
-from results.front.bounds import least_points
-from results.front.epsilon import percent
-from results.front.front import Front
-from results.front.named_members import mark_members
-from results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
-from results.plots.labels import Placement
-from results.plots.levels import draw_levels
-from results.plots.names import Name, lay_out, names_of, place_names, write_names
-from results.plots.style import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import least_points
+from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
+from paretosoc.results.plots.labels import Placement
+from paretosoc.results.plots.levels import draw_levels
+from paretosoc.results.plots.names import Name, lay_out, names_of, place_names, write_names
+from paretosoc.results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
     GREY,
@@ -32,16 +32,16 @@ from results.plots.style import (
     picture_settings,
     use_log_scale,
 )
-from results.problem.objectives import (
+from paretosoc.results.problem.objectives import (
     Objective,
     larger_is_better,
     objective_label,
     objective_value,
     unit_heading,
 )
-from results.problem.problem import Problem
-from results.text.member_diff import clocks_mhz, varying_domains
-from results.text.unit_names import names_of_kinds, without_number
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
+from paretosoc.results.text.unit_names import names_of_kinds, without_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from results.errors import ResultError
-from results.front.front import Front
-from results.plots.front import LOG_RATIO, MARKERS, axis_title
-from results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
-from results.problem.objectives import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
+from paretosoc.results.plots.front import LOG_RATIO, MARKERS, axis_title
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
+from paretosoc.results.problem.objectives import (
     idle_time_name,
     larger_is_better,
     objective_names,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.units import PS_PER_MS
-from results.front.front import FreeRun
-from results.front.schedule import ScheduledMember
-from results.plots.style import (
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.front import FreeRun
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.plots.style import (
     COLOURS,
     GREY,
     INK,
@@ -21,8 +21,8 @@ from results.plots.style import (
     png_bytes,
     svg_bytes,
 )
-from results.text.free_running import describe_shown_part
-from results.text.member_diff import conversion_count, is_conversion, transition_count
+from paretosoc.results.text.free_running import describe_shown_part
+from paretosoc.results.text.member_diff import conversion_count, is_conversion, transition_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

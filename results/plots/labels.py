@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from common.arrays import BoolArray, FloatArray
+from paretosoc.common.arrays import BoolArray, FloatArray
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.front.named_members import mark_members
-from results.plots.style import INK
-from results.problem.objectives import (
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.plots.style import INK
+from paretosoc.results.problem.objectives import (
     format_objectives,
     larger_is_better,
     objective_label,

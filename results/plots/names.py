@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from results.front.front import Front
-from results.front.named_members import mark_members
-from results.plots.baselines import BaselineMark
-from results.plots.labels import Placement, place_labels, staircase_boxes
-from results.plots.style import GREY, INK
-from results.problem.objectives import format_number, objective_unit
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.plots.baselines import BaselineMark
+from paretosoc.results.plots.labels import Placement, place_labels, staircase_boxes
+from paretosoc.results.plots.style import GREY, INK
+from paretosoc.results.problem.objectives import format_number, objective_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@
 From here on nothing refers to networks or platforms.
 """
 
-from results.problem.execution import (
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     ExecutionModel,
@@ -15,21 +15,21 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.objectives import (
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     objective_names,
     objective_unit,
     objective_value,
 )
-from results.problem.problem import (
+from paretosoc.results.problem.problem import (
     DesignPoint,
     Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.problem_file import problem_sha256
 
 __all__ = [
     "ChannelUse",

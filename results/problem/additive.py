@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 ADDITIVE = frozenset({ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY})
 

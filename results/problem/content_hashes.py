@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from results.errors import ResultError
-from results.io.canonical_json import content_sha256
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import content_sha256
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 
 def check_content_hashes(content: Any, problem: Problem) -> None:

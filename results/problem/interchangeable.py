@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-from results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.problem import Problem, ProblemUnit
 
 
 def interchangeable_before(problem: Problem) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from common.units import (
+from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_J,
     FJ_PER_MJ,
@@ -25,7 +25,7 @@ from common.units import (
     UHZ_PER_HZ,
     UW_PER_W,
 )
-from results.problem.execution import (
+from paretosoc.results.problem.execution import (
     EXECUTION_MODELS,
     ClosedForm,
     ExecutionModel,
@@ -35,7 +35,7 @@ from results.problem.execution import (
 )
 
 if TYPE_CHECKING:
-    from results.problem.problem import Problem
+    from paretosoc.results.problem.problem import Problem
 
 
 class ObjectiveKind(Enum):

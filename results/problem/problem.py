@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from results.problem.execution import ExecutionModel, OneFrame, Rates
-from results.problem.objectives import Objective
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
+from paretosoc.results.problem.objectives import Objective
 
 MAX_BATCH = 1000
 """Images that a network computes at once."""

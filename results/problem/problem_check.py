@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from results.errors import ResultError
-from results.problem.arithmetic import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import (
     MAX_MEMORY_BYTES,
     MAX_PRIORITY,
     TIME_LIMIT_PS,
 )
-from results.problem.execution import (
+from paretosoc.results.problem.execution import (
     ClosedForm,
     ExecutionModel,
     FreeRunning,
@@ -22,14 +22,20 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import (
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import (
     MAX_BATCH,
     Problem,
     ProblemNetwork,
 )
-from results.problem.requirements import check_array, check_names, check_range, check_text, require
-from results.problem.unit_check import check_formats, check_unit
+from paretosoc.results.problem.requirements import (
+    check_array,
+    check_names,
+    check_range,
+    check_text,
+    require,
+)
+from paretosoc.results.problem.unit_check import check_formats, check_unit
 
 
 def check_problem(problem: Problem) -> None:

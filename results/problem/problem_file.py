@@ -9,18 +9,18 @@ from __future__ import annotations
 from enum import Enum
 from weakref import WeakKeyDictionary
 
-from results.io.canonical_json import Json, canonical_bytes, sha256_of
-from results.problem.execution import (
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, sha256_of
+from paretosoc.results.problem.execution import (
     ExecutionModel,
 )
-from results.problem.objectives import objective_name
-from results.problem.problem import (
+from paretosoc.results.problem.objectives import objective_name
+from paretosoc.results.problem.problem import (
     ChannelCosts,
     ContentionTable,
     Problem,
     ProblemDomain,
 )
-from results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_check import check_problem
 
 PROBLEM_FORMAT = "paretosoc-problem/1"
 

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from results.errors import ResultError
-from results.io.canonical_json import Json, parse
-from results.io.schema import check_against_schema
-from results.problem.execution import (
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     ExecutionModel,
@@ -21,8 +21,8 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.objectives import Objective, ObjectiveKind, objective_name
-from results.problem.problem import (
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_name
+from paretosoc.results.problem.problem import (
     ChannelCosts,
     ContentionTable,
     MemoryPool,
@@ -31,7 +31,7 @@ from results.problem.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_check import check_problem
 
 ArrayT = TypeVar("ArrayT", IntArray, BoolArray)
 

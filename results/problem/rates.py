@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PPM, UHZ_PS
-from results.io.canonical_json import INT64_MAX
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM, UHZ_PS
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from results.front.front import Member
+    from paretosoc.results.front.front import Member
 
 NEVER = INT64_MAX
 """Stands for the time if a unit cannot run a group."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.text import has_control_characters
-from results.errors import ResultError
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.text import has_control_characters
+from paretosoc.results.errors import ResultError
 
 
 def require(condition: bool, path: str, requirement: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from results.problem.arithmetic import MAX_LOSS_PPM, MAX_WEIGHT_BYTES, TIME_LIMIT_PS
-from results.problem.execution import ClosedForm
-from results.problem.interchangeable import are_equal
-from results.problem.problem import ChannelCosts, ContentionTable, Problem, ProblemUnit
-from results.problem.requirements import check_array, check_range, check_text, require
+from paretosoc.results.problem.arithmetic import MAX_LOSS_PPM, MAX_WEIGHT_BYTES, TIME_LIMIT_PS
+from paretosoc.results.problem.execution import ClosedForm
+from paretosoc.results.problem.interchangeable import are_equal
+from paretosoc.results.problem.problem import ChannelCosts, ContentionTable, Problem, ProblemUnit
+from paretosoc.results.problem.requirements import check_array, check_range, check_text, require
 
 
 def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:

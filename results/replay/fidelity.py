@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from results.io.canonical_json import Json
+from paretosoc.results.io.canonical_json import Json
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from results.plots.style import COLOURS, GREY, INK, PAGE_INCHES
-from results.replay.fidelity import Fidelity, Prediction
+from paretosoc.results.plots.style import COLOURS, GREY, INK, PAGE_INCHES
+from paretosoc.results.replay.fidelity import Fidelity, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

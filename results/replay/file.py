@@ -8,9 +8,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from common.units import PS_PER_MS
-from results.io.atomic_folder import check_own_folder, write_files
-from results.replay.replay import Replay
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.results.replay.replay import Replay
 
 FORMAT = "paretosoc-replay/1"
 JSON_FILE, CSV_FILE = "replay.json", "replay.csv"
@@ -33,7 +33,7 @@ def write_replay(folder: Path, replay: Replay, *, overwrite: bool = False) -> No
     Raises:
         ResultError: if the folder must not be replaced or cannot be written.
     """
-    from results.replay.picture import replay_png, replay_svg
+    from paretosoc.results.replay.picture import replay_png, replay_svg
 
     check_replay_folder(folder, overwrite=overwrite)
     contents = {

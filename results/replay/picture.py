@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from common.units import PS_PER_MS, PS_PER_S
-from results.plots.style import (
+from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
     GREY,
@@ -19,7 +19,7 @@ from results.plots.style import (
     svg_bytes,
     use_log_scale,
 )
-from results.replay.replay import Replay, ReplayPhase
+from paretosoc.results.replay.replay import Replay, ReplayPhase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

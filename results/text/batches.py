@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from common.units import FJ_PER_MJ, PS_PER_S, UHZ_PER_HZ
-from results.front.front import Member
-from results.problem.objectives import Objective, ObjectiveKind, format_number
-from results.problem.problem import Problem
+from paretosoc.common.units import FJ_PER_MJ, PS_PER_S, UHZ_PER_HZ
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
+from paretosoc.results.problem.problem import Problem
 
 _THROUGHPUT = Objective(ObjectiveKind.THROUGHPUT)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from common.units import (
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_MJ,
     MW_PER_W,
@@ -18,15 +18,15 @@ from common.units import (
     PS_PER_MS,
     UHZ_PER_HZ,
 )
-from results.errors import ResultError
-from results.front.dominance import hypervolume, reference_point
-from results.front.front import Front, objective_array
-from results.io.plural import pluralize
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
-from results.problem.rates import member_relative_ppm
-from results.text.space_description import describe_execution
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.dominance import hypervolume, reference_point
+from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.rates import member_relative_ppm
+from paretosoc.results.text.space_description import describe_execution
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from common.arrays import IntArray
-from common.units import KBPS_PER_GBPS, PS_PER_MS
-from results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
-from results.problem.objectives import format_number
-from results.problem.problem import Problem, ProblemUnit
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
+from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import Problem, ProblemUnit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

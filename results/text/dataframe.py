@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from results.io.optional import optional_import
-from results.text.front_rows import table_rows
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.text.front_rows import table_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from results.front.front import Front
-    from results.front.schedule import Schedule
-    from results.problem.problem import Problem
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.front.schedule import Schedule
+    from paretosoc.results.problem.problem import Problem
 
 EXTRA = "notebooks"
 

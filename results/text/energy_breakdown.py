@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from results.front.front import Member
-from results.problem.problem import Problem
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.problem import Problem
 
 REST = "memory, clocks, board"
 """The energy that no unit takes: memory, power of clocks that are on, and the board."""

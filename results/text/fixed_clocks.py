@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 
 def describe_fixed_clocks(problem: Problem) -> str | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from common.units import PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
-from results.front.front import FreeRun, Member
-from results.problem.objectives import format_number
-from results.problem.problem import Problem
-from results.problem.rates import member_relative_ppm
+from paretosoc.common.units import PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
+from paretosoc.results.front.front import FreeRun, Member
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import member_relative_ppm
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from results.front.front import Front, Member
-from results.front.named_members import mark_members
-from results.problem.objectives import (
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     format_number,
@@ -24,17 +24,21 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.problem import Problem
-from results.text.batches import adds_energy_per_image, describe_batches, energy_per_image_mj
-from results.text.free_running import slowest_network
-from results.text.member_diff import (
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.batches import (
+    adds_energy_per_image,
+    describe_batches,
+    energy_per_image_mj,
+)
+from paretosoc.results.text.free_running import slowest_network
+from paretosoc.results.text.member_diff import (
     clocks_mhz,
     clocks_used,
     describe_front,
     groups_by_unit,
     transition_count,
 )
-from results.text.releases import OVERLOADED
+from paretosoc.results.text.releases import OVERLOADED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

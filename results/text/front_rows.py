@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from results.front.front import Front, Member
-from results.front.named_members import mark_members
-from results.problem.objectives import (
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.objectives import (
     objective_label,
     objective_names,
     objective_unit,
     objective_value,
 )
-from results.problem.problem import Problem
-from results.problem.rates import member_relative_ppm
-from results.text.member_diff import clocks_mhz, groups_by_unit, transition_count
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import member_relative_ppm
+from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit, transition_count
 
 Row = dict[str, object]
 

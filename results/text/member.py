@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from common.units import FJ_PER_MJ
-from results.front.front import Member
-from results.problem.objectives import (
+from paretosoc.common.units import FJ_PER_MJ
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     format_number,
@@ -14,12 +14,12 @@ from results.problem.objectives import (
     objective_label,
     objective_unit,
 )
-from results.problem.problem import Problem
-from results.text.batches import batch_lines
-from results.text.energy_breakdown import REST, energy_parts_fj
-from results.text.free_running import free_run_lines
-from results.text.member_diff import clocks_mhz, transition_count
-from results.text.releases import response_lines
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.batches import batch_lines
+from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
+from paretosoc.results.text.free_running import free_run_lines
+from paretosoc.results.text.member_diff import clocks_mhz, transition_count
+from paretosoc.results.text.releases import response_lines
 
 _LATENCY = Objective(ObjectiveKind.LATENCY)
 _ENERGY = Objective(ObjectiveKind.ENERGY)

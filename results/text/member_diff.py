@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from results.front.front import Front, Member
-from results.front.named_members import KNEE, mark_members, marked_member
-from results.problem.objectives import (
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.named_members import KNEE, mark_members, marked_member
+from paretosoc.results.problem.objectives import (
     format_number,
     larger_is_better,
     objective_label,
     objective_value,
 )
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 _MANY = 2
 """From here on a ratio is written as "2.1x", below as a percentage."""

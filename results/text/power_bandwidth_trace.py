@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from results.front.front import Member
-from results.front.schedule import ScheduledMember
-from results.problem.problem import Problem
+from paretosoc.results.front.front import Member
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from common.units import PS_PER_MS
-from results.front.front import Member
-from results.io.plural import pluralize
-from results.problem.objectives import format_number
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.front import Member
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 OVERLOADED = "overloaded"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from common.units import PS_PER_MS
-from results.front.schedule import Schedule, ScheduledGroup
-from results.io.plural import pluralize
-from results.problem.problem import Problem
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
     from rich.table import Table

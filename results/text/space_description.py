@@ -7,9 +7,9 @@ from itertools import groupby
 
 import numpy as np
 
-from results.io.plural import pluralize
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.execution import (
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     ExecutionModel,
@@ -19,7 +19,7 @@ from results.problem.execution import (
     Pipeline,
     Rates,
 )
-from results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
 
 
 def describe_space(problem: Problem) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 """Digits at the end of a name. They are looked at from their first on only."""

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
-from sdf.analysis.buffers import BoundedGraph, StorageDistribution, capacity_step
-from sdf.analysis.liveness import check_live
-from sdf.analysis.throughput import Throughput, self_timed_throughput
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
-from sdf.rates import PerPhase
+from paretosoc.sdf.analysis.buffers import BoundedGraph, StorageDistribution, capacity_step
+from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.analysis.throughput import Throughput, self_timed_throughput
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 MAX_DISTRIBUTIONS = 5_000
 MAX_FIRINGS = 3_000_000

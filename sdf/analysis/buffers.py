@@ -17,14 +17,14 @@ from math import gcd, lcm
 
 import numpy as np
 
-from sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
-from sdf.analysis.firing_graph import SAFE_BITS, Dependence
-from sdf.analysis.liveness import check_firings
-from sdf.analysis.repetition import channel_label, repetition_vector
-from sdf.analysis.throughput import Throughput, check_times, firing_model
-from sdf.errors import GraphError
-from sdf.graph import Channel, SdfGraph, room_channel
-from sdf.rates import IntArray, PerPhase, Rate
+from paretosoc.sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
+from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, Dependence
+from paretosoc.sdf.analysis.liveness import check_firings
+from paretosoc.sdf.analysis.repetition import channel_label, repetition_vector
+from paretosoc.sdf.analysis.throughput import Throughput, check_times, firing_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Channel, SdfGraph, room_channel
+from paretosoc.sdf.rates import IntArray, PerPhase, Rate
 
 SETUP_WORK = 16
 """Relaxations of an edge that take as long as its part in setting up a trial of capacities."""

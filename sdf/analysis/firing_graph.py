@@ -20,8 +20,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sdf.errors import GraphError
-from sdf.rates import IntArray, PerPhase, Rate, cycle_total
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.rates import IntArray, PerPhase, Rate, cycle_total
 
 SAFE_BITS = 61
 

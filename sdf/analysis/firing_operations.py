@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdf.analysis.repetition import repetition_vector
-from sdf.errors import GraphError
-from sdf.graph import Actor, SdfGraph
-from sdf.rates import Rate, in_phases
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, SdfGraph
+from paretosoc.sdf.rates import Rate, in_phases
 
 MAX_FIRINGS = 100_000
 

@@ -6,15 +6,15 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sdf.analysis.repetition import (
+from paretosoc.sdf.analysis.repetition import (
     channel_label,
     iterations_of_part,
     repetition_vector,
     strongly_connected_components,
 )
-from sdf.errors import GraphError
-from sdf.graph import Channel, SdfGraph
-from sdf.rates import Rate
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Channel, SdfGraph
+from paretosoc.sdf.rates import Rate
 
 FIRING_LIMIT = 1_000_000
 """Firings of an iteration within one strongly connected component that analyses unfold."""

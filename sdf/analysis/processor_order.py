@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from sdf.analysis.cycle_ratio import maximum_cycle_ratio
-from sdf.analysis.liveness import check_firings, check_live
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.throughput import Throughput, execution_times, firing_model
-from sdf.errors import GraphError
-from sdf.graph import Actor, SdfGraph
-from sdf.rates import PerPhase, Rate, in_phases
+from paretosoc.sdf.analysis.cycle_ratio import maximum_cycle_ratio
+from paretosoc.sdf.analysis.liveness import check_firings, check_live
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.throughput import Throughput, execution_times, firing_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate, in_phases
 
 
 @dataclass(frozen=True)

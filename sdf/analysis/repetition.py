@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
-from sdf.errors import GraphError
-from sdf.graph import Channel, SdfGraph
-from sdf.rates import PerPhase, cycle_total
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, cycle_total
 
 
 def channel_label(graph: SdfGraph, channel: Channel) -> str:

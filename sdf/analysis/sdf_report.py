@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdf.analysis.buffer_search import (
+from paretosoc.sdf.analysis.buffer_search import (
     SmallestBuffers,
     TradeOff,
     buffers_for_throughput,
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
-from sdf.analysis.liveness import FIRING_LIMIT, check_live
-from sdf.analysis.processor_order import BoundThroughput, bound_throughput
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
-from sdf.graph import SdfGraph
-from sdf.rates import PerPhase
+from paretosoc.sdf.analysis.liveness import FIRING_LIMIT, check_live
+from paretosoc.sdf.analysis.processor_order import BoundThroughput, bound_throughput
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 TRADE_OFF_FIRINGS = 5_000
 """Firings in an iteration up to which the report explores the trade-off."""

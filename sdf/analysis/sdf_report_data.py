@@ -6,10 +6,10 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from sdf.analysis.buffer_search import SmallestBuffers
-from sdf.analysis.buffers import StorageDistribution
-from sdf.analysis.sdf_report import SdfReport
-from sdf.analysis.throughput import Throughput
+from paretosoc.sdf.analysis.buffer_search import SmallestBuffers
+from paretosoc.sdf.analysis.buffers import StorageDistribution
+from paretosoc.sdf.analysis.sdf_report import SdfReport
+from paretosoc.sdf.analysis.throughput import Throughput
 
 
 def report_data(report: SdfReport) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from common.text import has_control_characters
-from sdf.catalogue import classic, inception, mobile, residual
-from sdf.catalogue.language_models import (
+from paretosoc.common.text import has_control_characters
+from paretosoc.sdf.catalogue import classic, inception, mobile, residual
+from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,
     PAST,
@@ -19,9 +19,9 @@ from sdf.catalogue.language_models import (
     description,
     sizes,
 )
-from sdf.catalogue.transformer_builder import build
-from sdf.errors import GraphError
-from sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
+from paretosoc.sdf.catalogue.transformer_builder import build
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
 
@@ -142,7 +142,7 @@ _TORCHVISION_TOO = (
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """Return all networks of the catalogue, in alphabetical order."""
-    from sdf.catalogue.torchvision_tables import ORIGIN, described, tables
+    from paretosoc.sdf.catalogue.torchvision_tables import ORIGIN, described, tables
 
     exported = (
         CatalogueEntry(
@@ -165,7 +165,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 def torchvision_networks() -> tuple[str, ...]:
     """Return the names of torchvision's classification networks, in alphabetical order."""
-    from sdf.catalogue.torchvision_tables import tables
+    from paretosoc.sdf.catalogue.torchvision_tables import tables
 
     return tuple(sorted((*_TORCHVISION_TOO, *tables())))
 
@@ -226,7 +226,7 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
         model = LANGUAGE_MODELS[name_or_path]
         data = build(model, *sizes(model, dimensions or {}))
         return ModelFile(name_or_path, data, None, name_or_path)
-    from sdf.catalogue.torchvision_tables import read_table, tables
+    from paretosoc.sdf.catalogue.torchvision_tables import read_table, tables
 
     if name_or_path in tables():
         return ModelFile(name_or_path, read_table(tables()[name_or_path]), None, name_or_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdf.catalogue.network_builder import Feature, NetworkBuilder
+from paretosoc.sdf.catalogue.network_builder import Feature, NetworkBuilder
 
 
 def alexnet() -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 SEQUENCE = "sequence"
 """Dimension: tokens that an inference computes, 128 by default (the prompt)."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from sdf.layer import Window
-from sdf.onnx.nodes import FLOAT, Shape
+from paretosoc.sdf.layer import Window
+from paretosoc.sdf.onnx.nodes import FLOAT, Shape
 
 _OPSET = 13
 _IR_VERSION = 8

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdf.catalogue.torchvision_tables import (
+from paretosoc.sdf.catalogue.torchvision_tables import (
     FOLDER,
     Table,
     holds_index,
@@ -30,10 +30,10 @@ from sdf.catalogue.torchvision_tables import (
     write_index,
     write_table,
 )
-from sdf.errors import GraphError
-from sdf.grouping.summary import summarise
-from sdf.onnx.importer import import_onnx_bytes
-from sdf.onnx.stripped_model import strip_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.summary import summarise
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.onnx.stripped_model import strip_model
 
 _OPSET = 20
 """The first in which an exporter writes GELU as one operator."""
@@ -115,8 +115,8 @@ def _packages() -> tuple[Any, Any]:
 
 
 def _wanted(models: Any) -> list[str]:
-    from sdf.catalogue.catalogue import catalogue
-    from sdf.catalogue.torchvision_tables import ORIGIN
+    from paretosoc.sdf.catalogue.catalogue import catalogue
+    from paretosoc.sdf.catalogue.torchvision_tables import ORIGIN
 
     elsewhere = {entry.name for entry in catalogue() if entry.origin != ORIGIN}
     return [name for name in models.list_models(module=models) if name not in elsewhere]

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 FOLDER = Path(__file__).parent / "data" / "torchvision"
 ORIGIN = "torchvision, exported without weights"

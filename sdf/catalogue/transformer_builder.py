@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdf.catalogue.language_models import LanguageModel
-from sdf.onnx.nodes import FLOAT, Shape
+from paretosoc.sdf.catalogue.language_models import LanguageModel
+from paretosoc.sdf.onnx.nodes import FLOAT, Shape
 
 _OPSET = 23
 _IR_VERSION = 11

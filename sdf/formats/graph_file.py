@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common.files import read_file
-from sdf.errors import GraphError
-from sdf.formats.graph_json import parse_graph_json
-from sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
-from sdf.graph import SdfGraph
+from paretosoc.common.files import read_file
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.graph_json import parse_graph_json
+from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
+from paretosoc.sdf.graph import SdfGraph
 
 
 def read_graph(path: Path) -> SdfGraph:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from common.errors import DseError
-from common.strict_json import parse_json
-from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import MAX_NUMBER
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import PerPhase, in_phases, per_phase
+from paretosoc.common.errors import DseError
+from paretosoc.common.strict_json import parse_json
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_xml import MAX_NUMBER
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, in_phases, per_phase
 
 FORMAT = "paretosoc-csdf/1"
 

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
-from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import PerPhase
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

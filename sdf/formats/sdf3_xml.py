@@ -19,11 +19,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from common.files import read_file
-from common.text import has_control_characters, shortened
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph, room_channel
-from sdf.rates import PerPhase, per_phase
+from paretosoc.common.files import read_file
+from paretosoc.common.text import has_control_characters, shortened
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph, room_channel
+from paretosoc.sdf.rates import PerPhase, per_phase
 
 MAX_NUMBER = 10**18
 """Largest number read: more than any count or time here, and within 64 bits."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdf.graph import SdfGraph
-from sdf.grouping.cuts import TensorUse, layers_of, tensors_of
-from sdf.layer import LayerKind
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.cuts import TensorUse, layers_of, tensors_of
+from paretosoc.sdf.layer import LayerKind
 
 _IN_PLACE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE, LayerKind.NORMALISATION})
 """Kinds that may write over their input if nothing reads it later. Runtimes run them with the layer

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 MAX_TABLE = 1_000_000
 """Parts times elements: a few seconds of work, and far more than networks in use need."""

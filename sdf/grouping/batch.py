@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sdf.grouping.groups import Group, GroupedNetwork
-from sdf.layer import Layer
-from sdf.rates import single_rate
+from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
+from paretosoc.sdf.layer import Layer
+from paretosoc.sdf.rates import single_rate
 
 
 def batched(network: GroupedNetwork, images: int) -> GroupedNetwork:

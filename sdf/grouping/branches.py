@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 
-from sdf.grouping.cuts import TensorUse
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.layer import Layer, LayerKind
 
 _MAX_LOOKED_AT = 10_000
 """Tensors followed to see whether one part comes before another. Far fewer lie between the ends of

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
-from sdf.layer import Layer, LayerKind
-from sdf.rates import single_rate
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.rates import single_rate
 
 _POINTWISE_AFTER = frozenset(
     {

@@ -11,16 +11,16 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
-from sdf.grouping.balance import balanced_parts
-from sdf.grouping.branches import split_branches, split_layers
-from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
-from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
-from sdf.grouping.joining import join_to_count
-from sdf.grouping.network_view import NetworkView
-from sdf.grouping.pieces import cut_stretch
-from sdf.layer import LayerKind
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.balance import balanced_parts
+from paretosoc.sdf.grouping.branches import split_branches, split_layers
+from paretosoc.sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
+from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
+from paretosoc.sdf.grouping.joining import join_to_count
+from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.pieces import cut_stretch
+from paretosoc.sdf.layer import LayerKind
 
 __all__ = ["group_at", "group_network", "groups_from_parts", "legal_cuts", "transition_points"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
-from sdf.layer import Layer
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.layer import Layer
 
 
 @dataclass(frozen=True)

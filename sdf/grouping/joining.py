@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import NetworkView
 
 
 def join_small_parts(

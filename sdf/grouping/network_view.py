@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sdf.grouping.cuts import TensorUse
-from sdf.layer import Layer
+from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.layer import Layer
 
 MACS_PER_ELEMENT = 32
 """The weight of moving one element relative to a multiply-accumulate when work is balanced: about

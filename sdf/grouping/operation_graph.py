@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdf.errors import GraphError
-from sdf.graph import SdfGraph
-from sdf.grouping.branches import split_layers
-from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.grouping.grouping import groups_from_parts
-from sdf.grouping.groups import Group, GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.branches import split_layers
+from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.grouping.grouping import groups_from_parts
+from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 
 _JOINS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 _NO_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})

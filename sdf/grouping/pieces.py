@@ -16,11 +16,11 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from sdf.grouping.branches import split_branches
-from sdf.grouping.cuts import fuses
-from sdf.grouping.joining import join_small_parts
-from sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
-from sdf.layer import LayerKind
+from paretosoc.sdf.grouping.branches import split_branches
+from paretosoc.sdf.grouping.cuts import fuses
+from paretosoc.sdf.grouping.joining import join_small_parts
+from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
+from paretosoc.sdf.layer import LayerKind
 
 MAX_ATOMS = 2_000
 """Of a stretch with more smallest pieces, neighbours are joined first."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
-from sdf.grouping.grouping import group_network
-from sdf.grouping.network_view import NetworkView
-from sdf.layer import Layer, LayerKind
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 
 @dataclass(frozen=True)

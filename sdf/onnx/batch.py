@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.file import parse_model
-from sdf.onnx.importer import model_errors
-from sdf.onnx.walk import Walk, walk_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.importer import model_errors
+from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 
 def model_of_batch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sdf.onnx.nodes import Node
+from paretosoc.sdf.onnx.nodes import Node
 
 
 def captured_names(proto: Any) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sdf.onnx.nodes import FLOAT, INT64, NUMPY_DTYPES, Node, Value, dtype_of, numpy_dtype
+from paretosoc.sdf.onnx.nodes import FLOAT, INT64, NUMPY_DTYPES, Node, Value, dtype_of, numpy_dtype
 
 MAX_VALUE_ELEMENTS = 4096
 """Elements up to which the value of a constant is followed. Weights are far above."""

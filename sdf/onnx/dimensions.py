@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.nodes import Shape
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.nodes import Shape
 
 _BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
 """Of the first dimension of an input."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from common.text import has_control_characters, shortened
-from sdf.errors import GraphError
+from paretosoc.common.text import has_control_characters, shortened
+from paretosoc.sdf.errors import GraphError
 
 _MAX_INLINED_BYTES = 1_000_000
 """Nodes; calls that call calls could otherwise fill the memory from a file of a few kilobytes."""

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common.files import read_file
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.layer import LayerKind
-from sdf.onnx.file import parse_model
-from sdf.onnx.layers import make_layer
-from sdf.onnx.nodes import Shape
-from sdf.onnx.operators.op_kinds import operation_name
-from sdf.onnx.walk import Walk, walk_model
+from paretosoc.common.files import read_file
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.layers import make_layer
+from paretosoc.sdf.onnx.nodes import Shape
+from paretosoc.sdf.onnx.operators.op_kinds import operation_name
+from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 _QUANTISED = re.compile(
     r"(com\.microsoft::)?(QuantizeLinear|DynamicQuantize.*|QLinear.*|QGemm|QAttention|MatMulInteger"

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.branches import captured_names
-from sdf.onnx.file import normal_domain
-from sdf.onnx.nodes import Node
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.branches import captured_names
+from paretosoc.sdf.onnx.file import normal_domain
+from paretosoc.sdf.onnx.nodes import Node
 
 
 class Namer:

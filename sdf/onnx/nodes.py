@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 Shape = tuple[int, ...]
 Value = NDArray[Any]

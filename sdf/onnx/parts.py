@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.file import parse_model
-from sdf.onnx.importer import model_errors
-from sdf.onnx.nodes import Shape
-from sdf.onnx.operators.shapes import DATA_DEPENDENT
-from sdf.onnx.walk import Walk, walk_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.importer import model_errors
+from paretosoc.sdf.onnx.nodes import Shape
+from paretosoc.sdf.onnx.operators.shapes import DATA_DEPENDENT
+from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 _OLDEST_IR = 4
 """Before it, every initializer had to be an input of the graph, too."""

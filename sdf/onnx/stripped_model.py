@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.file import normal_domain, opset_versions, parse_model
-from sdf.onnx.importer import model_errors
-from sdf.onnx.nodes import FLOAT, Node, Tensor
-from sdf.onnx.walk import Walk, walk_model
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.file import normal_domain, opset_versions, parse_model
+from paretosoc.sdf.onnx.importer import model_errors
+from paretosoc.sdf.onnx.nodes import FLOAT, Node, Tensor
+from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 _IR_VERSION = 8
 _CAN_BE_NOTHING = frozenset({"Identity", "Dropout", "Pad", "Slice", "Expand"})

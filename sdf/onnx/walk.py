@@ -5,15 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdf.errors import GraphError
-from sdf.onnx.branches import chosen_branch
-from sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
-from sdf.onnx.dimensions import Dimensions
-from sdf.onnx.file import opset_versions
-from sdf.onnx.node_order import Namer, in_order, needed
-from sdf.onnx.nodes import FLOAT, MAX_TENSOR_ELEMENTS, Node, Shape, Tensor, Value, dtype_of
-from sdf.onnx.operators.op_kinds import CONTROL_FLOW
-from sdf.onnx.operators.shapes import DATA_DEPENDENT, knows, output_types
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.branches import chosen_branch
+from paretosoc.sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
+from paretosoc.sdf.onnx.dimensions import Dimensions
+from paretosoc.sdf.onnx.file import opset_versions
+from paretosoc.sdf.onnx.node_order import Namer, in_order, needed
+from paretosoc.sdf.onnx.nodes import (
+    FLOAT,
+    MAX_TENSOR_ELEMENTS,
+    Node,
+    Shape,
+    Tensor,
+    Value,
+    dtype_of,
+)
+from paretosoc.sdf.onnx.operators.op_kinds import CONTROL_FLOW
+from paretosoc.sdf.onnx.operators.shapes import DATA_DEPENDENT, knows, output_types
 
 # Inputs that hold weights in every network that is trained and exported.
 _WEIGHT_SLOTS: dict[str, range] = {

@@ -6,8 +6,8 @@ import numpy as np
 import z3
 
 from benchmarks.speed import cover as benchmark
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
 from tests.support.problems.random_spaces import random_limited_problem
 from tests.support.proofs.lemmas import leaves_of
 

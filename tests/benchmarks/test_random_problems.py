@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import random_problems
 from benchmarks.random_problems import judge, show
-from dse.certificate.boxes import search
+from paretosoc.dse.certificate.boxes import search
 
 
 def test_claims_about_random_problems_are_true(capsys: pytest.CaptureFixture[str]) -> None:

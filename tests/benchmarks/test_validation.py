@@ -26,11 +26,11 @@ from benchmarks.validation.laws import (
 from benchmarks.validation.pictures import picture_name, write_pictures
 from benchmarks.validation.published import FOLDER, read_set
 from benchmarks.validation.scores import Comparison, joined, score
-from common.errors import DseError
-from fitness.calibration.dvfs import calibrate_rows, predicted
-from fitness.calibration.dvfs_table import ClockMeasurement
-from fitness.cost_model.dvfs_forms import TimeForm, time_ms
-from platforms.io.platform_file import load_platform
+from paretosoc.common.errors import DseError
+from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
+from paretosoc.fitness.cost_model.dvfs_forms import TimeForm, time_ms
+from paretosoc.platforms.io.platform_file import load_platform
 
 PAGE = Path(__file__).parents[2] / "docs/concepts/validation.md"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))

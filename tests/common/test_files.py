@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from common import files
-from common.errors import MAX_MESSAGE, DseError
-from common.files import read_file, replace_file
+from paretosoc.common import files
+from paretosoc.common.errors import MAX_MESSAGE, DseError
+from paretosoc.common.files import read_file, replace_file
 
 
 class OwnError(DseError):

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from common import unfinished as module
-from common.files import replace_file
-from common.unfinished import remove_abandoned, temporary_folder, unfinished
+from paretosoc.common import unfinished as module
+from paretosoc.common.files import replace_file
+from paretosoc.common.unfinished import remove_abandoned, temporary_folder, unfinished
 
 WAITS = """
 import sys
 from pathlib import Path
-from common.unfinished import unfinished
+from paretosoc.common.unfinished import unfinished
 with unfinished(Path(sys.argv[1]), folder=sys.argv[2] == "folder") as part:
     if part.is_dir():
         (part / "model.onnx").write_bytes(b"large")

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from dse.cli.main import run
+from paretosoc.dse.cli.main import run
 
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),

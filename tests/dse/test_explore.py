@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.cli.main import run
-from dse.engines import explore as exploring
-from dse.engines.optimizer_registry import BUILT_IN
-from dse.engines.optimizers import Named
-from dse.search.optimizers import initial_population as initial_population
-from dse.search.optimizers.random_search import RandomEngine
-from dse.workload.options import Options
-from fitness.execution import schedule_of
-from fitness.reference.timeline import frame_energy_fj, simulate
-from fitness.simulate import row_of
-from results.export.result_folder import read_results
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.engines import explore as exploring
+from paretosoc.dse.engines.optimizer_registry import BUILT_IN
+from paretosoc.dse.engines.optimizers import Named
+from paretosoc.dse.search.optimizers import initial_population as initial_population
+from paretosoc.dse.search.optimizers.random_search import RandomEngine
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.result_folder import read_results
 from tests.support.explored import explore
 from tests.support.problems.random_spaces import assert_inside
 
@@ -71,7 +71,7 @@ def test_a_strangers_script_recomputes_every_objective(folder):
 
 
 def test_a_seed_gives_the_same_members_in_a_fresh_process_with_other_jobs(folder, tmp_path):
-    code = "import sys; from dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    code = "import sys; from paretosoc.dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
     other = tmp_path / "other"
     arguments = command(other, "--seed", "7", "--jobs", "3")
     environment = {**os.environ, "PYTHONHASHSEED": "99"}
@@ -254,8 +254,8 @@ def test_ctrl_c_keeps_the_front_found_so_far(tmp_path):
     # Ctrl-C comes with the third generation, whenever that is.
     code = """
 import os, signal, sys
-from dse.cli.main import run
-from dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.cli.shared.progress import ProgressLine
 
 generations = []
 def press(self, progress):
@@ -294,7 +294,7 @@ def test_clocks_that_are_not_searched_are_told_with_the_reason(tmp_path, capsys)
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys; from dse.cli.main import run; run(['--help']); "
+        "import sys; from paretosoc.dse.cli.main import run; run(['--help']); "
         "heavy = {'numba', 'onnx', 'matplotlib', 'pymoo', 'networkx', 'numpy'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else 0)"
     )
@@ -308,9 +308,10 @@ def test_an_exploration_loads_only_what_it_needs(tmp_path):
     command = ["explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify", "-q"]
     command += ["--max-evaluations", "10", "-o", str(tmp_path / "out")]
     code = (
-        f"import sys; from dse.cli.main import run; status = run({command!r}); "
+        f"import sys; from paretosoc.dse.cli.main import run; status = run({command!r}); "
         "third = {'networkx', 'jsonschema', 'pymoo', 'z3', 'pandas', 'onnxruntime'}; "
-        "own = {'dse.certificate.verify', 'dse.tools.deploy.deploy', 'dse.papers.mobile_i'}; "
+        "own = {'paretosoc.dse.certificate.verify', 'paretosoc.dse.tools.deploy.deploy', "
+        "'paretosoc.dse.papers.mobile_i'}; "
         "sys.exit(status or ' '.join(sorted((third | own) & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -319,7 +320,7 @@ def test_an_exploration_loads_only_what_it_needs(tmp_path):
 
 def test_showing_a_front_loads_no_compiler():
     code = (
-        "import sys; import dse.cli.results.show, dse.api.front; "
+        "import sys; import paretosoc.dse.cli.results.show, paretosoc.dse.api.front; "
         "heavy = {'numba', 'scipy', 'onnx', 'matplotlib', 'networkx', 'jsonschema', 'pymoo', 'z3'};"
         "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
@@ -329,7 +330,8 @@ def test_showing_a_front_loads_no_compiler():
 
 def test_the_collector_has_nothing_to_look_at_in_the_end():
     code = (
-        "import atexit, gc, sys; from dse.cli.main import main; sys.argv = ['dse', 'platforms']; "
+        "import atexit, gc, sys; from paretosoc.dse.cli.main import main; "
+        "sys.argv = ['dse', 'platforms']; "
         "atexit.register(lambda: print(len(gc.get_objects()) < gc.get_freeze_count())); main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

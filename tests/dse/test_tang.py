@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from dse.certificate.verify.verify import FAILED, exit_status, verify
-from dse.cli.main import run
-from results.export.result_folder import read_results
-from results.plots.front import draw_front
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from results.text.compare_fronts import problem_differences
+from paretosoc.dse.certificate.verify.verify import FAILED, exit_status, verify
+from paretosoc.dse.cli.main import run
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.plots.front import draw_front
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.text.compare_fronts import problem_differences
 
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"
 COMMAND = (

@@ -15,16 +15,16 @@ from benchmarks.problems.random_problem import (
     random_problem,
 )
 from benchmarks.speed import analytic as benchmark
-from fitness.closed_form import make_load_evaluator
-from fitness.objectives import make_outcomes
-from fitness.reference.closed_form import plain_loads
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.io.canonical_json import canonical_bytes
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime, OneFrame
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import (
+from paretosoc.fitness.closed_form import make_load_evaluator
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.closed_form import plain_loads
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, OneFrame
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
     ChannelCosts,
     DesignPoint,
     Problem,
@@ -32,9 +32,9 @@ from results.problem.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_to_document
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import problem_to_document
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 
 BETWEEN, ALL = ChannelUse.BETWEEN_UNITS, ChannelUse.ALL
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 8), units=(1, 5), points=(1, 4))

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from common.units import KBPS_PER_GBPS
-from fitness.contention import contention_table, lost_rate
-from platforms.platform import Contention
-from results.errors import ResultError
-from results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from results.problem.problem import ContentionTable
+from paretosoc.common.units import KBPS_PER_GBPS
+from paretosoc.fitness.contention import contention_table, lost_rate
+from paretosoc.platforms.platform import Contention
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
+from paretosoc.results.problem.problem import ContentionTable
 from tests.support.problems.small_problems import parameters
 
 MAX_KBPS = 100_000_000

@@ -15,27 +15,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import common.cache
-import fitness.simulator.heap
-import fitness.simulator.jit
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from fitness.simulate import make_evaluator
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.execution import Pipeline
-from results.problem.problem import Problem
+from paretosoc.common import cache
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.fitness.simulator import heap, jit
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.problem import Problem
 
 ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "paretosoc"
 COMPILER = [
-    *(fitness.simulator.jit.HERE / name for name in ("jit.py", "table_types.py")),
-    ROOT / "common" / "cache.py",
+    *(jit.HERE / name for name in ("jit.py", "table_types.py")),
+    SOURCES / "common" / "cache.py",
 ]
 """What all machine code depends on."""
-PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
 
 INNER = """
-from fitness.simulator.jit import jit
-from fitness.limits_kernel import LIMIT
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.limits_kernel import LIMIT
 
 
 @jit
@@ -43,8 +42,8 @@ def inner(x):
     return min(x, LIMIT)
 """
 OUTER = """
-from fitness.inner_kernel import inner
-from fitness.simulator.jit import jit
+from paretosoc.fitness.inner_kernel import inner
+from paretosoc.fitness.simulator.jit import jit
 
 
 @jit
@@ -68,7 +67,7 @@ def run(code: str, folder: Path, **environment: str) -> str:
 
 
 CALL = """
-from fitness.outer_kernel import outer
+from paretosoc.fitness.outer_kernel import outer
 print(outer(7), sum(outer.stats.cache_hits.values()), end=' ')
 """
 
@@ -80,11 +79,13 @@ def package(tmp_path: Path) -> Path:
         (tmp_path / source.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, tmp_path / source.relative_to(ROOT))
     for folder in ("fitness", "fitness/simulator", "common"):
-        (tmp_path / folder / "__init__.py").touch()
-    (tmp_path / "fitness" / "inner_kernel.py").write_text(INNER)
-    (tmp_path / "fitness" / "outer_kernel.py").write_text(OUTER)
-    (tmp_path / "fitness" / "limits_kernel.py").write_text("LIMIT = 3\n")
-    return tmp_path / "fitness"
+        (tmp_path / "paretosoc" / folder / "__init__.py").touch()
+    (tmp_path / "paretosoc" / "__init__.py").touch()
+    fitness = tmp_path / "paretosoc" / "fitness"
+    (fitness / "inner_kernel.py").write_text(INNER)
+    (fitness / "outer_kernel.py").write_text(OUTER)
+    (fitness / "limits_kernel.py").write_text("LIMIT = 3\n")
+    return fitness
 
 
 def test_machine_code_follows_functions_and_constants_of_other_files(
@@ -105,7 +106,7 @@ def test_machine_code_follows_functions_and_constants_of_other_files(
 
 def kernels() -> list[Path]:
     """All files with functions that are compiled by ``jit``."""
-    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    files = (path for room in SOURCES.iterdir() for path in room.rglob("*.py"))
     return sorted(path for path in files if "\n@jit\n" in path.read_text(encoding="utf-8"))
 
 
@@ -121,15 +122,15 @@ def test_all_that_a_kernel_imports_is_among_its_sources(module: Path) -> None:
         found.add(path)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Import):
-                assert not any(name.name.split(".")[0] in PACKAGES for name in node.names)
+                assert not any(name.name.split(".")[0] == "paretosoc" for name in node.names)
             elif isinstance(node, ast.ImportFrom):
                 module_name = node.module or ""
                 assert node.level == 0
-                if module_name.split(".")[0] in PACKAGES:
+                if module_name.split(".")[0] == "paretosoc":
                     source = ROOT / (module_name.replace(".", "/") + ".py")
                     assert source.exists(), f"{path}: kernels import modules, not packages"
                     todo.append(source)
-    assert found == fitness.simulator.jit.sources_of(module)
+    assert found == jit.sources_of(module)
 
 
 def test_a_folder_that_cannot_be_written_is_replaced(
@@ -137,16 +138,16 @@ def test_a_folder_that_cannot_be_written_is_replaced(
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    module = Path(fitness.simulator.heap.__file__)
-    beside = fitness.simulator.jit.cache_folder.__wrapped__(module)
-    assert beside.parent == ROOT / "fitness" / "simulator" / "__pycache__"
+    module = Path(heap.__file__)
+    beside = jit.cache_folder.__wrapped__(module)
+    assert beside.parent == SOURCES / "fitness" / "simulator" / "__pycache__"
     home = os.access
 
     def access(path: Path, mode: int) -> bool:
         return ROOT not in Path(path).parents and home(path, mode)
 
     monkeypatch.setattr(os, "access", access)
-    found = fitness.simulator.jit.cache_folder.__wrapped__
+    found = jit.cache_folder.__wrapped__
     assert found(module) == tmp_path / "paretosoc" / beside.name
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "own"))
     assert found(module) == tmp_path / "own" / beside.name
@@ -213,36 +214,36 @@ def test_a_cache_with_open_folders_is_not_used(
     kernel = root / "kernel"
     (kernel / "inside").mkdir(parents=True)
     (kernel / "inside" / "file").touch()
-    assert common.cache.kernel_folder(sources, "kernel") == kernel
+    assert cache.kernel_folder(sources, "kernel") == kernel
     own = tmp_path / "own"
-    monkeypatch.setattr(common.cache, "_process_folder", lambda: own)
+    monkeypatch.setattr(cache, "_process_folder", lambda: own)
     for path in (root, kernel, kernel / "inside", kernel / "inside" / "file"):
         before = path.stat().st_mode
         # A group of many is as bad as everybody.
-        monkeypatch.setattr(common.cache, "_own_group", lambda: -1)
+        monkeypatch.setattr(cache, "_own_group", lambda: -1)
         path.chmod(mode)
-        assert common.cache.kernel_folder(sources, "kernel") == own / "kernel"
+        assert cache.kernel_folder(sources, "kernel") == own / "kernel"
         path.chmod(before)
-    assert common.cache.kernel_folder(sources, "kernel") == kernel
+    assert cache.kernel_folder(sources, "kernel") == kernel
     root.parent.chmod(mode)
     kept = variable is None or mode == 0o1777
-    assert common.cache.kernel_folder(sources, "kernel") == (kernel if kept else own / "kernel")
+    assert cache.kernel_folder(sources, "kernel") == (kernel if kept else own / "kernel")
 
 
 def test_a_cache_of_another_user_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    kernel = common.cache.kernel_folder(tmp_path, "kernel")
+    kernel = cache.kernel_folder(tmp_path, "kernel")
     assert kernel == tmp_path / "cache" / "kernel"
-    monkeypatch.setattr(common.cache, "_process_folder", lambda: tmp_path / "own")
+    monkeypatch.setattr(cache, "_process_folder", lambda: tmp_path / "own")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     if os.getuid():
-        assert common.cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
+        assert cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
     else:
         # What is root's is trusted.
         os.chown(tmp_path / "cache", 65534, 65534)
-        assert common.cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
+        assert cache.kernel_folder(tmp_path, "kernel") == tmp_path / "own" / "kernel"
 
 
 def rows_of(problem: Problem, count: int) -> NDArray[np.int64]:

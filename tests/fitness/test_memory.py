@@ -13,15 +13,15 @@ import pytest
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from fitness.objectives import constraints_of, make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import design_of
-from results.errors import ResultError
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.fitness.objectives import constraints_of, make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import problem_bytes
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))

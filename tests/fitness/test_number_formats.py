@@ -13,17 +13,17 @@ import pytest
 
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import random_design
-from fitness.objectives import constraints_of, make_outcomes
-from fitness.reference import timeline as plain_timeline
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import design_of, row_of, simulate
-from results.errors import ResultError
-from results.problem.execution import FreeRunning, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.fitness.objectives import constraints_of, make_outcomes
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import design_of, row_of, simulate
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import problem_bytes
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 CHUNK = 50

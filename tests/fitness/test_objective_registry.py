@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fitness.execution import RULES
-from fitness.objectives import OBJECTIVE_VALUES
-from fitness.reference.objectives import PLAIN_OBJECTIVES
-from results.io.schema import schema
-from results.problem.execution import EXECUTION_MODELS
-from results.problem.objectives import OBJECTIVES, ObjectiveKind
+from paretosoc.fitness.execution import RULES
+from paretosoc.fitness.objectives import OBJECTIVE_VALUES
+from paretosoc.fitness.reference.objectives import PLAIN_OBJECTIVES
+from paretosoc.results.io.schema import schema
+from paretosoc.results.problem.execution import EXECUTION_MODELS
+from paretosoc.results.problem.objectives import OBJECTIVES, ObjectiveKind
 
 FILES = Path(__file__).parents[2] / "docs/reference/result_files.md"
 RECOMPUTE = Path(__file__).parents[1] / "support" / "recompute_front.py"

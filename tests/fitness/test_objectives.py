@@ -9,13 +9,13 @@ import pytest
 
 from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
-from fitness.reference.long_run import simulate_long_run
-from fitness.reference.timeline import simulate
-from fitness.simulate import row_of
-from results.problem.execution import OneFrame, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.long_run import simulate_long_run
+from paretosoc.fitness.reference.timeline import simulate
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
 

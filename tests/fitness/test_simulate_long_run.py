@@ -17,26 +17,26 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
 )
-from fitness.constraints import constraints_of
-from fitness.execution import schedule_of
-from fitness.objectives import make_outcomes
-from fitness.reference.long_run import PlainLongRun, simulate_long_run
-from fitness.reference.objectives import plain_outcome
-from fitness.reference.streams import LongRunSimulation
-from fitness.simulate import row_of
-from fitness.simulate_long_run import (
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.long_run import PlainLongRun, simulate_long_run
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.reference.streams import LongRunSimulation
+from paretosoc.fitness.simulate import row_of
+from paretosoc.fitness.simulate_long_run import (
     LongRuns,
     ceil_ratio,
     free_run_of,
     make_long_run_evaluator,
     simulate_shown,
 )
-from fitness.simulator.chains.chain_tables import are_chains
-from results.front.front import FreeRun
-from results.problem.execution import FreeRunning, Pipeline, frames_in_flight
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import rate_uhz, time_per_image_ps
+from paretosoc.fitness.simulator.chains.chain_tables import are_chains
+from paretosoc.results.front.front import FreeRun
+from paretosoc.results.problem.execution import FreeRunning, Pipeline, frames_in_flight
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps
 from tests.support.features import compare_all
 from tests.support.problems.small_problems import design, flat_loss, network, problem
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.platform_summary import platform_data, platform_lines
-from platforms.source import Status
-from platforms.source_counts import ENERGY, count_sources
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.platform_summary import platform_data, platform_lines
+from paretosoc.platforms.source import Status
+from paretosoc.platforms.source_counts import ENERGY, count_sources
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "platforms" / "data"

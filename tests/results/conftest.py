@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pytest
 
-from results.export.report import report_html
-from results.export.result_folder import write_results
-from results.front.dominance import non_dominated, reference_point
-from results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
-from results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
-from results.problem.objectives import Objective, ObjectiveKind, objective_names
-from results.problem.problem import (
+from paretosoc.results.export.report import report_html
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.dominance import non_dominated, reference_point
+from paretosoc.results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import (
     ContentionTable,
     DesignPoint,
     Problem,
@@ -23,7 +23,7 @@ from results.problem.problem import (
     ProblemNetwork,
     ProblemUnit,
 )
-from results.problem.problem_file import problem_to_document
+from paretosoc.results.problem.problem_file import problem_to_document
 
 LATENCY_ENERGY = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))
 LADDERS = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dse.engines.explore import explore_problem
-from dse.engines.optimizer_registry import optimizer_named
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import Workload
-from dse.workload.workload_file import workload_from
-from platforms.io.platform_file import load_platform
-from results.front.front import Front
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.front.front import Front
 
 
 def explore(

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from onnx import TensorProto, helper
 
-from dse.tools.host.machine.machine import Execution
-from dse.tools.host.machine.streaming import CHUNK, StreamLog
-from dse.tools.host.measure.execution_times import occupation
-from fitness.simulate import simulate
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.tools.host.machine.machine import Execution
+from paretosoc.dse.tools.host.machine.streaming import CHUNK, StreamLog
+from paretosoc.dse.tools.host.measure.execution_times import occupation
+from paretosoc.fitness.simulate import simulate
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass

@@ -7,10 +7,10 @@ import runpy
 from collections.abc import Sequence
 from pathlib import Path
 
-from results.front.front import Member
-from results.front.front_document import member_to_document
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes, problem_sha256
+from paretosoc.results.front.front import Member
+from paretosoc.results.front.front_document import member_to_document
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_bytes, problem_sha256
 
 RECOMPUTE = Path(__file__).with_name("recompute_front.py")
 

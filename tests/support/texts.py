@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from common.text import has_control_characters
+from paretosoc.common.text import has_control_characters
 
 
 def one_line(*arguments: Any, **sizes: int) -> st.SearchStrategy[str]:

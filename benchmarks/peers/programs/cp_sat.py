@@ -12,7 +12,7 @@ from benchmarks.oracles.job_shop import solve_job_shop
 from benchmarks.peers.programs.answer import Answer, print_answer, version_of
 from benchmarks.peers.programs.search import SAMPLE_TRANSITIONS
 from benchmarks.problems.hax_sample import hax_sample
-from common.units import PS_PER_MS
+from paretosoc.common.units import PS_PER_MS
 
 
 def cp_sat_answer(*, time_limit_s: float) -> Answer:

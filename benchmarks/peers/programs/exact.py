@@ -16,8 +16,8 @@ from benchmarks.peers.programs.search import SAMPLE_TRANSITIONS
 from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
 from benchmarks.problems.reference_problem import reference_problem
 from benchmarks.problems.search_problems import reference_front
-from common.units import PS_PER_MS
-from dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
 
 REPETITIONS = 3
 

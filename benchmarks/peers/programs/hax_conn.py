@@ -12,10 +12,10 @@ import time
 from benchmarks.peers.programs.answer import Answer, print_answer, version_of
 from benchmarks.peers.programs.search import SAMPLE_TRANSITIONS
 from benchmarks.problems.hax_sample import hax_sample
-from common.units import PS_PER_MS
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.formulation.prove import prove_formulation
-from dse.space.members import make_members
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.formulation.prove import prove_formulation
+from paretosoc.dse.space.members import make_members
 
 
 def hax_conn_answer() -> Answer:

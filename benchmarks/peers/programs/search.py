@@ -17,14 +17,14 @@ from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
 from benchmarks.problems.reference_problem import reference_problem
 from benchmarks.problems.search_problems import reference_front
 from benchmarks.search import MakeEngine, hypervolume_share
-from dse.search.archive import Archive
-from dse.search.optimizers.pymoo_adapters import stock_nsga2
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from results.io.canonical_json import INT64_MAX
-from results.problem.problem import Problem
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.problem import Problem
 
 ENGINES: dict[str, tuple[MakeEngine, str]] = {
     "nsga2": (RestartingNsga2, "paretosoc"),

@@ -11,11 +11,11 @@ from benchmarks.problems.enumerated.space import Enumerated, all_designs
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_batches, with_rates
-from fitness.objectives import make_outcomes
-from results.problem.execution import FreeRunning, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
 
 SHAPE = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(1, 2), points=(1, 2), phases=True, any_slopes=True

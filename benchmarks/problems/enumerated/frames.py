@@ -13,9 +13,9 @@ from benchmarks.problems.random_problem import (
     with_batches,
     with_priorities,
 )
-from fitness.objectives import make_outcomes
-from results.problem.execution import Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True, any_slopes=True

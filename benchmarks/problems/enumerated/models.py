@@ -15,10 +15,16 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_batches,
 )
-from fitness.objectives import make_outcomes
-from results.problem.execution import ChannelUse, FreeRunning, IdleTime, OneFrame, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import (
+    ChannelUse,
+    FreeRunning,
+    IdleTime,
+    OneFrame,
+    Pipeline,
+)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 SHAPE = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), phases=True, any_slopes=True

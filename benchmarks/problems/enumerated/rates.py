@@ -15,8 +15,8 @@ from benchmarks.problems.random_problem import (
     with_rates,
     with_waiting_releases,
 )
-from fitness.objectives import make_outcomes
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(1, 3), points=(1, 2), any_slopes=True)
 MAX_DESIGNS = 200

@@ -7,13 +7,13 @@ from itertools import product
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.certificate.seed_front import seed_front
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.front.front import Front
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from common.units import PPM, UHZ_PS, UW_PER_MW
-from fitness.bound_checker.frame_time import FrameTime
-from results.problem.additive import additive_figures, additive_limit
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import times_alone_ps
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.units import PPM, UHZ_PS, UW_PER_MW
+from paretosoc.fitness.bound_checker.frame_time import FrameTime
+from paretosoc.results.problem.additive import additive_figures, additive_limit
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import times_alone_ps
 
 MAX_EPSILON = 1e3
 STEPS = 24

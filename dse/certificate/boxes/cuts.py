@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import FloatArray
-from fitness.multipliers.arrays import BoxArrays
-from fitness.multipliers.structure import Networks, Scratch
+from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.multipliers.arrays import BoxArrays
+from paretosoc.fitness.multipliers.structure import Networks, Scratch
 
 MAX_ROUNDS = 60
 INWARDS = 0.8
@@ -48,7 +48,7 @@ def optimise_shares(
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    from fitness.multipliers.kernels import LARGE, least_sum
+    from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
     count, parts = len(space), len(networks)
     limited = space > 0

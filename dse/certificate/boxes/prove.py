@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.deadline import NEVER, Deadline
-from common.units import PPM
-from dse.certificate.boxes.search import BoxResult, BoxSearch
-from fitness.bound_checker.check import CheckedBounds, bounded_columns
-from fitness.bound_checker.frame_time import frame_time
-from fitness.multipliers.structure import longest_networks
-from results.front.bounds import BoundProof, Corner
-from results.front.dominance import non_dominated
-from results.front.epsilon import least_within, open_corners, region_reaches
-from results.front.front import BoundSummary, Front
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
-from results.text.space_description import describe_space
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.common.units import PPM
+from paretosoc.dse.certificate.boxes.search import BoxResult, BoxSearch
+from paretosoc.fitness.bound_checker.check import CheckedBounds, bounded_columns
+from paretosoc.fitness.bound_checker.frame_time import frame_time
+from paretosoc.fitness.multipliers.structure import longest_networks
+from paretosoc.results.front.bounds import BoundProof, Corner
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
+from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.text.space_description import describe_space
 
 MIN_BOXES, MAX_BOXES = 16, 64
 DEFAULT_GROUPS = 12_800

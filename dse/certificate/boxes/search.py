@@ -9,17 +9,17 @@ from itertools import count
 
 import numpy as np
 
-from common.arrays import FloatArray
-from common.deadline import NEVER, Deadline
-from dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
-from dse.certificate.boxes.weights import WeightFinder
-from fitness.bound_checker.frame_time import FrameTime, frame_time
-from fitness.multipliers.arrays import BoxArrays, BoxArrayTables
-from fitness.multipliers.structure import chains_of, classes_of, make_networks, paths_of
-from results.front.bounds import Leaf, Multipliers, Split
-from results.front.epsilon import open_corners
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
+from paretosoc.dse.certificate.boxes.weights import WeightFinder
+from paretosoc.fitness.bound_checker.frame_time import FrameTime, frame_time
+from paretosoc.fitness.multipliers.arrays import BoxArrays, BoxArrayTables
+from paretosoc.fitness.multipliers.structure import chains_of, classes_of, make_networks, paths_of
+from paretosoc.results.front.bounds import Leaf, Multipliers, Split
+from paretosoc.results.front.epsilon import open_corners
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 Box = tuple[int, ...]
 LINES_EACH = 24

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.arrays import FloatArray
-from dse.certificate.boxes.corners import Corners, Lines, Room
-from dse.certificate.boxes.cuts import optimise_shares
-from fitness.multipliers.arrays import BoxArrays
-from fitness.multipliers.structure import (
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.certificate.boxes.corners import Corners, Lines, Room
+from paretosoc.dse.certificate.boxes.cuts import optimise_shares
+from paretosoc.fitness.multipliers.arrays import BoxArrays
+from paretosoc.fitness.multipliers.structure import (
     Networks,
     make_scratch,
     networks_apart,
     networks_of_streams,
 )
-from results.front.bounds import Multipliers
-from results.problem.problem import Problem
+from paretosoc.results.front.bounds import Multipliers
+from paretosoc.results.problem.problem import Problem
 
 LARGEST_WEIGHT = 10**7
 MAX_SEGMENT_WEIGHT = 2.0**62
@@ -58,7 +58,7 @@ class WeightFinder:
 
     def lines(self, box: BoxArrays, weights: Sequence[FloatArray]) -> Lines:
         """The inequalities that weights [resources] give over a box."""
-        from fitness.multipliers.kernels import LARGE, least_sum
+        from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
         kinds, chains = self._kinds, len(self._networks.member)
         table = np.array(weights).reshape(-1, self.resources)
@@ -94,7 +94,7 @@ class WeightFinder:
         """Integer weights [resources] for what one corner leaves, and their shares of that, from
         which others can start. Where the time is free, so is what it leaves of all else: it is
         searched for too."""
-        from fitness.multipliers.kernels import improve
+        from paretosoc.fitness.multipliers.kernels import improve
 
         given = self._problem.execution.period_ps
         longest = self._longest(room)

@@ -15,8 +15,8 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
-from dse.certificate.formulation.instance import Layers
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.formulation.instance import Layers
+from paretosoc.results.problem.problem import Problem
 
 Term = Any
 """A Z3 expression; z3 has no types."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fitness.check.lemmas import Lemma, Lemmas
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import TreeFault
-from results.front.node_kinds import MEMBERS, TIME_LIMIT
-from results.problem.problem import Problem
+from paretosoc.fitness.check.lemmas import Lemma, Lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import TreeFault
+from paretosoc.results.front.node_kinds import MEMBERS, TIME_LIMIT
+from paretosoc.results.problem.problem import Problem
 
 Path = tuple[int, ...]
 """A part of the space: which child of all of it, which child of that, and so on."""

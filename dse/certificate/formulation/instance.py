@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
-from fitness.contention import lost_rate
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import Problem
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from multiprocessing.synchronize import Event
 
 import numpy as np
 
-from dse.certificate.formulation.equations import Setting
-from dse.certificate.formulation.hints import Hints, Path, upper_parts
-from dse.certificate.formulation.refute import Ended, NotShown, Refutation
-from dse.certificate.formulation.solve import check_formulated
-from results.errors import ResultError
-from results.front.certificate import FormulationProof
-from results.problem.objectives import Objective, ObjectiveKind, objective_names
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.certificate.formulation.equations import Setting
+from paretosoc.dse.certificate.formulation.hints import Hints, Path, upper_parts
+from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
+from paretosoc.dse.certificate.formulation.solve import check_formulated
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import FormulationProof
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 UPPER_PARTS, TASKS = 128, 64
 """Parts that are shared out, in so many tasks; fewer are left to one process. What is asked does

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any
 
-from common.units import UHZ_PS
+from paretosoc.common.units import UHZ_PS
 
 Term = Any
 """A Z3 expression; z3 has no types."""

@@ -40,15 +40,15 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from dse.certificate.formulation.equations import Equations, Setting, Term
-from dse.certificate.formulation.hints import Hints, Path
-from fitness.check.lemmas import Cost, Lemma, Stop
-from fitness.check.tree import TreeFault
-from fitness.contention import lost_rate
-from results.front.certificate import NOT_NAMED
-from results.io.plural import pluralize
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
+from paretosoc.dse.certificate.formulation.hints import Hints, Path
+from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
+from paretosoc.fitness.check.tree import TreeFault
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.results.front.certificate import NOT_NAMED
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import Problem
 
 EFFORT = 20_000_000
 """Most that Z3 may spend on one question, in its own units: about two seconds."""

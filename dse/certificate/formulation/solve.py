@@ -20,12 +20,12 @@ from enum import Enum
 
 import numpy as np
 
-from dse.certificate.formulation.equations import Setting, Term
-from dse.certificate.formulation.rate_sum import rate_uhz
-from dse.certificate.formulation.whole_equations import WholeEquations
-from results.errors import ResultError
-from results.front.schedule import Schedule, ScheduledGroup
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.certificate.formulation.equations import Setting, Term
+from paretosoc.dse.certificate.formulation.rate_sum import rate_uhz
+from paretosoc.dse.certificate.formulation.whole_equations import WholeEquations
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from itertools import permutations, product
 
-from dse.certificate.formulation.equations import Equations, Setting, Term
-from dse.certificate.formulation.instance import Choice
-from dse.certificate.formulation.rate_sum import RateBound
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
+from paretosoc.dse.certificate.formulation.instance import Choice
+from paretosoc.dse.certificate.formulation.rate_sum import RateBound
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import Problem
 
 
 class WholeEquations(Equations):

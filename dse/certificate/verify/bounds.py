@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.bound_checker.check import CheckedBounds
-from results.errors import ResultError
-from results.front.bounds import BoundProof
-from results.front.dominance import non_dominated
-from results.front.epsilon import open_corners, region_reaches
-from results.front.front import BoundSummary, Front
-from results.problem.objectives import objective_names
-from results.text.space_description import describe_space
+from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import open_corners, region_reaches
+from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.text.space_description import describe_space
 
 
 def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | None) -> str | None:

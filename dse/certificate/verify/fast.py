@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dse.problem.int64_bounds import check_magnitudes
-from fitness.check.facts import make_facts
-from fitness.check.target import LemmaTarget
-from results.errors import ResultError
-from results.problem.problem import Problem
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import Problem
 
 
 def fits_fast_checker(problem: Problem, target: LemmaTarget) -> bool:

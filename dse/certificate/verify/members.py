@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from fitness.reference.objectives import plain_outcome
-from results.front.front import Member
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
 
 MAX_PROCESSES = 4
 """A free run may have millions of executions, a gigabyte of them."""

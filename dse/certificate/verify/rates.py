@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from results.front.front import Member
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import DesignPoint, Problem
-from results.problem.rates import frame_period_limit_ps
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.rates import frame_period_limit_ps
 
 
 def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:

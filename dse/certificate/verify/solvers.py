@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from dse.certificate.formulation.prove import prove_formulation
-from dse.certificate.formulation.refute import Ended, NotShown
-from dse.certificate.verify.checks import Check, fails, holds, not_checked
-from fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
-from fitness.check.target import LemmaTarget
-from results.errors import ResultError
-from results.front.certificate import Certificate, FormulationProof, ProofArtifacts
-from results.front.front import Front
-from results.io.plural import pluralize
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.formulation.prove import prove_formulation
+from paretosoc.dse.certificate.formulation.refute import Ended, NotShown
+from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
+from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import Certificate, FormulationProof, ProofArtifacts
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
 
 SOLVER_SECONDS = 600.0
 """By default a solver has this long for one claim."""

@@ -13,20 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.certificate.verify.bounds import wrong_bounds
-from dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
-from dse.certificate.verify.fast import fits_fast_checker
-from dse.certificate.verify.members import check_members
-from dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
-from dse.certificate.verify.solvers import (
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
+from paretosoc.dse.certificate.verify.fast import fits_fast_checker
+from paretosoc.dse.certificate.verify.members import check_members
+from paretosoc.dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
+from paretosoc.dse.certificate.verify.solvers import (
     SOLVER_SECONDS,
     cover_holds,
     formulation_holds,
     target_of,
 )
-from fitness.check.tree import check_tree
-from results.errors import ResultError
-from results.export.result_folder import (
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
     read_bounds,
@@ -35,14 +35,14 @@ from results.export.result_folder import (
     read_results,
     require_result_folder,
 )
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
-from results.front.dominance import non_dominated
-from results.front.epsilon import percent
-from results.front.front import CertificateSummary, Front, objective_array
-from results.io.plural import pluralize
-from results.problem.objectives import objective_names, objective_unit, objective_value
-from results.problem.problem import Problem
-from results.text.space_description import describe_space
+from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.front import CertificateSummary, Front, objective_array
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import objective_names, objective_unit, objective_value
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.space_description import describe_space
 
 FAILED, NOT_ALL_CHECKED = 1, 4
 """Exit statuses."""

@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, TextColumn
 
-from dse.cli.campaign import campaign_inspect as command_campaign_look
-from dse.cli.shared.live import check_live, live_view
-from dse.cli.shared.options import AsJson, DaskAddress, Force, Live
-from dse.cli.shared.progress import ProgressLine
-from dse.errors import WorkloadError
-from dse.tools.campaign.execute.dask_workers import DaskWorkers
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.execute.local_workers import LocalWorkers
-from dse.tools.campaign.execute.planning import plan_store, probe
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.plan.campaign_file import load_plan, load_size
-from dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.plan.settings import AXES
-from dse.tools.campaign.store.store import Store
-from results.export.result_folder import check_output_folder, write_folder
-from results.io.plural import pluralize
+from paretosoc.dse.cli.campaign import campaign_inspect as command_campaign_look
+from paretosoc.dse.cli.shared.live import check_live, live_view
+from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
+from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
+from paretosoc.dse.tools.campaign.execute.planning import plan_store, probe
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
+from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.settings import AXES
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.export.result_folder import check_output_folder, write_folder
+from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
-    from dse.tools.campaign.execute.planning import Probe
-    from dse.tools.campaign.execute.runner import CampaignProgress
-    from dse.tools.campaign.execute.workers import Workers
+    from paretosoc.dse.tools.campaign.execute.planning import Probe
+    from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
+    from paretosoc.dse.tools.campaign.execute.workers import Workers
 
 CampaignFile = Annotated[
     Path, typer.Argument(help="A campaign file (.yaml, .json).", metavar="FILE")
@@ -150,7 +150,7 @@ def run(
     view = None
     if live:
         check_live()
-        from dse.server.live.campaign import LiveCampaign
+        from paretosoc.dse.server.live.campaign import LiveCampaign
 
         view = LiveCampaign(output)
     with plan_store(file, output) as store, live_view(view, output):

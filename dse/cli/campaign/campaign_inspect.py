@@ -12,30 +12,35 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
-from dse.cli.shared.options import AsJson, Force, check_number
-from dse.inputs.output import check_output_file
-from dse.tools.campaign.analyse.aggregate import Aggregation
-from dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
-from dse.tools.campaign.analyse.export import (
+from paretosoc.common.files import replace_file
+from paretosoc.dse.cli.shared.options import AsJson, Force, check_number
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.campaign.analyse.aggregate import Aggregation
+from paretosoc.dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
+from paretosoc.dse.tools.campaign.analyse.export import (
     SUFFIXES,
     csv_text,
     member_rows,
     parquet_bytes,
     run_rows,
 )
-from dse.tools.campaign.analyse.fields import chosen
-from dse.tools.campaign.analyse.pivot import make_pivot
-from dse.tools.campaign.analyse.report import Layout, default_layout, report_path, write_report
-from dse.tools.campaign.analyse.values import parse_value
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
-from results.io.plural import pluralize
-from results.problem.objectives import format_number
+from paretosoc.dse.tools.campaign.analyse.fields import chosen
+from paretosoc.dse.tools.campaign.analyse.pivot import make_pivot
+from paretosoc.dse.tools.campaign.analyse.report import (
+    Layout,
+    default_layout,
+    report_path,
+    write_report,
+)
+from paretosoc.dse.tools.campaign.analyse.values import parse_value
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
-    from dse.tools.campaign.analyse.comparison import RunChange
-    from dse.tools.campaign.analyse.pivot import Pivot
+    from paretosoc.dse.tools.campaign.analyse.comparison import RunChange
+    from paretosoc.dse.tools.campaign.analyse.pivot import Pivot
 
 CampaignFolder = Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")]
 Rows = Annotated[

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dse.cli.catalogue.network import with_prefix
-from dse.cli.shared.options import AsJson
-from platforms.io.platform_file import load_platform, platform_names
-from sdf.catalogue.catalogue import catalogue
-from sdf.errors import GraphError
+from paretosoc.dse.cli.catalogue.network import with_prefix
+from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.sdf.catalogue.catalogue import catalogue
+from paretosoc.sdf.errors import GraphError
 
 if TYPE_CHECKING:
     from rich.table import Table

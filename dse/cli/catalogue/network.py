@@ -10,16 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson, Dimensions
-from dse.workload.parse_options import parse_dimensions
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import MAX_SHARE
-from sdf.grouping.summary import summarise
+from paretosoc.dse.cli.shared.options import AsJson, Dimensions
+from paretosoc.dse.workload.parse_options import parse_dimensions
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import MAX_SHARE
+from paretosoc.sdf.grouping.summary import summarise
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sdf.grouping.summary import NetworkSummary
+    from paretosoc.sdf.grouping.summary import NetworkSummary
 
 _MAX_TENSORS = 8
 """Inputs, or outputs, that are printed; a cache has two for every layer."""

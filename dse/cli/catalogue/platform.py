@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.shared.options import AsJson
-from dse.cli.shared.wrap import print_wrapped
-from dse.errors import WorkloadError
-from platforms.io.platform_file import load_platform
-from platforms.io.platform_source import new_platform_source, platform_source
-from platforms.platform_summary import platform_data, platform_lines
+from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.dse.cli.shared.wrap import print_wrapped
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
+from paretosoc.platforms.platform_summary import platform_data, platform_lines
 
 
 def register(app: typer.Typer) -> None:

@@ -12,21 +12,21 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
-from dse.cli.measure.import_options import Replace, Source, source_text
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import AsJson, Dimensions, PlatformName, check_number
-from dse.cli.shared.space_options import Precision
-from dse.inputs.output import check_output_file
-from dse.tools.calibration import Forms, calibrate_table, cross_validate
-from dse.workload.parse_options import parse_dimensions
-from fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-from platforms.io.platform_file import load_platform
-from results.io.canonical_json import canonical_bytes
+from paretosoc.common.files import replace_file
+from paretosoc.dse.cli.measure.import_options import Replace, Source, source_text
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import AsJson, Dimensions, PlatformName, check_number
+from paretosoc.dse.cli.shared.space_options import Precision
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.calibration import Forms, calibrate_table, cross_validate
+from paretosoc.dse.workload.parse_options import parse_dimensions
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.io.canonical_json import canonical_bytes
 
 if TYPE_CHECKING:
-    from dse.tools.calibration import Calibration, FormError
-    from fitness.calibration.dvfs import Calibrated
+    from paretosoc.dse.tools.calibration import Calibration, FormError
+    from paretosoc.fitness.calibration.dvfs import Calibrated
 
 
 @dataclass(frozen=True)

@@ -10,23 +10,27 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
-from common.unfinished import temporary_folder
-from dse.cli.measure.imported_profile import unit_names
-from dse.cli.shared.options import Force
-from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file
-from dse.workload.options import parse_positive
-from fitness.calibration.pccs_document import contention_entry, platform_document, used_fit
-from fitness.calibration.pccs_fit import PARAMETERS, fit_contention
-from fitness.calibration.pccs_sweep import read_sweep
-from fitness.costs.network_costs import choose_units
-from platforms.io.platform_file import load_platform
+from paretosoc.common.files import replace_file
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.cli.measure.imported_profile import unit_names
+from paretosoc.dse.cli.shared.options import Force
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.workload.options import parse_positive
+from paretosoc.fitness.calibration.pccs_document import (
+    contention_entry,
+    platform_document,
+    used_fit,
+)
+from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, fit_contention
+from paretosoc.fitness.calibration.pccs_sweep import read_sweep
+from paretosoc.fitness.costs.network_costs import choose_units
+from paretosoc.platforms.io.platform_file import load_platform
 
 if TYPE_CHECKING:
-    from fitness.calibration.pccs_document import UsedFit
-    from fitness.calibration.pccs_fit import ContentionFit
-    from fitness.calibration.pccs_sweep import Sweep
+    from paretosoc.fitness.calibration.pccs_document import UsedFit
+    from paretosoc.fitness.calibration.pccs_fit import ContentionFit
+    from paretosoc.fitness.calibration.pccs_sweep import Sweep
 
 
 def register(app: typer.Typer) -> None:

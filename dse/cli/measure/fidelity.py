@@ -12,22 +12,22 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
-from dse.cli.measure.run import DispatchRule, Seed
-from dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
-from dse.inputs.output import check_output_file
-from dse.tools.deploy.find_models import parse_models
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.measure.fidelity import measure_fidelity
-from dse.tools.host.measure.memory_rates import changes, range_of
-from dse.tools.host.measure.running import host_machine
-from results.export.result_folder import read_costs, read_results
-from results.plots.style import PICTURE_MAKERS, picture_settings
-from results.replay.fidelity import fidelity_document, summary_of
-from results.replay.fidelity_picture import draw_fidelity
+from paretosoc.common.files import replace_file
+from paretosoc.dse.cli.measure.run import DispatchRule, Seed
+from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.deploy.find_models import parse_models
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+from paretosoc.dse.tools.host.measure.running import host_machine
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+from paretosoc.results.replay.fidelity import fidelity_document, summary_of
+from paretosoc.results.replay.fidelity_picture import draw_fidelity
 
 if TYPE_CHECKING:
-    from results.replay.fidelity import Fidelity, FidelitySummary
+    from paretosoc.results.replay.fidelity import Fidelity, FidelitySummary
 
 
 MAX_LOST = 0.05

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.shared.options import Dimensions
-from dse.cli.shared.space_options import GroupCount, Precision
+from paretosoc.dse.cli.shared.options import Dimensions
+from paretosoc.dse.cli.shared.space_options import GroupCount, Precision
 
 NetworkName = Annotated[
     str, typer.Option("--network", "-n", help="Network: a name or an .onnx file.")

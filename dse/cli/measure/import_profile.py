@@ -7,26 +7,31 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.measure import import_tables as command_import_tables
-from dse.cli.measure import import_vendors as command_import_vendors
-from dse.cli.measure.import_options import (
+from paretosoc.dse.cli.measure import import_tables as command_import_tables
+from paretosoc.dse.cli.measure import import_vendors as command_import_vendors
+from paretosoc.dse.cli.measure.import_options import (
     MeasuringOptions,
     Medians,
     NetworkName,
     ProfileOptions,
     source_text,
 )
-from dse.cli.measure.imported_profile import finish, measured_network, parse_providers, unit_names
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import MAX_SIZE, PlatformName
-from fitness.calibration.text_files import read_log
-from fitness.profiles.layer_names import names_of
-from fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
-from fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
-from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
-from fitness.profiles.profilers.trtexec_import import import_trtexec
-from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
-from platforms.errors import PlatformError
+from paretosoc.dse.cli.measure.imported_profile import (
+    finish,
+    measured_network,
+    parse_providers,
+    unit_names,
+)
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import MAX_SIZE, PlatformName
+from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.fitness.profiles.layer_names import names_of
+from paretosoc.fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
+from paretosoc.fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
+from paretosoc.fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+from paretosoc.fitness.profiles.profilers.trtexec_import import import_trtexec
+from paretosoc.fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
+from paretosoc.platforms.errors import PlatformError
 
 
 def register(app: typer.Typer) -> None:

@@ -10,26 +10,26 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.measure.import_options import (
+from paretosoc.dse.cli.measure.import_options import (
     MeasuringOptions,
     NetworkName,
     ProfileOptions,
     source_text,
 )
-from dse.cli.measure.imported_profile import finish, measured_network, unit_names
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import AsJson, PlatformName
-from dse.errors import WorkloadError
-from fitness.calibration.text_files import read_log
-from fitness.profiles.profilers.demand_import import import_demand
-from fitness.profiles.profilers.tegrastats_import import import_tegrastats
-from fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
-from fitness.profiles.profilers.transition_import import import_transitions
+from paretosoc.dse.cli.measure.imported_profile import finish, measured_network, unit_names
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import AsJson, PlatformName
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.fitness.profiles.profilers.demand_import import import_demand
+from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
+from paretosoc.fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
+from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from fitness.profiles.profilers.tegrastats_log import Quantity
+    from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity
 
 TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE.csv")]
 

@@ -8,27 +8,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from common.files import read_file
-from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions, source_text
-from dse.cli.measure.imported_profile import Measured, finish, measured_network, unit_names
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import PlatformName
-from dse.errors import WorkloadError
-from dse.inputs.yaml_loader import parse_yaml
-from fitness.calibration.text_files import read_log
-from fitness.profiles.import_report import ImportReport, ms_text
-from fitness.profiles.layer_names import names_of
-from fitness.profiles.profile_document import merged
-from fitness.profiles.vendors.hailo import read_hailo
-from fitness.profiles.vendors.qai_hub import DEVICES, read_qai_hub
-from fitness.profiles.vendors.rknn import read_rknn
-from fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, network_document
-from platforms.errors import PlatformError
-from platforms.measurement import plain_name
-from sdf.catalogue.catalogue import catalogue
+from paretosoc.common.files import read_file
+from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions, source_text
+from paretosoc.dse.cli.measure.imported_profile import (
+    Measured,
+    finish,
+    measured_network,
+    unit_names,
+)
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import PlatformName
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
+from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.fitness.profiles.import_report import ImportReport, ms_text
+from paretosoc.fitness.profiles.layer_names import names_of
+from paretosoc.fitness.profiles.profile_document import merged
+from paretosoc.fitness.profiles.vendors.hailo import read_hailo
+from paretosoc.fitness.profiles.vendors.qai_hub import DEVICES, read_qai_hub
+from paretosoc.fitness.profiles.vendors.rknn import read_rknn
+from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, network_document
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import plain_name
+from paretosoc.sdf.catalogue.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from fitness.profiles.profile_document import Document
+    from paretosoc.fitness.profiles.profile_document import Document
 
 Networks = Annotated[
     list[str] | None,

@@ -7,32 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from common.files import read_file, replace_file
-from common.units import PS_PER_MS
-from dse.errors import WorkloadError
-from dse.problem.domains import ladder_point
-from dse.workload.options import parse_fixed
-from dse.workload.parse_options import parse_dimensions
-from fitness.cost_model.support import layer_support
-from fitness.cost_model.tables import CostOrigin
-from fitness.costs.network_costs import choose_precision, choose_units, network_costs
-from fitness.profiles.profile_document import Subject, document_bytes, merged
-from fitness.profiles.profile_file import load_profile, read_profile
-from platforms.errors import PlatformError
-from platforms.io.exact_json import parse_exact
-from platforms.io.platform_file import load_platform
-from results.io.plural import pluralize
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.common.files import read_file, replace_file
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.domains import ladder_point
+from paretosoc.dse.workload.options import parse_fixed
+from paretosoc.dse.workload.parse_options import parse_dimensions
+from paretosoc.fitness.cost_model.support import layer_support
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
+from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.io.plural import pluralize
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 if TYPE_CHECKING:
-    from dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
-    from fitness.profiles.import_report import ImportReport
-    from fitness.profiles.profile_document import Document, Subject
-    from fitness.profiles.profile_file import Profile
-    from platforms.platform import Platform, Unit
-    from sdf.grouping.groups import GroupedNetwork
-    from sdf.onnx.importer import ImportedNetwork
+    from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
+    from paretosoc.fitness.profiles.import_report import ImportReport
+    from paretosoc.fitness.profiles.profile_document import Document, Subject
+    from paretosoc.fitness.profiles.profile_file import Profile
+    from paretosoc.platforms.platform import Platform, Unit
+    from paretosoc.sdf.grouping.groups import GroupedNetwork
+    from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MAX_FLAGGED = 12
 """So many lines of what was left out are printed."""

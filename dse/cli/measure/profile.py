@@ -11,18 +11,25 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import MAX_SEED, MAX_SIZE, Batches, Dimensions, Force, NetworkNames
-from dse.cli.shared.space_options import Branches, EachLayer, GroupCount
-from dse.errors import WorkloadError
-from dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-from dse.tools.host.measure.memory_rates import changes, range_of
-from dse.tools.host.measure.profiling import FILES, profile_host
-from dse.workload.options import Options
-from dse.workload.parse_options import with_batches, with_dimensions
-from results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.dse.cli.shared.options import (
+    MAX_SEED,
+    MAX_SIZE,
+    Batches,
+    Dimensions,
+    Force,
+    NetworkNames,
+)
+from paretosoc.dse.cli.shared.space_options import Branches, EachLayer, GroupCount
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+from paretosoc.dse.tools.host.measure.profiling import FILES, profile_host
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.parse_options import with_batches, with_dimensions
+from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 
 if TYPE_CHECKING:
-    from dse.tools.host.measure.profiling import HostProfile
+    from paretosoc.dse.tools.host.measure.profiling import HostProfile
 
 
 def register(app: typer.Typer) -> None:

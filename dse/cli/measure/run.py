@@ -14,23 +14,30 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import PS_PER_MS, PS_PER_S
-from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName, ModelFiles, check_number
-from dse.errors import WorkloadError
-from dse.tools.deploy.find_models import parse_models
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.frame_stream import schedule_of
-from dse.tools.host.measure.release_runs import run_releases
-from dse.tools.host.measure.running import DesignRuns, host_machine, predict
-from dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
-from results.export.result_folder import read_costs, read_results
-from results.front.named_members import choose_member, member_title
+from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.dse.cli.shared.options import (
+    MAX_SEED,
+    AsJson,
+    Folder,
+    MemberName,
+    ModelFiles,
+    check_number,
+)
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.deploy.find_models import parse_models
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
+from paretosoc.dse.tools.host.measure.release_runs import run_releases
+from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
+from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.named_members import choose_member, member_title
 
 if TYPE_CHECKING:
-    from dse.tools.host.measure.running import Predicted, Ran
-    from results.front.front import Front
-    from results.io.canonical_json import Json
-    from results.problem.problem import DesignPoint, Problem
+    from paretosoc.dse.tools.host.measure.running import Predicted, Ran
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.io.canonical_json import Json
+    from paretosoc.results.problem.problem import DesignPoint, Problem
 
 DispatchRule = Annotated[
     Dispatch,

@@ -13,23 +13,23 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.table import Table
 
-from common.files import replace_file
-from dse.cli.shared.options import MAX_SIZE, Dimensions, Force
-from dse.cli.shared.progress import ProgressLine
-from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file
-from dse.tools.sensitivity.images import parse_scaling
-from dse.tools.sensitivity.loss import PPM, Metric
-from dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
-from dse.tools.sensitivity.rewrite import FORMATS
-from dse.tools.sensitivity.samples import random_samples, read_samples
-from dse.tools.sensitivity.trained_model import trained_model
-from dse.workload.parse_options import parse_dimensions
+from paretosoc.common.files import replace_file
+from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.sensitivity.images import parse_scaling
+from paretosoc.dse.tools.sensitivity.loss import PPM, Metric
+from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
+from paretosoc.dse.tools.sensitivity.rewrite import FORMATS
+from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
+from paretosoc.dse.tools.sensitivity.trained_model import trained_model
+from paretosoc.dse.workload.parse_options import parse_dimensions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dse.tools.sensitivity.measure import LayerLoss
+    from paretosoc.dse.tools.sensitivity.measure import LayerLoss
 
 _RANDOM = "random"
 _SHOWN = 10

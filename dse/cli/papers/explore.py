@@ -7,20 +7,25 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
-from dse.cli.shared.goal_options import GoalOptions
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import InputOptions, NetworkNames, PlatformName, ScenarioOptions
-from dse.cli.shared.space_options import SpaceOptions
-from dse.engines.optimizer_registry import optimizer_named
-from dse.errors import WorkloadError
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
-from dse.papers.optimizers import LA_MCTS, la_mcts
-from dse.workload.options import ThroughputModel
-from dse.workload.parse_options import make_options
-from dse.workload.scenarios import scenario_objectives
-from results.problem.execution import IdleTime
+from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
+from paretosoc.dse.cli.shared.goal_options import GoalOptions
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import (
+    InputOptions,
+    NetworkNames,
+    PlatformName,
+    ScenarioOptions,
+)
+from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
+from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
+from paretosoc.dse.workload.options import ThroughputModel
+from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.dse.workload.scenarios import scenario_objectives
+from paretosoc.results.problem.execution import IdleTime
 
 
 def register(app: typer.Typer) -> None:

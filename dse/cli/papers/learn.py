@@ -14,26 +14,31 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
-from dse.cli.shared.progress import ProgressLine
-from dse.errors import WorkloadError
-from dse.papers.estimator.training.artifacts import (
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.training.artifacts import (
     check_learned_folder,
     learned_files,
     pool_of,
     write_learned,
 )
-from dse.papers.estimator.training.data_set import DataPlan, load_data, make_data, with_tokens
-from dse.papers.estimator.training.measurements import read_measurements
-from dse.papers.estimator.training.pipeline import learn as learn_from
+from paretosoc.dse.papers.estimator.training.data_set import (
+    DataPlan,
+    load_data,
+    make_data,
+    with_tokens,
+)
+from paretosoc.dse.papers.estimator.training.measurements import read_measurements
+from paretosoc.dse.papers.estimator.training.pipeline import learn as learn_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dse.papers.estimator.training.data_set import DataSet
-    from dse.papers.estimator.training.loss_plot import Epoch
-    from dse.papers.estimator.training.pipeline import Learned, TrainingProgress
+    from paretosoc.dse.papers.estimator.training.data_set import DataSet
+    from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
+    from paretosoc.dse.papers.estimator.training.pipeline import Learned, TrainingProgress
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
 LEARNING_RATE = 1e-4

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dse.api.periodic import PeriodicFront
-from dse.cli.search.explore import Output, Quiet
-from dse.cli.shared.options import MAX_SIZE, Dimensions, Force, PlatformName, ProfileFile
-from dse.cli.shared.space_options import Precision
-from dse.errors import WorkloadError
-from dse.papers.mobile_i.explore import explore_periodic
-from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
-from dse.workload.parse_options import parse_dimensions
-from results.export.result_folder import check_output_folder
-from results.periodic.file import write_periodic
+from paretosoc.dse.api.periodic import PeriodicFront
+from paretosoc.dse.cli.search.explore import Output, Quiet
+from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, PlatformName, ProfileFile
+from paretosoc.dse.cli.shared.space_options import Precision
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.mobile_i.explore import explore_periodic
+from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
+from paretosoc.dse.workload.parse_options import parse_dimensions
+from paretosoc.results.export.result_folder import check_output_folder
+from paretosoc.results.periodic.file import write_periodic
 
 
 def register(app: typer.Typer) -> None:

@@ -10,16 +10,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import PS_PER_MS
-from dse.cli.shared.options import MAX_COUNT, Force
-from dse.compile.load import announce_compilation
-from dse.papers.anytime import replay as player
-from dse.papers.anytime.file import load_replay
-from results.io.plural import pluralize
-from results.replay.file import check_replay_folder, write_replay
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
+from paretosoc.dse.compile.load import announce_compilation
+from paretosoc.dse.papers.anytime import replay as player
+from paretosoc.dse.papers.anytime.file import load_replay
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.replay.file import check_replay_folder, write_replay
 
 if TYPE_CHECKING:
-    from results.replay.replay import Replay
+    from paretosoc.results.replay.replay import Replay
 
 
 def register(app: typer.Typer) -> None:

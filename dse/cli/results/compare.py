@@ -11,19 +11,19 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dse.cli.shared.options import AsJson
-from results.export.result_folder import read_results
-from results.problem.objectives import (
+from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.objectives import (
     format_number,
     format_objectives,
     objective_label,
     unit_heading,
 )
-from results.text.compare_fronts import compare_fronts
+from paretosoc.results.text.compare_fronts import compare_fronts
 
 if TYPE_CHECKING:
-    from results.front.front import Front
-    from results.text.compare_fronts import FrontComparison, FrontSide
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
 def register(app: typer.Typer) -> None:

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from dse.cli.shared.options import AsJson, Folder
-from dse.problem.domains import clocks_at
-from dse.workload.options import parse_fixed
-from results.export.result_folder import read_costs, read_results
-from results.text.costs import cost_rows, cost_tables
+from paretosoc.dse.cli.shared.options import AsJson, Folder
+from paretosoc.dse.problem.domains import clocks_at
+from paretosoc.dse.workload.options import parse_fixed
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.text.costs import cost_rows, cost_tables
 
 
 class Figure(Enum):

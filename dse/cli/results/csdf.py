@@ -10,18 +10,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from common.files import replace_file
-from common.units import PS_PER_MS, PS_PER_S
-from dse.cli.shared.options import AsJson, Folder, Force, MemberName
-from dse.inputs.output import check_output_file
-from dse.tools.analysis.csdf import mapped_dataflow
-from results.export.result_folder import read_results
-from results.front.named_members import choose_member
-from sdf.formats.graph_json import format_graph_json
-from sdf.formats.sdf3_writer import format_sdf3
+from paretosoc.common.files import replace_file
+from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, MemberName
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.sdf.formats.graph_json import format_graph_json
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
 if TYPE_CHECKING:
-    from dse.tools.analysis.csdf import MappedDataflow
+    from paretosoc.dse.tools.analysis.csdf import MappedDataflow
 
 
 def register(app: typer.Typer) -> None:

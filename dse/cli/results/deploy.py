@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.shared.options import Folder, ModelFiles
-from dse.errors import WorkloadError
-from dse.tools.deploy.deploy import deploy as write_deployment
-from dse.tools.deploy.deploy import fastest_served
-from dse.tools.deploy.find_models import parse_models
-from dse.tools.deploy.find_platform import platform_or_searched
-from dse.tools.deploy.formats import FORMATS
-from dse.tools.deploy.job import Options
-from dse.tools.deploy.targets import Target
-from results.deploy.deployment import Deployment, check_platform
-from results.deploy.sysfs_state import sysfs_state
-from results.export.result_folder import read_costs, read_results
-from results.front.named_members import choose_member
+from paretosoc.dse.cli.shared.options import Folder, ModelFiles
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
+from paretosoc.dse.tools.deploy.deploy import fastest_served
+from paretosoc.dse.tools.deploy.find_models import parse_models
+from paretosoc.dse.tools.deploy.find_platform import platform_or_searched
+from paretosoc.dse.tools.deploy.formats import FORMATS
+from paretosoc.dse.tools.deploy.job import Options
+from paretosoc.dse.tools.deploy.targets import Target
+from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.named_members import choose_member
 
 
 def register(app: typer.Typer) -> None:

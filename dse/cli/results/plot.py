@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from common.files import replace_file
-from dse.api.result import open_result
-from dse.cli.shared.options import Force
-from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file
-from results.export.result_folder import holds_periodic
-from results.plots.style import PICTURE_MAKERS, picture_settings
+from paretosoc.common.files import replace_file
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.shared.options import Force
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.results.export.result_folder import holds_periodic
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 
 class Plot(StrEnum):

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from common.files import file_in, replace_file
-from dse.api.result import open_result
-from dse.cli.shared.options import Folder, Force
-from dse.inputs.output import check_output_file
-from results.errors import ResultError
-from results.export.result_folder import REPORT_FILE
-from results.io.plural import pluralize
+from paretosoc.common.files import file_in, replace_file
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.shared.options import Folder, Force
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import REPORT_FILE
+from paretosoc.results.io.plural import pluralize
 
 
 def register(app: typer.Typer) -> None:

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dse.api.result import open_result
-from dse.cli.shared.options import AsJson, Folder
-from dse.errors import WorkloadError
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.shared.options import AsJson, Folder
+from paretosoc.dse.errors import WorkloadError
 
 
 def register(app: typer.Typer) -> None:

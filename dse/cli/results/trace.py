@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from common.files import replace_file
-from dse.api.result import open_result
-from dse.cli.shared.options import Folder, Force
-from dse.inputs.output import check_output_file
-from results.front.named_members import FASTEST
+from paretosoc.common.files import replace_file
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.shared.options import Folder, Force
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.results.front.named_members import FASTEST
 
 
 def register(app: typer.Typer) -> None:

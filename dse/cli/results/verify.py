@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from dse.api.verification import verify as check_folder
-from dse.certificate.verify.checks import Check
-from dse.certificate.verify.solvers import SOLVER_SECONDS
-from dse.certificate.verify.verify import Checker
-from dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
+from paretosoc.dse.api.verification import verify as check_folder
+from paretosoc.dse.certificate.verify.checks import Check
+from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
+from paretosoc.dse.certificate.verify.verify import Checker
+from paretosoc.dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
 
 
 def register(app: typer.Typer) -> None:

@@ -12,14 +12,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import FJ_PER_MJ, PS_PER_MS
-from dse.baselines.evaluate_all import compared_objective
-from dse.certificate.summary import describe_claim
-from dse.cli.search.certify import MaxNodes
-from dse.cli.shared.build import problem_from_texts
-from dse.cli.shared.goal_options import EnergyBudget, GoalOptions
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import (
+from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
+from paretosoc.dse.baselines.evaluate_all import compared_objective
+from paretosoc.dse.certificate.summary import describe_claim
+from paretosoc.dse.cli.search.certify import MaxNodes
+from paretosoc.dse.cli.shared.build import problem_from_texts
+from paretosoc.dse.cli.shared.goal_options import EnergyBudget, GoalOptions
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import (
     MAX_SEED,
     AsJson,
     InputOptions,
@@ -28,25 +28,30 @@ from dse.cli.shared.options import (
     ScenarioOptions,
     TimeLimit,
 )
-from dse.cli.shared.space_options import SpaceOptions
-from dse.errors import WorkloadError
-from dse.tools.analysis.compare_baselines import COMPARED, compare, rate_sum, two_accelerators
-from dse.workload.parse_options import make_options
-from dse.workload.scenarios import scenario_objectives
-from platforms.io.platform_file import load_platform
-from results.problem.objectives import (
+from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.analysis.compare_baselines import (
+    COMPARED,
+    compare,
+    rate_sum,
+    two_accelerators,
+)
+from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.dse.workload.scenarios import scenario_objectives
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.objectives import (
     ObjectiveKind,
     format_objectives,
     objective_label,
     objective_names,
 )
-from results.text.member_diff import groups_by_unit, transition_count
-from results.text.space_description import describe_space
+from paretosoc.results.text.member_diff import groups_by_unit, transition_count
+from paretosoc.results.text.space_description import describe_space
 
 if TYPE_CHECKING:
-    from dse.tools.analysis.compare_baselines import BaselineRow, Comparison
-    from dse.workload.scenarios import Scenario
-    from platforms.platform import Platform
+    from paretosoc.dse.tools.analysis.compare_baselines import BaselineRow, Comparison
+    from paretosoc.dse.workload.scenarios import Scenario
+    from paretosoc.platforms.platform import Platform
 
 DEFAULT_GROUPS = 10
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from common.units import PPM
-from dse.api.front import Front
-from dse.api.pipeline import prove, save_checkpoint
-from dse.cli.shared.options import MAX_COUNT, DaskAddress, Folder, TimeLimit
-from dse.cli.shared.progress import ProgressLine
-from dse.errors import WorkloadError
-from dse.tools.dask_cluster import SearchCluster
-from results.export.result_folder import check_output_folder
-from results.front.epsilon import percent
-from results.io.plural import pluralize
+from paretosoc.common.units import PPM
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.pipeline import prove, save_checkpoint
+from paretosoc.dse.cli.shared.options import MAX_COUNT, DaskAddress, Folder, TimeLimit
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.dask_cluster import SearchCluster
+from paretosoc.results.export.result_folder import check_output_folder
+from paretosoc.results.front.epsilon import percent
+from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
-    from dse.certificate.branch_and_bound import SearchProgress
-    from dse.certificate.formulation.prove import FormulationProgress
+    from paretosoc.dse.certificate.branch_and_bound import SearchProgress
+    from paretosoc.dse.certificate.formulation.prove import FormulationProgress
 
 NOT_SHOWN = 4
 """Exit status: HaX-CoNN's equations were asked for, and show nothing."""

@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from common.files import replace_file
-from dse.cli.shared.build import problem_from_texts
-from dse.cli.shared.goal_options import GoalOptions
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import AsJson, Force, InputOptions, MemberName
-from dse.cli.shared.space_options import SpaceOptions
-from dse.errors import WorkloadError
-from dse.inputs.output import check_output_file
-from dse.problem.cost_provenance import cost_origins
-from dse.space.evaluate import evaluate_row, evaluated_document
-from dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
-from dse.workload.options import Options
-from dse.workload.parse_options import make_options
-from results.export.result_folder import read_costs, read_results
-from results.front.named_members import choose_member
-from results.io.plural import pluralize
-from results.plots.gantt import gantt_png, gantt_svg
-from results.text.member import member_lines
-from results.text.schedule import SCHEDULE_ROWS, schedule_table
+from paretosoc.common.files import replace_file
+from paretosoc.dse.cli.shared.build import problem_from_texts
+from paretosoc.dse.cli.shared.goal_options import GoalOptions
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import AsJson, Force, InputOptions, MemberName
+from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.space.evaluate import evaluate_row, evaluated_document
+from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.plots.gantt import gantt_png, gantt_svg
+from paretosoc.results.text.member import member_lines
+from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
-    from dse.space.evaluate import Evaluated
-    from dse.space.mapping_file import UserMapping
-    from dse.workload.options import Options
-    from results.costs.cost_origins import CostOrigins
-    from results.problem.problem import Problem
+    from paretosoc.dse.space.evaluate import Evaluated
+    from paretosoc.dse.space.mapping_file import UserMapping
+    from paretosoc.dse.workload.options import Options
+    from paretosoc.results.costs.cost_origins import CostOrigins
+    from paretosoc.results.problem.problem import Problem
 
 INFEASIBLE = 3
 

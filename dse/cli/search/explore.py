@@ -12,14 +12,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from dse.api.pipeline import Explored, SearchSettings, explore_to_folder
-from dse.certificate.summary import describe_claims
-from dse.cli.search.certify import Jobs, MaxNodes, proof_line
-from dse.cli.shared.build import problem_from_texts
-from dse.cli.shared.goal_options import GoalOptions
-from dse.cli.shared.live import check_live, live_view
-from dse.cli.shared.option_groups import with_option_groups
-from dse.cli.shared.options import (
+from paretosoc.dse.api.pipeline import Explored, SearchSettings, explore_to_folder
+from paretosoc.dse.certificate.summary import describe_claims
+from paretosoc.dse.cli.search.certify import Jobs, MaxNodes, proof_line
+from paretosoc.dse.cli.shared.build import problem_from_texts
+from paretosoc.dse.cli.shared.goal_options import GoalOptions
+from paretosoc.dse.cli.shared.live import check_live, live_view
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
     Force,
@@ -30,20 +30,20 @@ from dse.cli.shared.options import (
     ScenarioOptions,
     TimeLimit,
 )
-from dse.cli.shared.progress import ProgressLine
-from dse.cli.shared.space_options import SpaceOptions
-from dse.engines.explore import default_evaluations
-from dse.engines.optimizer_registry import optimizer_named
-from dse.engines.optimizers import Optimizer, needs_proof
-from dse.errors import WorkloadError
-from dse.search.driver import Progress
-from dse.workload.options import Options
-from dse.workload.parse_options import make_options
-from results.export.result_folder import check_output_folder
-from results.front.front import Front
-from results.io.plural import pluralize
-from results.text.fixed_clocks import describe_fixed_clocks
-from results.text.front import front_table
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.engines.explore import default_evaluations
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.driver import Progress
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.results.export.result_folder import check_output_folder
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.text.fixed_clocks import describe_fixed_clocks
+from paretosoc.results.text.front import front_table
 
 
 def register(app: typer.Typer) -> None:
@@ -190,7 +190,7 @@ def run_exploration(
     evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
     if result.live:
-        from dse.server.live.explore import LiveExploration
+        from paretosoc.dse.server.live.explore import LiveExploration
 
         view = LiveExploration(
             problem, output, engine=engine, seed=effort.seed, evaluations=evaluations

@@ -10,10 +10,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-import dse
-from dse.cli.shared.options import MAX_SEED, AsJson, Folder
-from dse.problem.constraint_status import limit_and_value
-from results.problem.objectives import (
+import paretosoc as dse
+from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder
+from paretosoc.dse.problem.constraint_status import limit_and_value
+from paretosoc.results.problem.objectives import (
     format_number,
     objective_label,
     objective_names,
@@ -22,8 +22,8 @@ from results.problem.objectives import (
 )
 
 if TYPE_CHECKING:
-    from dse.tools.analysis.limits import LimitPrice, LimitPrices
-    from results.problem.problem import Problem
+    from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
+    from paretosoc.results.problem.problem import Problem
 
 LEAST = 0.001
 """Smaller gains are called that."""

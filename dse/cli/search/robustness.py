@@ -11,22 +11,22 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS
-from dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
-from dse.tools.analysis.robustness import ERRORS_PERCENT, OVERLOADED
-from dse.tools.analysis.robustness import robustness as look
-from fitness.simulate import row_of
-from results.export.result_folder import read_results
-from results.front.named_members import choose_member, mark_members
-from results.problem.objectives import ObjectiveKind
-from results.text.member_diff import clocks_mhz, groups_by_unit
+from paretosoc.common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS
+from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
+from paretosoc.dse.tools.analysis.robustness import ERRORS_PERCENT, OVERLOADED
+from paretosoc.dse.tools.analysis.robustness import robustness as look
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.named_members import choose_member, mark_members
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dse.tools.analysis.robustness import GroupError, Robustness, Spread
-    from results.front.front import Front
-    from results.problem.problem import Problem
+    from paretosoc.dse.tools.analysis.robustness import GroupError, Robustness, Spread
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.problem.problem import Problem
 
 _TIMES = {
     ObjectiveKind.LATENCY: ("makespan", "ms", PS_PER_MS),

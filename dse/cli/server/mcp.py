@@ -20,7 +20,7 @@ def mcp(
     ],
 ) -> None:
     """Serve explore, show, evaluate, verify and compare to an MCP client on stdin and stdout."""
-    from dse.server.mcp_server import make_server
-    from dse.server.workspace import Workspace
+    from paretosoc.dse.server.mcp_server import make_server
+    from paretosoc.dse.server.workspace import Workspace
 
     make_server(Workspace(folder)).run()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from dse.api.problem import Problem
-from dse.cli.shared.options import InputOptions, ScenarioOptions
-from dse.compile.load import announce_compilation
-from dse.workload.options import Options
-from dse.workload.parse_options import with_batches, with_dimensions
-from dse.workload.workload_file import workload_from
-from fitness.profiles.loss_table import load_losses
-from fitness.profiles.profile_file import load_profile
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.cli.shared.options import InputOptions, ScenarioOptions
+from paretosoc.dse.compile.load import announce_compilation
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.parse_options import with_batches, with_dimensions
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.profiles.loss_table import load_losses
+from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 def problem_from_texts(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
+from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 
 Objectives = Annotated[
     list[str] | None,

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from results.io.optional import optional_import
+from paretosoc.results.io.optional import optional_import
 
 if TYPE_CHECKING:
-    from dse.server.live.serve import View
+    from paretosoc.dse.server.live.serve import View
 
 
 def check_live() -> None:
@@ -30,7 +30,7 @@ def live_view(view: View | None, output: Path) -> Iterator[None]:
     if view is None:
         yield
         return
-    from dse.server.live.serve import served
+    from paretosoc.dse.server.live.serve import served
 
     with served(view, output, lambda url: print(f"Live view: {url}", file=sys.stderr)):
         yield

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from dse.inputs.arguments import MAX_COUNT as MAX_COUNT
-from dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
-from dse.inputs.arguments import MAX_SEED as MAX_SEED
-from dse.workload.scenarios import Scenario
+from paretosoc.dse.inputs.arguments import MAX_COUNT as MAX_COUNT
+from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
+from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
+from paretosoc.dse.workload.scenarios import Scenario
 
 MAX_SIZE = 1_000_000
 """Of every option that says how large or how many something is: above all that a network has."""

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.shared.options import MAX_SIZE
-from results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.dse.cli.shared.options import MAX_SIZE
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 
 GroupCount = Annotated[
     int | None,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dse.errors import WorkloadError
-from dse.inputs.documents import check_content, parse_input, read_input
-from dse.workload.workload import Workload
-from dse.workload.workload_file import workload_of_document
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.documents import check_content, parse_input, read_input
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_file import workload_of_document
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.baselines.gpu_only import GpuOnly
-from dse.certificate.certify import Limits, default_nodes, prove
-from dse.certificate.fastest import FastestResult, find_fastest
-from dse.certificate.preconditions import certified_column
-from dse.certificate.seed_front import seed_front
-from dse.certificate.subtree import Subtree
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from fitness.simulate import design_of, row_of
-from results.errors import ResultError
-from results.front.certificate import Certificate, CertificateStatus
-from results.front.epsilon import epsilon_ppm
-from results.front.proof_tree import tree_bytes
-from results.io.canonical_json import sha256_of
-from results.problem.objectives import ObjectiveKind, objective_names
-from results.problem.problem import DesignPoint, Problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
+from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.certificate.certify import Limits, default_nodes, prove
+from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.subtree import Subtree
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import design_of, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import Certificate, CertificateStatus
+from paretosoc.results.front.epsilon import epsilon_ppm
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.io.canonical_json import sha256_of
+from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 START = (GpuOnly, GpuAndDsa)
 """The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""

@@ -10,19 +10,25 @@ import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from common.units import PS_PER_S
-from dse.certificate.certify import default_nodes
-from dse.certificate.fastest import find_fastest
-from dse.errors import InfeasibleError
-from dse.papers.anytime.file import ReplayPlan
-from dse.papers.anytime.improve import Clock, FinalSchedule, Published, improve, naive_schedule
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from fitness.warm_up import warm_up
-from platforms.io.platform_file import load_platform
-from results.front.certificate import CertificateStatus
-from results.problem.problem import Problem
-from results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
+from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.certificate.certify import default_nodes
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.dse.errors import InfeasibleError
+from paretosoc.dse.papers.anytime.file import ReplayPlan
+from paretosoc.dse.papers.anytime.improve import (
+    Clock,
+    FinalSchedule,
+    Published,
+    improve,
+    naive_schedule,
+)
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.warm_up import warm_up
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
 
 MAX_FRAMES = 1_000_000
 

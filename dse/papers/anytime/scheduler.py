@@ -10,16 +10,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from dse.papers.anytime.improve import Clock, FinalSchedule, Published, improve, naive_schedule
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import Workload
-from fitness.profiles.profile_file import Profile
-from fitness.warm_up import warm_up
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.front.certificate import Certificate
-from results.problem.problem import Problem
+from paretosoc.dse.papers.anytime.improve import (
+    Clock,
+    FinalSchedule,
+    Published,
+    improve,
+    naive_schedule,
+)
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.fitness.warm_up import warm_up
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.front.certificate import Certificate
+from paretosoc.results.problem.problem import Problem
 
 
 class AnytimeScheduler:

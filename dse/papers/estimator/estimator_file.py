@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from common.files import read_file
-from dse.errors import WorkloadError
-from dse.papers.estimator.inference import LearnedPredictor
-from dse.papers.estimator.predictor import CLASSES
-from dse.papers.estimator.settings import (
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.inference import LearnedPredictor
+from paretosoc.dse.papers.estimator.predictor import CLASSES
+from paretosoc.dse.papers.estimator.settings import (
     EMBEDDING_HIDDEN,
     FEED_FORWARD,
     LAYERS,
     WIDTH,
     EstimatorSettings,
 )
-from dse.papers.estimator.tokens import Float32Array
-from results.errors import ResultError
-from results.io.canonical_json import Json, canonical_bytes, parse
-from results.io.optional import optional_import
+from paretosoc.dse.papers.estimator.tokens import Float32Array
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
+from paretosoc.results.io.optional import optional_import
 
 FORMAT = "paretosoc estimator 2"
 WEIGHTS, DOCUMENT = "estimator.safetensors", "estimator.json"

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.space.design_space import DesignSpace
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.papers.estimator.inputs import Inputs, inputs_of
-from dse.papers.estimator.predictor import Prediction
-from dse.papers.estimator.settings import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.inputs import Inputs, inputs_of
+from paretosoc.dse.papers.estimator.predictor import Prediction
+from paretosoc.dse.papers.estimator.settings import (
     HEADS,
     LAYERS,
     WIDTH,
@@ -19,10 +19,10 @@ from dse.papers.estimator.settings import (
     distances,
     sinusoids,
 )
-from dse.papers.estimator.tokens import Float32Array, TokenMaker
-from dse.papers.managers.mapformer.settings import PredictorName
-from results.io.optional import optional_import
-from results.problem.problem import Problem
+from paretosoc.dse.papers.estimator.tokens import Float32Array, TokenMaker
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.problem.problem import Problem
 
 EPSILON = np.float32(1e-5)
 """As in PyTorch's layer normalisation."""

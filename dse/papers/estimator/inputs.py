@@ -8,9 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from dse.papers.estimator.settings import MAX_POSITIONS, EstimatorSettings, Scaling, places, spread
-from dse.papers.estimator.tokens import Float32Array, Tokens
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.dse.papers.estimator.settings import (
+    MAX_POSITIONS,
+    EstimatorSettings,
+    Scaling,
+    places,
+    spread,
+)
+from paretosoc.dse.papers.estimator.tokens import Float32Array, Tokens
 
 MAX_DEVIATIONS = 6.0
 """Figures are cut off so far from the mean: what was never seen must not drown the rest."""

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from fitness.objectives import OutcomeFunction, make_outcomes
-from results.errors import ResultError
-from results.problem.objectives import ObjectiveKind, objective_value
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import ObjectiveKind, objective_value
+from paretosoc.results.problem.problem import Problem
 
 CLASSES = 16
 """Classes of throughput and of power (MapFormer 5.1)."""

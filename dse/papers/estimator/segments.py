@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.features import Figures
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.features import Figures
+from paretosoc.dse.space.design_space import DesignSpace
 
 
 @dataclass(frozen=True, eq=False)

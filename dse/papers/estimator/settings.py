@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from common.arrays import FloatArray
-from dse.errors import WorkloadError
-from dse.papers.estimator.predictor import CLASSES, Bins
-from dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
-from results.io.canonical_json import Json
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins
+from paretosoc.dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.problem.problem import Problem
 
 WIDTH = 64
 HEADS = 8

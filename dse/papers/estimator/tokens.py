@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.features import FigureReader, Figures, loss_parameters
-from dse.papers.estimator.segments import Segments, segments_of
-from dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
-from dse.space.design_space import DesignSpace
-from results.problem.execution import frames_in_flight
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.features import FigureReader, Figures, loss_parameters
+from paretosoc.dse.papers.estimator.segments import Segments, segments_of
+from paretosoc.dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.problem import Problem
 
 Float32Array = NDArray[np.float32]
 

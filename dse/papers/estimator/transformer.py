@@ -13,9 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from dse.papers.estimator.inputs import Inputs
-from dse.papers.estimator.predictor import CLASSES
-from dse.papers.estimator.settings import (
+from paretosoc.dse.papers.estimator.inputs import Inputs
+from paretosoc.dse.papers.estimator.predictor import CLASSES
+from paretosoc.dse.papers.estimator.settings import (
     EMBEDDING_HIDDEN,
     FEED_FORWARD,
     HEADS,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.features import Figures
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.features import Figures
 
 EVENTS, WARM_UP = 2500, 1000
 """Simulated events, and those before averages start."""
@@ -51,7 +51,7 @@ def play_shortly(
 ) -> ShortPlay:
     """Simulates rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
     groups; ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
-    from dse.papers.estimator.truncated_simulation_kernel import simulate_rows
+    from paretosoc.dse.papers.estimator.truncated_simulation_kernel import simulate_rows
 
     n, groups = mapping.shape
     networks, units = len(first), losses.shape[0]

@@ -6,7 +6,7 @@ Everything is in this file: the cache of machine code ignores others in this pac
 
 import numpy as np
 
-from fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit
 
 NORMAL, TOTAL, BALANCE, PEAK, MINOR, PROPORTIONAL, INTENSIVE = range(7)
 MAX_LOSS = 0.95

@@ -12,12 +12,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.search.base import Engine
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.base import Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.problem import Problem
 
 ACCELERATOR_PREFIX = "dla"
 

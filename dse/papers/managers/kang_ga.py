@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.predictor import throughput_and_power
-from dse.papers.managers.base import cpu_and_gpu
-from dse.papers.managers.power_mode import power_mode
-from dse.search.base import Violation
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.predictor import throughput_and_power
+from paretosoc.dse.papers.managers.base import cpu_and_gpu
+from paretosoc.dse.papers.managers.power_mode import power_mode
+from paretosoc.dse.search.base import Violation
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
 
 POPULATION = 10
 GENERATIONS = 20

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_S
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.space.design_space import DesignSpace
 
 BYTES_PER_KB = 1e3
 LADDER_PLACES = 4

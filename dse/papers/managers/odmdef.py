@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
-from dse.papers.managers.layer_times import LayerTimes, fit_layer_times
-from dse.papers.managers.power_mode import power_mode
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
+from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
+from paretosoc.dse.papers.managers.power_mode import power_mode
+from paretosoc.dse.space.design_space import DesignSpace
 
 NEIGHBOURS = 5
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace
 
 STEPS = 30
 """How finely all ladders are walked together."""

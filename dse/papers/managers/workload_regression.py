@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import PS_PER_S
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import PS_PER_S
+from paretosoc.results.problem.problem import Problem
 
 NEIGHBOURS = 5
 

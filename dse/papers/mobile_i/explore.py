@@ -7,22 +7,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.files import read_file
-from dse.errors import WorkloadError
-from dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES, memolution, mobile_i, sparta
-from dse.version import program_version
-from fitness.costs.pe_array import engine_array, firing_task_graph, pe_array_of, task_graph
-from fitness.profiles.profile_file import Profile, load_profile
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.periodic.check import broken_rule
-from results.periodic.periodic import PeriodicSchedule
-from results.periodic.result import PeriodicResult, undominated
-from results.periodic.task_graph import TaskGraph
-from sdf.catalogue.catalogue import load_network
-from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
-from sdf.grouping.operation_graph import fused_groups, split_operations
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
+    DEFAULT_INFERENCES,
+    memolution,
+    mobile_i,
+    sparta,
+)
+from paretosoc.dse.version import program_version
+from paretosoc.fitness.costs.pe_array import (
+    engine_array,
+    firing_task_graph,
+    pe_array_of,
+    task_graph,
+)
+from paretosoc.fitness.profiles.profile_file import Profile, load_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.periodic.check import broken_rule
+from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.results.periodic.result import PeriodicResult, undominated
+from paretosoc.results.periodic.task_graph import TaskGraph
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
+from paretosoc.sdf.grouping.operation_graph import fused_groups, split_operations
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from results.problem.execution import OneFrame
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem, ProblemNetwork
+from paretosoc.results.problem.execution import OneFrame
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemNetwork
 
 
 def period_problem(problem: Problem) -> Problem:

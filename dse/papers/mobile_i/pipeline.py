@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from common.units import PS_PER_S
-from dse.papers.mobile_i.schedule.placement import Placement
-from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from fitness.reference.periodic import PeriodSimulator, SimulatedPeriod
-from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.periodic.task_graph import Task, TaskGraph, Transfer
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
+from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from paretosoc.fitness.reference.periodic import PeriodSimulator, SimulatedPeriod
+from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
+from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 METHOD = "mobile-i"
 ORDERS = 300

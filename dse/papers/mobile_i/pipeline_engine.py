@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.search.archive import Archive
-from dse.search.base import EngineState
-from dse.search.optimizers.dedup import SeenRows
-from dse.search.rng_state import generator_from, state_of
-from dse.space.design_space import DesignSpace
-from fitness.constraints import constraints_of
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.search.optimizers.dedup import SeenRows
+from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import Outcomes
 
 BATCH = 200
 ATTEMPTS = 20

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
-from results.errors import ResultError
-from results.periodic.check import broken_rule
-from results.periodic.file import read_periodic
-from results.periodic.result import PeriodicResult, undominated
-from results.periodic.table import least_period_ps
+from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
+from paretosoc.results.errors import ResultError
+from paretosoc.results.periodic.check import broken_rule
+from paretosoc.results.periodic.file import read_periodic
+from paretosoc.results.periodic.result import PeriodicResult, undominated
+from paretosoc.results.periodic.table import least_period_ps
 
 
 def verify_periodic(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:

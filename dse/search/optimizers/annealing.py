@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from dse.search.archive import Archive
-from dse.search.base import EngineState, Violation
-from dse.search.optimizers.initial_population import initial_population
-from dse.search.rng_state import generator_from, state_of
-from dse.space.design_space import DesignSpace
-from dse.space.operators import mutate
-from fitness.constraints import constraints_of
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import EngineState, Violation
+from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.operators import mutate
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import Outcomes
 
 WALKERS = 200
 HOT, COLD = 0.1, 1e-4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import BoolArray, IntArray
+from paretosoc.common.arrays import BoolArray, IntArray
 
 Hashes = NDArray[np.uint64]
 
@@ -26,7 +26,7 @@ class SeenRows:
 
     def first_seen(self, rows: IntArray) -> BoolArray:
         """[n]: True for rows [n, width] that are new, the first of equal ones; now they are not."""
-        from dse.search.optimizers.selection_jit import mark_new
+        from paretosoc.dse.search.optimizers.selection_jit import mark_new
 
         new = np.zeros(len(rows), dtype=np.bool_)
         mark_new(np.ascontiguousarray(rows), self._factors, self._table, SHIFT, new)

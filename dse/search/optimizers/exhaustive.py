@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.search.base import EngineState
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
 
 MAX_COMBINATIONS = 100_000_000
 """About a minute and a half for two small networks on one core, much longer for larger ones."""

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.baselines.base import clipped_times
-from dse.baselines.evaluate_all import baseline_rows
-from dse.search.surrogate.free_running_seeds import free_running_seeds
-from dse.search.surrogate.load_balancing import balanced_rows
-from dse.space.design_space import DesignSpace, Random, unique_rows
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.base import clipped_times
+from paretosoc.dse.baselines.evaluate_all import baseline_rows
+from paretosoc.dse.search.surrogate.free_running_seeds import free_running_seeds
+from paretosoc.dse.search.surrogate.load_balancing import balanced_rows
+from paretosoc.dse.space.design_space import DesignSpace, Random, unique_rows
 
 BALANCED = 60
 """Balanced rows, at most."""

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.search.archive import Archive
-from dse.search.base import EngineState, Violation
-from dse.search.optimizers.dedup import SeenRows
-from dse.search.optimizers.initial_population import initial_population
-from dse.search.optimizers.surrogate_search import surrogate_search
-from dse.search.optimizers.survival import survive, tournament
-from dse.search.rng_state import generator_from, state_of
-from dse.search.surrogate.load_balancing import rebalanced_rows
-from dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter, make_lower_bounds
-from dse.space.design_space import DesignSpace
-from dse.space.neighbourhood import neighbours
-from dse.space.operators import breed
-from fitness.constraints import constraints_of
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.base import EngineState, Violation
+from paretosoc.dse.search.optimizers.dedup import SeenRows
+from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.search.optimizers.surrogate_search import surrogate_search
+from paretosoc.dse.search.optimizers.survival import survive, tournament
+from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
+from paretosoc.dse.search.surrogate.lower_bounds import (
+    has_lower_bounds,
+    make_filter,
+    make_lower_bounds,
+)
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.neighbourhood import neighbours
+from paretosoc.dse.space.operators import breed
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import Outcomes
 
 POPULATION = 200
 NEIGHBOURS = 200

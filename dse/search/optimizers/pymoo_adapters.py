@@ -28,13 +28,13 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from pymoo.problems.static import StaticProblem
 from pymoo.util.ref_dirs import get_reference_directions
 
-from common.arrays import IntArray
-from dse.search.base import Engine, Violation
-from dse.search.optimizers.initial_population import initial_population
-from dse.space.design_space import DesignSpace, unique_rows
-from dse.space.operators import mutate, segment_crossover
-from fitness.constraints import constraints_of
-from fitness.objectives import Outcomes, make_outcomes
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.base import Engine, Violation
+from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.dse.space.operators import mutate, segment_crossover
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
 
 POPULATION = 200
 SMS_POPULATION = 100

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.search.base import EngineState
-from dse.search.optimizers.dedup import SeenRows
-from dse.search.rng_state import generator_from, state_of
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.search.optimizers.dedup import SeenRows
+from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
 
 BATCH = 1000
 ATTEMPTS = 20

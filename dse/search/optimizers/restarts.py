@@ -6,18 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.search.base import EngineState
-from dse.search.optimizers.nsga2 import (
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.search.optimizers.nsga2 import (
     NEIGHBOURS,
     POPULATION,
     REBALANCED,
     SURROGATE_EVALUATIONS,
     Nsga2Engine,
 )
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
-from results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
 
 SPAN = 15_000
 """Evaluations after which the growth of the front is looked at."""

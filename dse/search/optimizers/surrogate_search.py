@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dse.search.base import Engine
-from fitness.objectives import OutcomeFunction
+from paretosoc.dse.search.base import Engine
+from paretosoc.fitness.objectives import OutcomeFunction
 
 
 def surrogate_search(engine: Engine, guess: OutcomeFunction, rows: int) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.space.design_space import Random
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.space.design_space import Random
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Survivors:
 def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivors:
     """The ``size`` best of the rows of ``objectives`` [n, m]: feasible before infeasible, these by
     ``violation`` [n], those by rank, and of the last rank that fits in part the least crowded."""
-    from dse.search.optimizers.selection_jit import choose_survivors
+    from paretosoc.dse.search.optimizers.selection_jit import choose_survivors
 
     count = len(objectives)
     chosen = np.empty(min(size, count), dtype=np.int64)
@@ -52,7 +52,7 @@ def tournament(
 ) -> IntArray:
     """[count]: winners of pairs drawn at random. The smaller violation wins where there is any;
     else the one that dominates the other, else the less crowded one, else either."""
-    from dse.search.optimizers.selection_jit import choose_winners
+    from paretosoc.dse.search.optimizers.selection_jit import choose_winners
 
     size = len(objectives)
     rounds = -(-2 * count // size)

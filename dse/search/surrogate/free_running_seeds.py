@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from common.units import UHZ_PS
-from dse.search.surrogate.mean_value_analysis import (
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import UHZ_PS
+from paretosoc.dse.search.surrogate.mean_value_analysis import (
     ClockTables,
     Work,
     estimate,
     estimate_rows,
     work_of_rows,
 )
-from dse.space.design_space import DesignSpace, Random, unique_rows
-from results.problem.objectives import ObjectiveKind
-from results.problem.rates import times_alone_ps
+from paretosoc.dse.space.design_space import DesignSpace, Random, unique_rows
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.rates import times_alone_ps
 
 BEGINNINGS = 24
 DRAWS = 8

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.space.design_space import DesignSpace, Random
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.space.design_space import DesignSpace, Random
 
 ROUNDS = 6
 FIRST_ENTRY = 0.01
@@ -88,7 +88,7 @@ class _Costs:
     @classmethod
     def at(cls, space: DesignSpace, rows: IntArray) -> _Costs:
         """At the clocks of rows [n, width]."""
-        from dse.search.surrogate.load_balancing_jit import fill_costs
+        from paretosoc.dse.search.surrogate.load_balancing_jit import fill_costs
 
         shape = len(rows), *space.problem.allowed.shape
         costs = cls(space, np.empty(shape), np.empty(shape), np.empty((len(rows), 2)))
@@ -108,7 +108,7 @@ class _Costs:
         """Sets, in ``mapping`` [n, groups], the groups of ``network`` [k] in ``row`` [k] to the
         cheapest units under weights [n, units + networks], with ``importance`` [n] of energy and
         ``entry`` [n, units] to be paid for each segment."""
-        from dse.search.surrogate.load_balancing_jit import map_chains
+        from paretosoc.dse.search.surrogate.load_balancing_jit import map_chains
 
         space, units = self.space, len(self.space.problem.units)
         slow = (1.0 - importance[row])[:, None]
@@ -134,7 +134,7 @@ class _Costs:
     def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as
         shares of the most allowed) of mappings [n, groups]."""
-        from dse.search.surrogate.load_balancing_jit import measure_mappings
+        from paretosoc.dse.search.surrogate.load_balancing_jit import measure_mappings
 
         space, count = self.space, len(mapping)
         units, networks = len(space.problem.units), len(space.first)

@@ -7,8 +7,8 @@ may call those, and nothing of another file.
 
 import numpy as np
 
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import clock_index
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import clock_index
 
 
 @jit

@@ -13,13 +13,13 @@ from graphlib import TopologicalSorter
 
 import numpy as np
 
-from common.arrays import BoolArray, IntArray
-from fitness.execution import rules_of
-from fitness.objectives import OutcomeFunction, make_outcomes
-from fitness.simulate import Evaluation, Evaluator
-from fitness.simulator.layout import make_plan
-from fitness.simulator.state import make_chosen
-from results.problem.problem import Problem
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.execution import rules_of
+from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
+from paretosoc.fitness.simulate import Evaluation, Evaluator
+from paretosoc.fitness.simulator.layout import make_plan
+from paretosoc.fitness.simulator.state import make_chosen
+from paretosoc.results.problem.problem import Problem
 
 Filter = Callable[[IntArray, IntArray], BoolArray]
 
@@ -32,7 +32,7 @@ def has_lower_bounds(problem: Problem) -> bool:
 
 def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
     """A function from rows [n, groups + domains] to what one frame takes and draws at least."""
-    from dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
+    from paretosoc.dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
 
     plan = make_plan(problem)
     chosen = make_chosen(plan)
@@ -82,7 +82,7 @@ def make_filter(problem: Problem) -> Filter:
     """A function from objectives of feasible members [m, objectives] and rows [n, groups + domains]
     to whether a row cannot join them [n]: it breaks a limit, or some member is at least as good as
     its bounds."""
-    from dse.search.surrogate.lower_bounds_jit import beaten_rows
+    from paretosoc.dse.search.surrogate.lower_bounds_jit import beaten_rows
 
     # Times and powers alone are bounded here; transitions and segments count with the evaluation.
     problem = replace(

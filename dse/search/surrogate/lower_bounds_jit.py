@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import choose, idle_power
-from fitness.simulator.tables import Tables
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import choose, idle_power
+from paretosoc.fitness.simulator.tables import Tables
 
 NEVER = np.iinfo(np.int64).max
 

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from dse.space.design_space import DesignSpace
-from results.problem.execution import frames_in_flight
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.execution import frames_in_flight
 
 ROUNDS = 8
 """Rounds of the fixed point."""

@@ -10,7 +10,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.cache import is_private, user_cache
+from paretosoc.common.cache import is_private, user_cache
 
 HOST = "127.0.0.1"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from dse.server.live.page import live_page
-from dse.tools.campaign.execute.runner import CampaignProgress
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.store.stored_front import stored_front
-from fitness.execution import schedule_of
-from results.errors import ResultError
-from results.export.report import report_html
-from results.io.canonical_json import Json
+from paretosoc.dse.server.live.page import live_page
+from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.store.stored_front import stored_front
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.report import report_html
+from paretosoc.results.io.canonical_json import Json
 
 MAX_RUNS = 200
 """Shown of one state."""

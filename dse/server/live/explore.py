@@ -12,29 +12,29 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PPM
-from dse.api.problem import Problem
-from dse.certificate.branch_and_bound import SearchProgress
-from dse.certificate.certify import with_rows
-from dse.certificate.preconditions import certified_column
-from dse.search.driver import Progress
-from dse.server.live.page import live_page
-from dse.space.members import make_members
-from dse.version import program_version
-from fitness.execution import schedule_of
-from results.export.report_data import report_data
-from results.front.certificate import CertificateStatus
-from results.front.dominance import knee, reference_point
-from results.front.front import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.certificate.branch_and_bound import SearchProgress
+from paretosoc.dse.certificate.certify import with_rows
+from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.search.driver import Progress
+from paretosoc.dse.server.live.page import live_page
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.version import program_version
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.results.export.report_data import report_data
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.dominance import knee, reference_point
+from paretosoc.results.front.front import (
     CertificateSummary,
     Front,
     HypervolumePoint,
     Provenance,
     objective_array,
 )
-from results.io.canonical_json import Json
-from results.problem.objectives import objective_names
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.problem.objectives import objective_names
 
 MAX_POINTS = 300
 """Of a curve: of more, every second one is dropped."""

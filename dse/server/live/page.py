@@ -5,10 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import Literal
 
-from results.export.html import fill, html_page, read_asset
-from results.export.report import PARTS
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report import PARTS
 
-ASSETS = "dse.server.live.assets"
+ASSETS = "paretosoc.dse.server.live.assets"
 
 
 def live_page(title: str, kind: Literal["explore", "campaign"]) -> str:

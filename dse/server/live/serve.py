@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from dse.server.live.address import HOST, listen
-from results.io.canonical_json import Json
+from paretosoc.dse.server.live.address import HOST, listen
+from paretosoc.results.io.canonical_json import Json
 
 HEADERS = {
     "Cache-Control": "no-store",

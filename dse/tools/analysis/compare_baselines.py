@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.deadline import Deadline
-from dse.baselines.evaluate_all import (
+from paretosoc.common.deadline import Deadline
+from paretosoc.dse.baselines.evaluate_all import (
     BASELINES,
     baseline_points,
     compared_objective,
     method_of,
 )
-from dse.certificate.certify import Limits, certify, default_nodes
-from dse.certificate.preconditions import certified_column
-from dse.certificate.seed_front import seed_front
-from dse.engines.explore import explore_problem
-from dse.problem.build import BuiltProblem
-from dse.space.design_space import DesignSpace
-from fitness.simulate import row_of
-from platforms.platform import Platform
-from results.front.front import BaselinePoint, CertificateSummary, Front, Member
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import rate_uhz
+from paretosoc.dse.certificate.certify import Limits, certify, default_nodes
+from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.front.front import BaselinePoint, CertificateSummary, Front, Member
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import rate_uhz
 
 DEFAULT_EVALUATIONS = 5_000
 """Of the search, where nothing can be proved."""

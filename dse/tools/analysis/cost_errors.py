@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PPM
-from dse.problem.int64_bounds import check_magnitudes
-from results.errors import ResultError
-from results.problem.problem import ContentionTable, Problem, ProblemDomain, ProblemUnit
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemDomain, ProblemUnit
 
 
 def with_cost_errors(problem: Problem, factors_ppm: IntArray) -> Problem:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fitness.reference.closed_form import channel_times
-from results.problem.execution import ClosedForm
-from results.problem.problem import DesignPoint, Problem
-from sdf.analysis.throughput import execution_times, self_timed_throughput
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import per_phase
+from paretosoc.fitness.reference.closed_form import channel_times
+from paretosoc.results.problem.execution import ClosedForm
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import per_phase
 
 
 @dataclass(frozen=True)

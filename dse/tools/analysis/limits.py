@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.engines.diagnose_infeasible import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.engines.diagnose_infeasible import (
     MORE_COUNTS,
     PROBES,
     can_be_relaxed,
@@ -23,9 +23,9 @@ from dse.engines.diagnose_infeasible import (
     with_figure,
     with_limit,
 )
-from fitness.constraints import Constraint, constraints_of
-from fitness.objectives import make_outcomes
-from results.problem.problem import Problem
+from paretosoc.fitness.constraints import Constraint, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)

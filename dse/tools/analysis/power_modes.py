@@ -9,17 +9,17 @@ from math import log
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from dse.problem.constraint_status import constraint_states
-from fitness.constraints import ConstraintKind
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from platforms.deployment import PowerMode, PowerModes
-from results.deploy.deployment import Deployment
-from results.deploy.nvpmodel_section import ModeCost
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.text.releases import OVERLOADED
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.dse.problem.constraint_status import constraint_states
+from paretosoc.fitness.constraints import ConstraintKind
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.deployment import PowerMode, PowerModes
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.nvpmodel_section import ModeCost
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.releases import OVERLOADED
 
 _Caps = tuple[int | None, ...]
 """The operating point of each domain at the caps of a mode; None: the domain is off."""

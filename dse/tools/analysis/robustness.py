@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import IntArray
-from common.units import PPM
-from dse.errors import WorkloadError
-from dse.tools.analysis.cost_errors import at_clocks_of, check_errors, with_cost_errors
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import Outcomes, make_outcomes
-from results.io.canonical_json import INT64_MAX
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.analysis.cost_errors import at_clocks_of, check_errors, with_cost_errors
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 ERRORS_PERCENT = (5, 10, 20)
 MAX_ERROR_PERCENT = 90

@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.tools.deploy.random_weights import numpy_type, random_input, random_weight, take_fillings
-from results.errors import ResultError
-from results.io.optional import optional_import
-from sdf.onnx.file import parse_model
-from sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
+from paretosoc.dse.tools.deploy.random_weights import (
+    numpy_type,
+    random_input,
+    random_weight,
+    take_fillings,
+)
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
 RELATIVE_TOLERANCE = 1e-5
 """Of a tensor's largest value. The same kernels run in the same order: equality to the last bit is

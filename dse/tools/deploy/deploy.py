@@ -6,19 +6,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from dse.tools.deploy.formats import FORMATS, Format
-from dse.tools.deploy.job import Job, Options
-from dse.tools.deploy.targets import Target
-from dse.tools.deploy.texts import reason_against
-from platforms.platform import Platform
-from results.costs.cost_origins import CostOrigins
-from results.deploy.deployment import Deployment, check_platform
-from results.deploy.deployment_document import deployment_to_document
-from results.deploy.deployment_folder import check_deployment_folder, write_deployment
-from results.errors import ResultError
-from results.front.front import Front
-from results.front.named_members import by_speed
-from results.io.canonical_json import Json
+from paretosoc.dse.tools.deploy.formats import FORMATS, Format
+from paretosoc.dse.tools.deploy.job import Job, Options
+from paretosoc.dse.tools.deploy.targets import Target
+from paretosoc.dse.tools.deploy.texts import reason_against
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.deployment_document import deployment_to_document
+from paretosoc.results.deploy.deployment_folder import check_deployment_folder, write_deployment
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import by_speed
+from paretosoc.results.io.canonical_json import Json
 
 
 def deploy(

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dse.errors import WorkloadError
-from results.costs.cost_origins import NetworkOrigins
-from results.errors import ResultError
-from sdf.catalogue.catalogue import ModelFile, model_file
-from sdf.errors import GraphError
-from sdf.onnx.batch import model_of_batch
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.costs.cost_origins import NetworkOrigins
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.catalogue.catalogue import ModelFile, model_file
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.batch import model_of_batch
 
 
 def parse_models(texts: Sequence[str] | None) -> dict[str, str]:

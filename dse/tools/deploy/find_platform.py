@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from itertools import pairwise
 
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.platform import Platform
-from results.errors import ResultError
-from results.front.front import Front
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
 
 
 def searched_platform(front: Front) -> Platform:

@@ -5,42 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from dse.tools.deploy.job import Job, Written
-from dse.tools.deploy.random_weights import give_random_weights
-from dse.tools.deploy.targets import Target
-from dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
-from dse.tools.deploy.write_models import SEED, write_entire, write_segments
-from results.deploy.deepstream_config import check_deepstream, deepstream_configs
-from results.deploy.deployment import Deployment, check_platform
-from results.deploy.nvpmodel_section import power_modes
-from results.deploy.onnxruntime_placement import (
+from paretosoc.dse.tools.deploy.job import Job, Written
+from paretosoc.dse.tools.deploy.random_weights import give_random_weights
+from paretosoc.dse.tools.deploy.targets import Target
+from paretosoc.dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
+from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
+from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
+from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.nvpmodel_section import power_modes
+from paretosoc.results.deploy.onnxruntime_placement import (
     annotate,
     placement_script,
     providers_document,
     unit_providers,
 )
-from results.deploy.openvino_affinities import affinity_script, check_openvino, unit_devices
-from results.deploy.sysfs_script import sysfs_script
-from results.deploy.tensorrt_version import (
+from paretosoc.results.deploy.openvino_affinities import (
+    affinity_script,
+    check_openvino,
+    unit_devices,
+)
+from paretosoc.results.deploy.sysfs_script import sysfs_script
+from paretosoc.results.deploy.tensorrt_version import (
     STRONGLY_TYPED,
     Version,
     tensorrt_version,
     version_notes,
 )
-from results.deploy.triton_config import (
+from paretosoc.results.deploy.triton_config import (
     VERSION,
     check_triton,
     has_engine,
     repository_files,
     triton_configs,
 )
-from results.deploy.trtexec_script import (
+from paretosoc.results.deploy.trtexec_script import (
     check_trtexec,
     precision_of,
     segment_engines,
     trtexec_script,
 )
-from sdf.onnx.parts import ModelPart
+from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE = "engines.sh"
 RUN_FILE = "run.py"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.files import file_in
-from results.deploy.deployment import Deployment
-from results.deploy.deployment_document import DeployedModel
-from results.deploy.nvpmodel_section import ModeCost
-from results.errors import ResultError
+from paretosoc.common.files import file_in
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.deploy.nvpmodel_section import ModeCost
+from paretosoc.results.errors import ResultError
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from results.errors import ResultError
-from sdf.onnx.parts import PartTensor
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import PartTensor
 
 FLOATS = {1: np.float32, 10: np.float16, 11: np.float64}
 INTEGERS = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.tools.deploy.check_onnx import Values, WrittenPart, run_model
-from dse.tools.deploy.random_weights import numpy_type, random_input
-from results.errors import ResultError
-from results.io.optional import optional_import
-from sdf.onnx.parts import ModelPart, PartTensor
+from paretosoc.dse.tools.deploy.check_onnx import Values, WrittenPart, run_model
+from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 
 ROUNDING = {"fp16": 2.0**-11, "int8": 1 / 254}
 """Largest error of one rounding by number format, as a share of a tensor's largest value: half a

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dse.tools.deploy.formats import FORMATS, Format
-from results.deploy.deployment import Deployment, check_platform
-from results.errors import ResultError
+from paretosoc.dse.tools.deploy.formats import FORMATS, Format
+from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.errors import ResultError
 
 Texts = Callable[[Sequence[Deployment]], list[str]]
 

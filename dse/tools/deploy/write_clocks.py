@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.files import read_file
-from dse.tools.analysis.power_modes import mode_costs
-from dse.tools.deploy.job import Job, Written
-from platforms.deployment import PowerModes
-from results.deploy.deployment import Deployment
-from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
-from results.deploy.nvpmodel_section import (
+from paretosoc.common.files import read_file
+from paretosoc.dse.tools.analysis.power_modes import mode_costs
+from paretosoc.dse.tools.deploy.job import Job, Written
+from paretosoc.platforms.deployment import PowerModes
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
+from paretosoc.results.deploy.nvpmodel_section import (
     ModeCost,
     mode_cost_words,
     nearest_mode,
     nvpmodel_section,
     power_modes,
 )
-from results.deploy.sysfs_script import sysfs_script
-from results.errors import ResultError
+from paretosoc.results.deploy.sysfs_script import sysfs_script
+from paretosoc.results.errors import ResultError
 
 NVPMODEL_FILE = "nvpmodel.conf"
 SYSFS_FILE = "set_clocks.sh"

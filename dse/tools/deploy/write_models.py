@@ -6,28 +6,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from dse.tools.deploy.check_onnx import (
+from paretosoc.dse.tools.deploy.check_onnx import (
     Equality,
     Values,
     WrittenPart,
     check_equality,
     check_formats,
 )
-from dse.tools.deploy.find_models import check_models, searched_model
-from dse.tools.deploy.job import Job
-from dse.tools.deploy.random_weights import give_random_weights
-from dse.tools.deploy.strong_types import (
+from paretosoc.dse.tools.deploy.find_models import check_models, searched_model
+from paretosoc.dse.tools.deploy.job import Job
+from paretosoc.dse.tools.deploy.random_weights import give_random_weights
+from paretosoc.dse.tools.deploy.strong_types import (
     ROUNDING,
     has_scales,
     kept_types,
     to_half,
     to_int8,
 )
-from results.deploy.deployment import Deployment, Segment
-from results.deploy.deployment_document import DeployedModel
-from results.deploy.network_files import NetworkFiles, network_files
-from sdf.catalogue.catalogue import ModelFile
-from sdf.onnx.parts import ModelPart, cut_model, save_part
+from paretosoc.results.deploy.deployment import Deployment, Segment
+from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.deploy.network_files import NetworkFiles, network_files
+from paretosoc.sdf.catalogue.catalogue import ModelFile
+from paretosoc.sdf.onnx.parts import ModelPart, cut_model, save_part
 
 Notes = list[str]
 SEED = 0

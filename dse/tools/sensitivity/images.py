@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.files import read_file
-from dse.errors import WorkloadError
-from dse.workload.options import parse_number
-from results.errors import ResultError
-from results.io.optional import optional_import
-from sdf.onnx.parts import PartTensor
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import parse_number
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.parts import PartTensor
 
 SUFFIXES = (".png", ".jpg", ".jpeg")
 _MODES = {1: "L", 3: "RGB"}

@@ -10,12 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
-from dse.tools.sensitivity.rewrite import Rewriter
-from dse.tools.sensitivity.samples import Sample
-from dse.tools.sensitivity.trained_model import TrainedModel
-from results.errors import ResultError
-from results.io.optional import optional_import
+from paretosoc.dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
+from paretosoc.dse.tools.sensitivity.rewrite import Rewriter
+from paretosoc.dse.tools.sensitivity.samples import Sample
+from paretosoc.dse.tools.sensitivity.trained_model import TrainedModel
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
 
 COLUMNS = ("network", "layer", "format", "loss_ppm", "metric")
 

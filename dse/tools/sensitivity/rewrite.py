@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from common.unfinished import temporary_folder
-from dse.tools.deploy.strong_types import CalibrationReader
-from dse.tools.sensitivity.samples import Sample
-from dse.tools.sensitivity.trained_model import TrainedModel
-from results.errors import ResultError
-from results.io.optional import optional_import
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.tools.deploy.strong_types import CalibrationReader
+from paretosoc.dse.tools.sensitivity.samples import Sample
+from paretosoc.dse.tools.sensitivity.trained_model import TrainedModel
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
 
 INT8, FP16 = "int8", "fp16"
 FORMATS = (INT8, FP16)

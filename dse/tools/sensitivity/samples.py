@@ -11,12 +11,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.array_files import read_array
-from dse.tools.deploy.random_weights import numpy_type, random_input
-from dse.tools.sensitivity import images
-from dse.tools.sensitivity.images import ImageScaling
-from results.errors import ResultError
-from sdf.onnx.parts import PartTensor
+from paretosoc.common.array_files import read_array
+from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
+from paretosoc.dse.tools.sensitivity import images
+from paretosoc.dse.tools.sensitivity.images import ImageScaling
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import PartTensor
 
 Sample = dict[str, NDArray[Any]]
 """An array for each input of the network."""

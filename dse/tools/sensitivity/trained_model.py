@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dse.tools.deploy.random_weights import take_fillings
-from results.errors import ResultError
-from sdf.catalogue.catalogue import model_file
-from sdf.onnx.importer import import_onnx_bytes, model_errors
-from sdf.onnx.parts import PartTensor, cut_model
+from paretosoc.dse.tools.deploy.random_weights import take_fillings
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.catalogue.catalogue import model_file
+from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_errors
+from paretosoc.sdf.onnx.parts import PartTensor, cut_model
 
 _QDQ_OPSET = 13
 """From it on Q/DQ nodes have a scale for each channel."""

@@ -8,14 +8,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fitness.calibration.csv_table import TableRow, read_table
-from fitness.profiles.import_report import ImportReport
-from fitness.profiles.profile_document import Document, Subject, add_part, new_document, rounded
-from fitness.profiles.profilers.demand_estimate import estimate_demand
-from fitness.profiles.profilers.tegrastats_log import emc_percent, parse_tegrastats
-from platforms.errors import PlatformError
-from platforms.platform import Platform
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.fitness.calibration.csv_table import TableRow, read_table
+from paretosoc.fitness.profiles.import_report import ImportReport
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    add_part,
+    new_document,
+    rounded,
+)
+from paretosoc.fitness.profiles.profilers.demand_estimate import estimate_demand
+from paretosoc.fitness.profiles.profilers.tegrastats_log import emc_percent, parse_tegrastats
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 COLUMNS = ("group", "layer", "gpu_gbps", "gpu_percent", "gpu_emc", "dla_emc")
 OPTIONAL = ("group", "layer", "gpu_gbps", "gpu_percent")

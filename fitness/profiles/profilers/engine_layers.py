@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from platforms.errors import PlatformError
-from platforms.io.exact_json import parse_exact
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import parse_exact
 
 _DUMP = re.compile(r'\s*\{\s*"')
 _SEPARATORS = re.compile(r"\\u001[efEF]|[\x1e\x1f]")

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from fitness.profiles.import_report import short_name
-from fitness.profiles.profilers.trtexec_profile import EngineRow
-from platforms.errors import PlatformError
+from paretosoc.fitness.profiles.import_report import short_name
+from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineRow
+from paretosoc.platforms.errors import PlatformError
 
 _COPY_NODE = re.compile(r"Reformatting CopyNode for (Input|Output) Tensor \d+ (?:to|from|for) (.*)")
 _REFORMATTER = re.compile(r"(.*) (input|output) reformatter \d+")

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from common.text import printable
-from common.units import PS_PER_US
-from platforms.errors import PlatformError
+from paretosoc.common.text import printable
+from paretosoc.common.units import PS_PER_US
+from paretosoc.platforms.errors import PlatformError
 
 _NODE = re.compile(r"(.*)_kernel_time")
 _RUN = "model_run"

@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import sqrt
 from statistics import stdev
 
-from common.units import PS_PER_MS
-from platforms.errors import PlatformError
-from platforms.io.exact_json import exact_decimal, parse_exact
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import exact_decimal, parse_exact
 
 _TITLE = "GPU Compute"
 _MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")

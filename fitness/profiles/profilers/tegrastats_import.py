@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fitness.profiles.import_report import ImportReport
-from fitness.profiles.profile_document import Document, Subject, add_part, new_document, rounded
-from fitness.profiles.profilers.demand_import import group_name
-from fitness.profiles.profilers.tegrastats_log import TegrastatsLog, board_mw, emc_percent
-from platforms.platform import Platform
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.fitness.profiles.import_report import ImportReport
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    add_part,
+    new_document,
+    rounded,
+)
+from paretosoc.fitness.profiles.profilers.demand_import import group_name
+from paretosoc.fitness.profiles.profilers.tegrastats_log import TegrastatsLog, board_mw, emc_percent
+from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
 def import_tegrastats(

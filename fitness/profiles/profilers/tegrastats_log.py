@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import fmean, median
 
-from platforms.errors import PlatformError
+from paretosoc.platforms.errors import PlatformError
 
 _MAX_LINE = 10_000
 """Characters; the longest lines that boards print have a few hundred."""

@@ -12,15 +12,15 @@ from fractions import Fraction
 from math import hypot
 from pathlib import Path
 
-from common.units import PS_PER_MS
-from fitness.calibration.csv_table import TableRow, read_table
-from fitness.profiles.import_report import ImportReport, ms_text
-from fitness.profiles.profile_document import Document, Subject, new_document, rounded
-from fitness.profiles.profilers.demand_import import group_name
-from fitness.profiles.profilers.run_times import RunTime, parse_run_time
-from platforms.errors import PlatformError
-from platforms.platform import Platform
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.calibration.csv_table import TableRow, read_table
+from paretosoc.fitness.profiles.import_report import ImportReport, ms_text
+from paretosoc.fitness.profiles.profile_document import Document, Subject, new_document, rounded
+from paretosoc.fitness.profiles.profilers.demand_import import group_name
+from paretosoc.fitness.profiles.profilers.run_times import RunTime, parse_run_time
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 COLUMNS = ("after", "from", "to", "base", "run")
 ERRORS = 2

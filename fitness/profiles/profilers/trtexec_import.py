@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from fitness.profiles.import_report import ImportReport, ms_text, short_name, unknown_parts
-from fitness.profiles.layer_names import LayerNames
-from fitness.profiles.measured_layers import LayerTime, joined
-from fitness.profiles.profile_document import Document, Subject, add_layer_times, new_document
-from fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
-from fitness.profiles.profilers.trtexec_profile import EngineProfile
-from platforms.errors import PlatformError
-from platforms.platform import Platform
-from results.io.plural import pluralize
+from paretosoc.fitness.profiles.import_report import (
+    ImportReport,
+    ms_text,
+    short_name,
+    unknown_parts,
+)
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.measured_layers import LayerTime, joined
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    add_layer_times,
+    new_document,
+)
+from paretosoc.fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
+from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.plural import pluralize
 
 
 def import_trtexec(

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from common.units import PS_PER_MS
-from fitness.profiles.import_report import short_name
-from platforms.errors import PlatformError
-from platforms.io.exact_json import exact_decimal, parse_exact
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.profiles.import_report import short_name
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import exact_decimal, parse_exact
 
 _NUMBER = r"-?[0-9][0-9.eE+-]*|-?nan|-?inf"
 _ENTRY = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fitness.profiles.vendors.table import Row, VendorTable, time_at_rate
-from platforms.errors import PlatformError
+from paretosoc.fitness.profiles.vendors.table import Row, VendorTable, time_at_rate
+from paretosoc.platforms.errors import PlatformError
 
 _NAME, _RATE, _BATCHED = "network name", "fps (batch size=1)", "fps (batch size=8)"
 _IMAGE = re.compile(r"\|\w+\|")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fitness.profiles.vendors.table import PS_PER_MS, Row, VendorTable, positive
-from platforms.errors import PlatformError
+from paretosoc.fitness.profiles.vendors.table import PS_PER_MS, Row, VendorTable, positive
+from paretosoc.platforms.errors import PlatformError
 
 PRECISIONS = {"float": "fp16", "w8a8": "int8"}
 """Number formats of the table that are number formats here; the NPU runs floats in FP16."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from fitness.profiles.vendors.table import Row, VendorTable, time_at_rate
-from platforms.errors import PlatformError
+from paretosoc.fitness.profiles.vendors.table import Row, VendorTable, time_at_rate
+from paretosoc.platforms.errors import PlatformError
 
 _NAME, _PRECISION = "model_name", "dtype"
 _RATE = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)

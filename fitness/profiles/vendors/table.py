@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fitness.profiles.layer_names import LayerNames
-from fitness.profiles.profile_document import Document, Subject, add_part, ms, new_document
-from platforms.errors import PlatformError
-from platforms.io.exact_json import exact_decimal
-from platforms.platform import Platform
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    add_part,
+    ms,
+    new_document,
+)
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import exact_decimal
+from paretosoc.platforms.platform import Platform
 
 PS_PER_MS = 10**9
 _PS_PER_S = 10**12

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from fitness.simulator.layout import Plan
-from fitness.simulator.tables import LANES, RecordArray, Tables, columns, ones, record, records
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.fitness.simulator.layout import Plan
+from paretosoc.fitness.simulator.tables import (
+    LANES,
+    RecordArray,
+    Tables,
+    columns,
+    ones,
+    record,
+    records,
+)
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
-    from results.problem.problem import Problem
+    from paretosoc.results.problem.problem import Problem
 
 SLOTS = 2
 """Networks that can run at the same time."""
@@ -113,7 +121,7 @@ def are_chains(problem: Problem) -> bool:
 
 def make_chains(problem: Problem, plan: Plan) -> Chains:
     """The tables of a problem for which :func:`are_chains` holds."""
-    from fitness.simulator.chains.two_chains import fill_costs
+    from paretosoc.fitness.simulator.chains.two_chains import fill_costs
 
     units = plan.units
     points = plan.contention.shape[1]

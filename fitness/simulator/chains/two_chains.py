@@ -13,22 +13,27 @@ exactly one group that runs, waits or is in transition. What makes it fast:
 
 import numpy as np
 
-from fitness.simulator.chains.chain_tables import (
+from paretosoc.fitness.simulator.chains.chain_tables import (
     LANES,
     LEAD_PS,
     SLOTS,
 )
-from fitness.simulator.contention import (
+from paretosoc.fitness.simulator.contention import (
     ceil_near,
     ceil_times,
     heavy_slope,
     lost_products,
     rate_after,
 )
-from fitness.simulator.jit import jit
-from fitness.simulator.lookup import clock_index, idle_power, network_priority, switch_domains
-from fitness.simulator.state import NEVER
-from fitness.simulator.vectors import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import (
+    clock_index,
+    idle_power,
+    network_priority,
+    switch_domains,
+)
+from paretosoc.fitness.simulator.state import NEVER
+from paretosoc.fitness.simulator.vectors import (
     all_lanes,
     as_floats,
     as_integers,
@@ -39,7 +44,7 @@ from fitness.simulator.vectors import (
     put,
     where,
 )
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 
 @jit

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sdf.onnx.nodes import FLOAT, Node, Shape, Tensor
-from sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input, weight_input
+from paretosoc.sdf.onnx.nodes import FLOAT, Node, Shape, Tensor
+from paretosoc.sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input, weight_input
 
 OPERATORS = frozenset({"Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention"})
 """Of the contributed domain."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdf.errors import GraphError
-from sdf.layer import Window
-from sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor
-from sdf.onnx.operators.einsum import einsum
-from sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN
-from sdf.onnx.operators.windows import pooling_window, slide, slide_back, window_of
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import Window
+from paretosoc.sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor
+from paretosoc.sdf.onnx.operators.einsum import einsum
+from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN
+from paretosoc.sdf.onnx.operators.windows import pooling_window, slide, slide_back, window_of
 
 Inputs = Sequence[Tensor | None]
 Typed = tuple[Shape, int]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from sdf.errors import GraphError
+from paretosoc.sdf.errors import GraphError
 
 Shape = tuple[int, ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from sdf.onnx.nodes import INT64, Node, Shape, axis_in
-from sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input
+from paretosoc.sdf.onnx.nodes import INT64, Node, Shape, axis_in
+from paretosoc.sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input
 
 
 def concat(node: Node, inputs: Inputs) -> list[Typed]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdf.layer import LayerKind
+from paretosoc.sdf.layer import LayerKind
 
 CONTROL_FLOW = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 """Operators that hold graphs of their own. An ``If`` is resolved if its condition follows from

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sdf.layer import LayerKind
-from sdf.onnx.nodes import Node, dtype_of
-from sdf.onnx.operators import compute_shapes as compute
-from sdf.onnx.operators import layout_shapes as layout
-from sdf.onnx.operators.attention import contributed_attention
-from sdf.onnx.operators.compute_shapes import Inputs, Typed
-from sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.nodes import Node, dtype_of
+from paretosoc.sdf.onnx.operators import compute_shapes as compute
+from paretosoc.sdf.onnx.operators import layout_shapes as layout
+from paretosoc.sdf.onnx.operators.attention import contributed_attention
+from paretosoc.sdf.onnx.operators.compute_shapes import Inputs, Typed
+from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of
 
 DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Compress", "Unique"})
 """Operators with data-dependent numbers of output elements; the largest is taken."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdf.errors import GraphError
-from sdf.layer import Window
-from sdf.onnx.nodes import Node, Shape
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import Window
+from paretosoc.sdf.onnx.nodes import Node, Shape
 
 
 def window_of(node: Node, spatial: Shape, kernel: Shape, groups: int = 1) -> Window:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dse
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
+import paretosoc as dse
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
 
 NETWORKS = ["inception_v1", "squeezenet"]
 PLATFORM = "jetson-agx-xavier"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import dse
-from dse.api import pipeline
-from dse.api.pipeline import (
+import paretosoc as dse
+from paretosoc.dse.api import pipeline
+from paretosoc.dse.api.pipeline import (
     PICTURE_SECONDS,
     PICTURE_SHARE,
     SEARCH_SHARE,

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.baselines import budgeted_path
-from dse.baselines.axonn import AxoNN
-from dse.baselines.budgeted_path import Layer, fastest_path
-from dse.baselines.evaluate_all import baseline_points
-from dse.baselines.gpu_only import GpuOnly
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
+from paretosoc.dse.baselines import budgeted_path
+from paretosoc.dse.baselines.axonn import AxoNN
+from paretosoc.dse.baselines.budgeted_path import Layer, fastest_path
+from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.baseline_problems import ALONE, CHAINS, problems
 
 

@@ -9,18 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
-from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.certificate.verify.checks import Verdict
-from dse.certificate.verify.verify import verify
-from dse.search.optimizers.initial_population import initial_population
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.export.result_folder import read_results, write_results
-from results.plots.baselines import baseline_marks
-from results.plots.front import draw_front
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
+from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
+from paretosoc.dse.certificate.verify.checks import Verdict
+from paretosoc.dse.certificate.verify.verify import verify
+from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.plots.baselines import baseline_marks
+from paretosoc.results.plots.front import draw_front
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.baseline_problems import CHAINS, problems
 from tests.support.problems.random_spaces import random_limited_problem
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape
-from dse.baselines.evaluate_all import BASELINES, baseline_points
-from dse.baselines.gpu_and_dsa import GpuAndDsa
-from dse.baselines.gpu_only import GpuOnly
-from dse.baselines.h2h import H2h
-from dse.baselines.herald import Herald
-from dse.baselines.mensa import Mensa
-from dse.search.driver import Budget, search
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points
+from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
+from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.baselines.h2h import H2h
+from paretosoc.dse.baselines.herald import Herald
+from paretosoc.dse.baselines.mensa import Mensa
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.baseline_problems import CHAINS, mapping_of, plain_makespan, problems
 from tests.support.problems.random_spaces import (
     assert_inside,

@@ -9,18 +9,18 @@ import pytest
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from dse.baselines.evaluate_all import BASELINES, baseline_points, method_of
-from dse.baselines.one_format import OneFormat, formats_of, in_one_format
-from dse.problem.build import BuiltProblem, build_problem
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import design_of
-from platforms.io.platform_file import load_platform
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem_check import check_problem
+from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, method_of
+from paretosoc.dse.baselines.one_format import OneFormat, formats_of, in_one_format
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import design_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem_check import check_problem
 from tests.support.problems.random_spaces import random_limited_problem
 
 ORIN = load_platform("jetson-agx-orin")

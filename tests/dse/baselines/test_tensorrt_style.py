@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.baselines.base import gpu_of
-from dse.baselines.evaluate_all import baseline_points
-from dse.baselines.tensorrt_style import TensorRtStyle
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.baselines.base import gpu_of
+from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.baselines.tensorrt_style import TensorRtStyle
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.baseline_problems import CHAINS, problems
 
 

@@ -10,18 +10,18 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from common.deadline import Deadline
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import SearchProgress, find_front
-from dse.certificate.fastest import FastestResult, find_fastest
-from fitness.objectives import make_outcomes
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.front.proof_tree import tree_bytes
-from results.problem.execution import Pipeline
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem, ProblemDomain
+from paretosoc.common.deadline import Deadline
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.branch_and_bound import SearchProgress, find_front
+from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemDomain
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import certificate as benchmark
 from benchmarks.oracles.job_shop import has_solver, solve_job_shop
-from common.units import PS_PER_NS
+from paretosoc.common.units import PS_PER_NS
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 SMALL = benchmark.Instance(

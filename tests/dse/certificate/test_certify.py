@@ -13,35 +13,35 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate import cover as smt_cover
-from dse.certificate import strategy
-from dse.certificate.certify import (
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate import cover as smt_cover
+from paretosoc.dse.certificate import strategy
+from paretosoc.dse.certificate.certify import (
     Limits,
     certify,
     default_nodes,
     prove,
 )
-from dse.certificate.fastest import find_fastest
-from dse.certificate.preconditions import certified_column
-from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.verify import exit_status
-from dse.errors import InternalError
-from dse.space.members import make_members
-from dse.workload.options import Options
-from fitness.check.tree import TreeReport
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.export.result_folder import read_certificate, read_results, write_results
-from results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
-from results.front.certificate_file import certificate_bytes, certificate_from_bytes
-from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.front.front_check import check_front
-from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
-from results.problem.objectives import Objective, ObjectiveKind
-from results.text.space_description import describe_space
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.certificate.verify import verify as verifying
+from paretosoc.dse.certificate.verify.verify import exit_status
+from paretosoc.dse.errors import InternalError
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.check.tree import TreeReport
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_certificate, read_results, write_results
+from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
+from paretosoc.results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.front_check import check_front
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.text.space_description import describe_space
 from tests.support.explored import explore
 from tests.support.problems.random_spaces import NOTHING, space_of
 
@@ -232,7 +232,7 @@ def test_a_large_tree_gets_no_second_opinion(
     front: Front, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     whole = proved(front)
-    monkeypatch.setattr(f"dse.certificate.certify.{limit}", 100)
+    monkeypatch.setattr(f"paretosoc.dse.certificate.certify.{limit}", 100)
     done = proved(front)
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == optimum_of(front)
@@ -249,7 +249,7 @@ def test_a_tree_that_does_not_hold_is_reported(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = TreeReport("part 0: node 7 is not closed by members", {})
-    monkeypatch.setattr("dse.certificate.certify.check_tree", lambda *_, **__: report)
+    monkeypatch.setattr("paretosoc.dse.certificate.certify.check_tree", lambda *_, **__: report)
     with pytest.raises(InternalError, match="does not hold: part 0: node 7"):
         proved(front)
 
@@ -259,7 +259,7 @@ def test_lemmas_that_leave_a_point_out_are_reported(
 ) -> None:
     left_over = front.members[-1].design
     answer = smt_cover.CoverResult("sat", "z3 0", 1.5, left_over)
-    monkeypatch.setattr("dse.certificate.certify.prove_cover", lambda *_, **__: answer)
+    monkeypatch.setattr("paretosoc.dse.certificate.certify.prove_cover", lambda *_, **__: answer)
     with pytest.raises(InternalError, match="leave out a design point"):
         proved(front)
 
@@ -268,7 +268,7 @@ def test_a_solver_without_an_answer_is_not_named(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = smt_cover.CoverResult("unknown", "z3 0", 1.5)
-    monkeypatch.setattr("dse.certificate.certify.prove_cover", lambda *_, **__: answer)
+    monkeypatch.setattr("paretosoc.dse.certificate.certify.prove_cover", lambda *_, **__: answer)
     done = proved(front)
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.certificate.solvers == ()

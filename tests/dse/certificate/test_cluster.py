@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from dse.api.front import Front
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import ExactResult, find_front
-from dse.certificate.subtree_search import SearchedSlice, search_slice
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from results.front.certificate import CertificateStatus
-from results.front.proof_tree import tree_bytes
-from results.problem.problem import Problem
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.dse.certificate.subtree_search import SearchedSlice, search_slice
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.proof_tree import tree_bytes
+from paretosoc.results.problem.problem import Problem
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support" / "proofs"

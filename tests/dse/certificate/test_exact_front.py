@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from common.arrays import IntArray
-from common.units import PPM
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
-from fitness.check.target import LemmaTarget
-from fitness.objectives import make_outcomes
-from results.errors import ResultError
-from results.front.dominance import non_dominated
-from results.problem.execution import ExecutionModel, OneFrame, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PPM
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, Incumbents, find_front
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.certificate.fastest import find_fastest
-from fitness.check.target import LemmaTarget
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem, size_of
 from tests.support.proofs.lemmas import failing_lemmas, faults, leaves_of
 

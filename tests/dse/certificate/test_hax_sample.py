@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from dse.certificate.fastest import find_fastest
-from fitness.check.target import LemmaTarget
-from fitness.reference import timeline as plain_timeline
-from results.front.certificate import LemmaTable
-from results.problem.problem import DesignPoint
+from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.results.front.certificate import LemmaTable
+from paretosoc.results.problem.problem import DesignPoint
 from tests.support.proofs.lemmas import faults, leaves_of
 
 PRINTED = DATA.with_name("hax_printed_schedule.json")

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.cover import cover_smtlib, prove_cover
-from fitness.branch_and_bound import choices
-from fitness.check.leaves import most_lemmas
-from fitness.check.target import LemmaTarget
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
-from results.problem.interchangeable import interchangeable_before
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.fitness.branch_and_bound import choices
+from paretosoc.fitness.check.leaves import most_lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import (
     NOTHING,
     random_limited_problem,

@@ -12,14 +12,14 @@ import numpy as np
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from dse.certificate.branch_and_bound import ExactResult, find_front
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
 from tests.support.problems.random_spaces import (
     random_limited_problem,
     random_power_problem,

@@ -14,17 +14,17 @@ import pytest
 
 from benchmarks.problems.number_formats import with_formats, with_twin
 from benchmarks.problems.reference_problem import reference_problem
-from dse.certificate.branch_and_bound import ExactResult, find_front
-from dse.certificate.preconditions import Goal, provable
-from fitness.check.leaves import leaf_table
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
-from results.problem.interchangeable import interchangeable_before
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.dse.certificate.preconditions import Goal, provable
+from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
 from tests.support.problems.random_spaces import (
     random_limited_problem,
     random_power_problem,

@@ -16,15 +16,15 @@ from benchmarks.problems.enumerated.space import all_designs
 from benchmarks.problems.memory import most_bytes, with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.certificate.branch_and_bound import find_front
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import design_of
-from results.front.dominance import non_dominated
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
 
 PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_POOLS", "100"))
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(2, 3), points=(1, 2), phases=True)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.fastest import FastestResult, find_fastest
-from dse.certificate.subtree import Subtree, tree_of_subtrees
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree
-from results.front.proof_tree import tree_bytes, tree_from_bytes
-from results.problem.problem import Problem
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.results.front.proof_tree import tree_bytes, tree_from_bytes
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_limited_problem
 from tests.support.proofs.lemmas import leaves_of
 

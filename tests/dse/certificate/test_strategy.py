@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from common.deadline import Deadline
-from dse.certificate import strategy
-from dse.certificate.boxes.search import BoxSearch
-from dse.certificate.certify import Limits
-from dse.certificate.preconditions import Goal
-from dse.certificate.seed_front import seed_front
-from dse.certificate.strategy import prove_front
-from dse.certificate.subtree_search import Threads
-from dse.space.design_space import DesignSpace
-from fitness.bound_checker.check import CheckedBounds
-from fitness.bound_checker.inequality import Structure
-from fitness.simulate import row_of
-from results.front.certificate import CertificateStatus
-from results.front.dominance import non_dominated
+from paretosoc.common.deadline import Deadline
+from paretosoc.dse.certificate import strategy
+from paretosoc.dse.certificate.boxes.search import BoxSearch
+from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.certificate.subtree_search import Threads
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.fitness.bound_checker.inequality import Structure
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.dominance import non_dominated
 
 
 @pytest.fixture(scope="module")

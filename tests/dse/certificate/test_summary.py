@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from dse.certificate.summary import describe_claim, describe_claims
-from results.export.result_folder import read_results
-from results.front.certificate import CertificateStatus
-from results.front.front import BoundSummary, CertificateSummary
-from results.problem.objectives import Objective, ObjectiveKind, bound_value
+from paretosoc.dse.certificate.summary import describe_claim, describe_claims
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.front import BoundSummary, CertificateSummary
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, bound_value
 
 NAMES = ("latency_ps", "energy_fj")
 WHOLE = CertificateSummary(

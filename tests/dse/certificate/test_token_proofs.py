@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from results.export.result_folder import read_results
-from results.front.certificate import CertificateStatus
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.certificate import CertificateStatus
 
 ANSWER = """\
 networks:

@@ -12,13 +12,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import ExactResult, find_front
-from fitness.check.target import LemmaTarget
-from results.errors import ResultError
-from results.front.node_kinds import MEMBERS, PART, SPLIT
-from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
-from results.problem.problem import Problem
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.node_kinds import MEMBERS, PART, SPLIT
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_exact_front import problems, vectors_of, within
 from tests.support.problems.random_spaces import size_of, space_of
 from tests.support.proofs.changed_trees import change_bytes, change_tree

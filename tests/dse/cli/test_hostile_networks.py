@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-import dse as library
-from dse.errors import WorkloadError
-from dse.workload.find_network import find_network
-from sdf.catalogue.catalogue import load_network
-from sdf.errors import GraphError
+import paretosoc as library
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.find_network import find_network
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.errors import GraphError
 
 HOSTILE = ["a\0b", "squeezenet\n", "\x1b[2J", "\u202e", "", "*", "*2", "squeezenet*0", "..", "/"]
 HOSTILE += ["squeezenet ", " squeezenet", "squeezenet,vgg19", "x" * 300]

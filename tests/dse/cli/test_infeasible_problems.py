@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from results.export.result_folder import read_results
+from paretosoc.results.export.result_folder import read_results
 
 PAIR = ("explore", "inception_v1", "resnet101", "-p", "jetson-agx-orin", "--groups", "6", "-q")
 FEW = ("--max-evaluations", "300", "--no-certify")

@@ -86,7 +86,7 @@ def model() -> bytes:
 
 def documents() -> dict[str, tuple[str, bytes, Callable[[Path], list[Any]]]]:
     """Of each format the name of a file, a sound one, and the command that reads it."""
-    platform = files("platforms.data").joinpath("jetson-tx2.json").read_bytes()
+    platform = files("paretosoc.platforms.data").joinpath("jetson-tx2.json").read_bytes()
     imported = ["-n", "squeezenet", "-p", XAVIER, "--at", "max"]
     evaluated = ["evaluate", "squeezenet", "-p", XAVIER, "--groups", "3"]
     return {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
 
 
 @dataclass(frozen=True)

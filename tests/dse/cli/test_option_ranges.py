@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 import typer
 
-from dse.cli.commands import COMMANDS
-from dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
+from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
 
 
 def entries(commands):
@@ -28,7 +28,7 @@ def numbers():
     found = {}
     for module in sorted({entry.module for entry in entries(COMMANDS)}):
         app = typer.Typer()
-        import_module(f"dse.cli.{module}").register(app)
+        import_module(f"paretosoc.dse.cli.{module}").register(app)
         for function in functions(app):
             for name, parameter in signature(function, eval_str=True).parameters.items():
                 kind, *more = get_args(parameter.annotation) or [parameter.annotation]
@@ -83,7 +83,9 @@ def test_the_largest_numbers_are_taken(dse, tmp_path):
 
 def test_campaigns_have_no_wider_ranges():
     """What a campaign's file may say, an option may say."""
-    schema = json.loads((resources.files("dse.inputs.data") / "campaign.schema.json").read_text())
+    schema = json.loads(
+        (resources.files("paretosoc.dse.inputs.data") / "campaign.schema.json").read_text()
+    )
     kinds = schema["$defs"]
     assert kinds["groups"]["maximum"] <= MAX_SIZE
     assert kinds["max_transitions"]["maximum"] <= MAX_SIZE

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.cli.shared.goal_options import GoalOptions
-from dse.cli.shared.space_options import SpaceOptions
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.space.mapping_file import mapping_from_document, row_of_mapping
-from dse.workload.options import Options
-from dse.workload.parse_options import make_options, with_dimensions
-from dse.workload.workload import workload_of
-from platforms.io.platform_file import load_platform
-from results.costs.costs_file import costs_from_bytes, costs_to_document
-from results.errors import ResultError
-from results.export.result_folder import read_results
+from paretosoc.dse.cli.shared.goal_options import GoalOptions
+from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.space.mapping_file import mapping_from_document, row_of_mapping
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.parse_options import make_options, with_dimensions
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.costs_file import costs_from_bytes, costs_to_document
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 def shell(tail, *arguments, **variables):
     """Run a command in a shell that ends with redirections."""
-    command = [sys.executable, "-m", "dse", *map(str, arguments)]
+    command = [sys.executable, "-m", "paretosoc", *map(str, arguments)]
     script = ["sh", "-c", f'"$@" {tail}', "sh", *command]
     env = {**os.environ, **variables}
     return subprocess.run(script, capture_output=True, text=True, check=False, env=env)
@@ -54,7 +54,7 @@ def test_limits_of_the_system_are_no_internal_errors(dse, monkeypatch, error, me
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("dse.cli.main.app", fail)
+    monkeypatch.setattr("paretosoc.dse.cli.main.app", fail)
     done = dse("show")
     assert done.status == 2
     assert done.err.startswith(message)

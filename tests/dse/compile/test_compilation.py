@@ -6,14 +6,14 @@ import sys
 import numba
 import pytest
 
-import dse.certificate.strategy as proving
-from common.deadline import Deadline
-from dse.certificate.certify import Limits
-from dse.compile import load as compilation
-from dse.engines import explore as exploring
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from fitness.warm_up import smallest_problem
+import paretosoc.dse.certificate.strategy as proving
+from paretosoc.common.deadline import Deadline
+from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.compile import load as compilation
+from paretosoc.dse.engines import explore as exploring
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.warm_up import smallest_problem
 from tests.support.explored import explore
 
 
@@ -50,11 +50,11 @@ def test_nothing_more_is_loaded_for_a_search():
 import gc
 from numba.core.dispatcher import Dispatcher
 from benchmarks.problems.reference_problem import reference_problem
-from dse.compile.load import load_search_code
-from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
+from paretosoc.dse.compile.load import load_search_code
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
 
 def signatures():
     kernels = [entry for entry in gc.get_objects() if isinstance(entry, Dispatcher)]
@@ -75,9 +75,9 @@ def test_number_formats_need_no_machine_code_of_their_own():
     code = """
 import numpy as np
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from fitness.simulate import Kernel, make_evaluator
+from paretosoc.fitness.simulate import Kernel, make_evaluator
 from benchmarks.problems.number_formats import with_formats
-from fitness.simulator.chains.two_chains import evaluate_chains
+from paretosoc.fitness.simulator.chains.two_chains import evaluate_chains
 
 rng = np.random.default_rng(1)
 plain = random_problem(rng, RandomShape(networks=(2, 2), graphs=False, waiting=False))
@@ -110,13 +110,13 @@ def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch,
 def test_nothing_more_is_loaded_for_a_proof():
     code = """
 from benchmarks.problems.reference_problem import reference_problem
-from dse.compile.load import load_proof_code
-from dse.certificate.branch_and_bound import Incumbents, find_front
-from fitness.branch_and_bound.search import begin_subtree, search_nodes
-from fitness.branch_and_bound.archive import is_fathomed, insert_member
-from fitness.check import LemmaTarget
-from fitness.check.tree import check_tree
-from fitness.check.walk import check_part
+from paretosoc.dse.compile.load import load_proof_code
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
+from paretosoc.fitness.branch_and_bound.search import begin_subtree, search_nodes
+from paretosoc.fitness.branch_and_bound.archive import is_fathomed, insert_member
+from paretosoc.fitness.check import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.check.walk import check_part
 
 def loaded():
     return [len(kernel.signatures) for kernel in (search_nodes, begin_subtree, is_fathomed,

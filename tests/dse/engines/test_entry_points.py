@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dse.engines import optimizer_registry
-from dse.engines.optimizer_registry import BUILT_IN, optimizer_named, optimizer_names
-from dse.errors import WorkloadError
+from paretosoc.dse.engines import optimizer_registry
+from paretosoc.dse.engines.optimizer_registry import BUILT_IN, optimizer_named, optimizer_names
+from paretosoc.dse.errors import WorkloadError
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,7 +30,16 @@ def test_an_installed_package_adds_an_engine(tmp_path):
     (metadata / "entry_points.txt").write_text(
         f"[{optimizer_registry.ENTRY_POINTS}]\n{name} = {target}\n"
     )
-    command = [sys.executable, "-m", "dse", "explore", "alexnet", "-p", "jetson-agx-xavier", "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "paretosoc",
+        "explore",
+        "alexnet",
+        "-p",
+        "jetson-agx-xavier",
+        "-q",
+    ]
     command += ["--groups", "3", "--engine", "hill-climber", "--max-evaluations", "300"]
     paths = [str(site), str(ROOT), os.environ.get("PYTHONPATH", "")]
     subprocess.run(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.inputs.yaml_loader import parse_yaml
-from platforms.io.exact_json import parse_exact
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
+from paretosoc.platforms.io.exact_json import parse_exact
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)

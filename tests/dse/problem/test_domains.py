@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.problem.domains import clocks_at, ladder_point, problem_domains
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.domains import clocks_at, ladder_point, problem_domains
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from paretosoc.platforms.io.platform_file import load_platform
 
 XAVIER = load_platform("jetson-agx-xavier")
 LADDER = [114_750, 216_750, 675_750]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from dse.errors import WorkloadError
-from dse.problem.execution import check_objectives, choose_execution
-from dse.workload.options import Options, ThroughputModel
-from dse.workload.workload import Workload, workload_of
-from dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
-from results.problem.execution import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.execution import check_objectives, choose_execution
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.workload import Workload, workload_of
+from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     FreeRunning,
@@ -23,7 +23,7 @@ from results.problem.execution import (
     Periodic,
     Pipeline,
 )
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 PAIR = workload_of(["alexnet", "squeezenet"])
 LATENCY, THROUGHPUT = ("latency",), ("throughput",)

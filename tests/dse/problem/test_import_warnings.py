@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dse.api.problem import Problem
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.platforms.io.platform_file import load_platform
 
 XAVIER = load_platform("jetson-agx-xavier")
 MODELS = Path(__file__).parents[2] / "data/models"

@@ -15,17 +15,23 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from common.arrays import IntArray
-from dse.certificate.branch_and_bound import find_front
-from dse.problem.int64_bounds import check_magnitudes
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.problem.execution import ChannelUse, FreeRunning, OneFrame, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import MemoryPool, Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import (
+    ChannelUse,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import MemoryPool, Problem
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import dse
-from dse.errors import InfeasibleError, WorkloadError
-from platforms.errors import PlatformError
-from results.problem.objectives import ObjectiveKind
-from sdf.grouping.activations import held_activation_elements
-from sdf.grouping.cuts import layers_of
+import paretosoc as dse
+from paretosoc.dse.errors import InfeasibleError, WorkloadError
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.sdf.grouping.activations import held_activation_elements
+from paretosoc.sdf.grouping.cuts import layers_of
 
 SOURCE: dict[str, str] = {"source": "datasheet", "status": "assumed"}
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
@@ -153,7 +153,7 @@ def test_a_split_network_is_loaded_by_each_unit_that_loads_whole_networks(board)
     rows = np.concatenate((split, [0] * len(whole.domains)))[None]
 
     def held(numeric):
-        from fitness.objectives import make_outcomes
+        from paretosoc.fitness.objectives import make_outcomes
 
         return int(make_outcomes(numeric)(rows).objectives[0, memory])
 

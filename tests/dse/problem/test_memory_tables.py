@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import dse
-from dse.errors import InfeasibleError, WorkloadError
-from platforms.io.platform_file import load_platform
-from sdf.grouping.activations import peak_activation_elements
+import paretosoc as dse
+from paretosoc.dse.errors import InfeasibleError, WorkloadError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.grouping.activations import peak_activation_elements
 
 PARAMETERS = {"fp16": 2, "int8": 1}
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from dse.errors import WorkloadError
-from dse.problem import network_tables
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem import network_tables
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.platforms.io.platform_file import load_platform
 
 XAVIER = load_platform("jetson-agx-xavier")
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.errors import WorkloadError
-from dse.problem.build import BuiltProblem, build_problem
-from dse.workload.options import Options, ThroughputModel
-from dse.workload.workload_file import workload_from
-from fitness.profiles.loss_table import load_losses
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.profiles.loss_table import load_losses
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import problem_bytes
 
 ORIN = load_platform("jetson-agx-orin")
 NETWORKS = ("alexnet", "mobilenet_v2")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from results.export.result_folder import read_results
-from results.problem.execution import OneFrame, Periodic, Pipeline
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 
 SCRIPT = Path(__file__).parents[2] / "support" / "recompute_front.py"
 NETWORKS = ("inception_v1", "squeezenet")
@@ -27,7 +27,7 @@ def load_script():
 @pytest.fixture
 def explored(dse, tmp_path, capsys, monkeypatch):
     """Explores, lets the script recompute everything, and returns the front; no pictures."""
-    monkeypatch.setattr("results.export.result_folder.front_pictures", lambda *_: {})
+    monkeypatch.setattr("paretosoc.results.export.result_folder.front_pictures", lambda *_: {})
 
     def call(platform, *options):
         folder = tmp_path / "run"

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.errors import WorkloadError
-from dse.problem.build import BuiltProblem, build_problem
-from dse.problem.phases import growing_costs
-from dse.workload.options import Options
-from dse.workload.workload import Workload, WorkloadNetwork
-from dse.workload.workload_check import check_workload
-from fitness.cost_model.tables import CostOrigin
-from fitness.costs.transitions import passing_ps
-from platforms.io.platform_file import load_platform
-from results.problem.objectives import Objective, ObjectiveKind
-from sdf.catalogue.language_models import LANGUAGE_MODELS
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.problem.phases import growing_costs
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.costs.transitions import passing_ps
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS
 
 MODEL, PROMPT, TOKENS = "smollm-135m", 96, 33
 RK3588 = load_platform("rk3588")

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.search.archive import Archive
-from fitness.objectives import Outcomes
-from results.front.dominance import non_dominated
+from paretosoc.dse.search.archive import Archive
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.front.dominance import non_dominated
 
 
 @settings(max_examples=150, deadline=None)

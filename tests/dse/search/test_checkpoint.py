@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from dse.cli.main import run
-from dse.engines.optimizer_registry import optimizer_named, optimizer_names
-from dse.errors import WorkloadError
-from dse.search.checkpoint import CheckpointFile, Identity
-from dse.search.driver import Budget, StoppedBy, search
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.errors import ResultError
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.engines.optimizer_registry import optimizer_named, optimizer_names
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
+from paretosoc.dse.search.driver import Budget, StoppedBy, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
 from tests.support.explored import explore
 from tests.support.problems.pipeline_spaces import with_throughput
 from tests.support.problems.small_spaces import small_space
@@ -126,9 +126,9 @@ def front_of(checkpoint=None):
 def test_kill_9_and_resume(tmp_path):
     state = tmp_path / "state"
     code = (
-        "import sys, pathlib, dse.search.checkpoint\n"
+        "import sys, pathlib, paretosoc.dse.search.checkpoint\n"
         "from tests.dse.search.test_checkpoint import front_of\n"
-        "dse.search.checkpoint.SECONDS_BETWEEN = 0.0\n"
+        "paretosoc.dse.search.checkpoint.SECONDS_BETWEEN = 0.0\n"
         "front_of(pathlib.Path(sys.argv[1]))"
     )
     for _ in range(2):

@@ -11,26 +11,26 @@ from typing import Any
 
 import pytest
 
-from dse.certificate.preconditions import check_provable
-from dse.cli.main import run
-from dse.engines.explore import default_evaluations
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.workload.options import Options, ThroughputModel
-from dse.workload.per_network import DEADLINE
-from dse.workload.workload import workload_of
-from dse.workload.workload_file import read_workload
-from fitness.execution import schedule_of, scheduled
-from platforms.io.platform_file import load_platform
-from results.errors import ResultError
-from results.export.report import report_html
-from results.export.result_folder import read_results
-from results.plots.gantt import draw_gantt
-from results.plots.style import picture_settings
-from results.problem.execution import FreeRunning, Pipeline
-from results.text.free_running import describe_shown_part
-from results.text.power_bandwidth_trace import activity
-from results.text.schedule import stretches
+from paretosoc.dse.certificate.preconditions import check_provable
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.engines.explore import default_evaluations
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.per_network import DEADLINE
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.dse.workload.workload_file import read_workload
+from paretosoc.fitness.execution import schedule_of, scheduled
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.report import report_html
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.plots.gantt import draw_gantt
+from paretosoc.results.plots.style import picture_settings
+from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.text.free_running import describe_shown_part
+from paretosoc.results.text.power_bandwidth_trace import activity
+from paretosoc.results.text.schedule import stretches
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 ASKED = ("throughput", "power", "efficiency")

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from dse.search.archive import Archive
-from dse.search.driver import MIN_PART, Budget, StoppedBy, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.design_space import DesignSpace
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
+from paretosoc.dse.search.archive import Archive
+from paretosoc.dse.search.driver import MIN_PART, Budget, StoppedBy, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
 from tests.support.problems.small_spaces import enumerated, exact_front, small_space
 
 
@@ -56,7 +56,7 @@ def test_no_part_is_begun_that_would_end_after_the_time_limit(monkeypatch):
     space = small_space(1)
     judged = make_outcomes(space.problem)
     now = [100.0]
-    monkeypatch.setattr("dse.search.driver.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("paretosoc.dse.search.driver.time.monotonic", lambda: now[0])
 
     def slow(rows):
         now[0] += len(rows)
@@ -72,7 +72,7 @@ def test_a_time_limit_is_used_up_to_the_last_batch_that_fits(monkeypatch):
     space = DesignSpace(reference_problem())
     judged = make_outcomes(space.problem)
     now = [100.0]
-    monkeypatch.setattr("dse.search.driver.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("paretosoc.dse.search.driver.time.monotonic", lambda: now[0])
 
     def slow(rows):
         now[0] += len(rows) / 1000

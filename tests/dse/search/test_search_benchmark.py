@@ -8,9 +8,9 @@ import pytest
 import benchmarks.search as benchmark
 from benchmarks.problems.reference_problem import reference_problem
 from benchmarks.problems.search_problems import SearchProblem, reference_front
-from dse.certificate.branch_and_bound import find_front
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.optimizers.pymoo_adapters import stock_nsga2
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
 
 
 def test_the_front_in_the_file_is_what_branch_and_bound_finds():

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.certificate.preconditions import check_provable
-from dse.search.driver import Budget, search
-from dse.search.optimizers.exhaustive import ExhaustiveEngine
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.design_space import DesignSpace, ranked
-from dse.space.neighbourhood import neighbours
-from dse.space.operators import mutate, segment_crossover
-from fitness.objectives import make_outcomes
-from fitness.simulate import design_of, row_of
-from results.errors import ResultError
-from results.problem.arithmetic import PRIORITY_LEVELS
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_check import check_problem
+from paretosoc.dse.certificate.preconditions import check_provable
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.exhaustive import ExhaustiveEngine
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace, ranked
+from paretosoc.dse.space.neighbourhood import neighbours
+from paretosoc.dse.space.operators import mutate, segment_crossover
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import design_of, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_check import check_problem
 from tests.support.problems.small_spaces import exact_front
 
 SHAPE = RandomShape(networks=(2, 3), groups=(1, 2), units=(1, 2), points=(1, 2))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from dse.errors import DseError
-from dse.server.mcp_server import Tools
-from dse.server.workspace import Workspace
+from paretosoc.dse.errors import DseError
+from paretosoc.dse.server.mcp_server import Tools
+from paretosoc.dse.server.workspace import Workspace
 from tests.support.result_folders import files
 
 PAIR: dict[str, Any] = {"networks": ["squeezenet"], "platform": "jetson-agx-xavier", "groups": 2}

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dse.cli.main import run
-from dse.errors import DseError
-from dse.server.workspace import Workspace
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.errors import DseError
+from paretosoc.dse.server.workspace import Workspace
 
 PAIR = {"networks": ["alexnet", "squeezenet"], "platform": "jetson-agx-xavier", "groups": 3}
 
@@ -20,7 +20,7 @@ PAIR = {"networks": ["alexnet", "squeezenet"], "platform": "jetson-agx-xavier", 
 def call(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     """Results of tools, called one after the other."""
     mcp = pytest.importorskip("mcp", reason="mcp is not installed")
-    from dse.server.mcp_server import make_server
+    from paretosoc.dse.server.mcp_server import make_server
 
     async def session() -> list[Any]:
         async with mcp.Client(make_server(Workspace(folder))) as client:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.search.optimizers.initial_population import heuristic_seeds, initial_population
-from dse.space.design_space import DesignSpace, unique_rows
-from dse.space.neighbourhood import count_neighbours, neighbours
-from dse.space.operators import mutate, segment_crossover
-from fitness.simulate import make_evaluator
+from paretosoc.dse.search.optimizers.initial_population import heuristic_seeds, initial_population
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.dse.space.neighbourhood import count_neighbours, neighbours
+from paretosoc.dse.space.operators import mutate, segment_crossover
+from paretosoc.fitness.simulate import make_evaluator
 from tests.support.problems.random_spaces import assert_inside, narrowed_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))

@@ -15,31 +15,31 @@ import numpy as np
 import onnx
 import pytest
 
-import dse as api
+import paretosoc as api
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_problem,
     with_rates,
 )
-from dse.errors import WorkloadError
-from dse.space.members import make_members
-from dse.workload.parse_options import with_batches
-from dse.workload.releases import period_of_rates_s, with_releases
-from dse.workload.workload import Workload, WorkloadNetwork, workload_of
-from dse.workload.workload_check import check_workload
-from fitness.execution import schedule_of
-from fitness.objectives import constraints_of, make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import row_of
-from results.export.report_data import report_data
-from results.export.result_folder import read_results
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes
-from results.problem.problem_reader import problem_from_bytes
-from results.text.batches import batch_lines
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.workload.parse_options import with_batches
+from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import constraints_of, make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.report_data import report_data
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_bytes
+from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.text.batches import batch_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.problems.onnx_models import model, shape_only

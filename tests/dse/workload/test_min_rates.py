@@ -13,36 +13,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.cli.main import run
-from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.problem.constraint_status import ConstraintState
-from dse.search.base import Violation
-from dse.search.driver import Budget, SearchResult, StoppedBy, search
-from dse.search.optimizers.exhaustive import ExhaustiveEngine
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.surrogate.free_running_seeds import free_running_seeds
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.per_network import MIN_RATE
-from dse.workload.workload import workload_of
-from dse.workload.workload_file import read_workload
-from fitness.constraints import Constraint, ConstraintKind, constraints_of
-from fitness.execution import schedule_of
-from fitness.objectives import Outcomes, make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import design_of
-from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.io.platform_file import load_platform
-from results.export.report import report_html
-from results.export.result_folder import read_results
-from results.front.dominance import non_dominated
-from results.io.canonical_json import canonical_bytes
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.rates import member_relative_ppm, times_alone_ps
-from results.text.compare_fronts import compare_fronts
-from results.text.front_rows import table_rows
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.constraint_status import ConstraintState
+from paretosoc.dse.search.base import Violation
+from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
+from paretosoc.dse.search.optimizers.exhaustive import ExhaustiveEngine
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.surrogate.free_running_seeds import free_running_seeds
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.per_network import MIN_RATE
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.dse.workload.workload_file import read_workload
+from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import design_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.export.report import report_html
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.rates import member_relative_ppm, times_alone_ps
+from paretosoc.results.text.compare_fronts import compare_fronts
+from paretosoc.results.text.front_rows import table_rows
 from tests.dse.search.surrogate.test_free_running_seeds import free_space
 from tests.support.problems.small_spaces import enumerated
 

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.certificate.seed_front import seed_front
-from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from fitness.execution import schedule_of
-from fitness.objectives import make_outcomes
-from results.export.report import report_html
-from results.export.report_data import report_data
-from results.front.front import BaselinePoint
-from results.plots.baselines import baseline_marks, unnamed_baselines
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.text.front import front_table
-from results.text.releases import describe_loads, response_lines
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.export.report import report_html
+from paretosoc.results.export.report_data import report_data
+from paretosoc.results.front.front import BaselinePoint
+from paretosoc.results.plots.baselines import baseline_marks, unnamed_baselines
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.text.front import front_table
+from paretosoc.results.text.releases import describe_loads, response_lines
 from tests.support.problems import small_problems
 
 MS = 10**9

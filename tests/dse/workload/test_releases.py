@@ -18,31 +18,31 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from dse.api.front import load
-from dse.certificate.verify.members import what_is_wrong
-from dse.engines.diagnose_infeasible import explain_infeasible
-from dse.errors import WorkloadError
-from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from dse.workload.releases import period_of_rates_s, with_releases
-from dse.workload.workload import Workload, WorkloadNetwork
-from dse.workload.workload_check import check_workload
-from fitness.constraints import constraints_of
-from fitness.execution import schedule_of
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
-from results.errors import ResultError
-from results.export.result_folder import read_results
-from results.front.front_reader import front_from_document
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind, objective_names
-from results.problem.problem import Problem
-from results.text.releases import response_lines
-from results.text.space_description import describe_space
+from paretosoc.dse.api.front import load
+from paretosoc.dse.certificate.verify.members import what_is_wrong
+from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.releases import response_lines
+from paretosoc.results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.recomputed import recomputed, recomputed_members

@@ -6,12 +6,12 @@ from fractions import Fraction
 import onnx
 import pytest
 
-import dse
-from dse.errors import WorkloadError
-from dse.workload.parse_options import make_options
-from dse.workload.releases import with_releases
-from dse.workload.workload import Workload, WorkloadNetwork
-from results.problem.problem_file import problem_bytes
+import paretosoc as dse
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.dse.workload.releases import with_releases
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.results.problem.problem_file import problem_bytes
 from tests.dse.tools.deploy.test_strong_types import small_network
 
 _UNUSED = (

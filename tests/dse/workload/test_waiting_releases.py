@@ -15,21 +15,21 @@ from benchmarks.problems.random_problem import (
     with_rates,
     with_waiting_releases,
 )
-from dse.certificate.verify.members import what_is_wrong
-from dse.errors import WorkloadError
-from dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
-from dse.space.members import make_members
-from dse.workload.workload import Workload, WorkloadNetwork
-from dse.workload.workload_check import check_workload
-from fitness.constraints import constraints_of
-from fitness.execution import schedule_of
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import make_evaluator, row_of
-from results.export.result_folder import read_results
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem_check import check_problem
+from paretosoc.dse.certificate.verify.members import what_is_wrong
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem_check import check_problem
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.recomputed import recomputed, recomputed_members

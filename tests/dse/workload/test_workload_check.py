@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.errors import WorkloadError
-from dse.workload.workload import Pin, Workload, WorkloadNetwork, with_unique_names
-from dse.workload.workload_check import check_workload
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload import Pin, Workload, WorkloadNetwork, with_unique_names
+from paretosoc.dse.workload.workload_check import check_workload
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)

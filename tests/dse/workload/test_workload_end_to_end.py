@@ -8,15 +8,15 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from dse.cli.main import run
-from dse.workload.parse_options import with_dimensions
-from dse.workload.workload import workload_of
-from fitness.execution import schedule_of
-from fitness.reference.timeline import frame_energy_fj, simulate
-from fitness.simulate import row_of
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.export.result_folder import read_results
-from results.problem.execution import Periodic, Pipeline
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.workload.parse_options import with_dimensions
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
+from paretosoc.fitness.simulate import row_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import Periodic, Pipeline
 
 NETWORKS = """\
 networks:

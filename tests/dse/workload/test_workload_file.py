@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dse.errors import WorkloadError
-from dse.inputs.yaml_loader import parse_yaml
-from dse.workload.workload import Pin, Workload, WorkloadNetwork, workload_of
-from dse.workload.workload_check import check_workload
-from dse.workload.workload_file import load_workload, workload_from
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
+from paretosoc.dse.workload.workload import Pin, Workload, WorkloadNetwork, workload_of
+from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.dse.workload.workload_file import load_workload, workload_from
 from tests.support.problems.workload_texts import EXAMPLES, FULL, read
 
 

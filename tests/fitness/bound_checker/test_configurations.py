@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.frames import enumerated
-from fitness.bound_checker.costs import _least_loss
-from fitness.contention import lost_rate, parameters_at
-from fitness.multipliers.arrays import lost_shares
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import ContentionTable
+from paretosoc.fitness.bound_checker.costs import _least_loss
+from paretosoc.fitness.contention import lost_rate, parameters_at
+from paretosoc.fitness.multipliers.arrays import lost_shares
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import ContentionTable
 
 
 def tables(count: int) -> list[ContentionTable]:

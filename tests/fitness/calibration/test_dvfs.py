@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy import table2
-from fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
-from fitness.calibration.dvfs_profile import Subject, clock_profile_document
-from fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
-from fitness.calibration.least_squares import fit
-from fitness.cost_model.clock_law import parts_norm
-from fitness.cost_model.dvfs_forms import (
+from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
+from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.cost_model.clock_law import parts_norm
+from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
     TimeForm,
@@ -24,16 +24,16 @@ from fitness.cost_model.dvfs_forms import (
     power_mw,
     time_ms,
 )
-from fitness.cost_model.power import alone_idle_mw
-from fitness.costs.network_costs import network_costs
-from fitness.profiles.profile_document import document_bytes, merged
-from fitness.profiles.profile_file import read_profile
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from results.costs.cost_origins import CostOrigin
-from results.io.canonical_json import canonical_bytes
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.fitness.cost_model.power import alone_idle_mw
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_document import document_bytes, merged
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 TX2 = load_platform("jetson-tx2")
 XAVIER = load_platform("jetson-agx-xavier")

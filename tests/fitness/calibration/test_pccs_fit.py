@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fitness.calibration.pccs_document import used_fit
-from fitness.calibration.pccs_fit import PARAMETERS, fit_contention, loss_percent
-from fitness.calibration.pccs_sweep import Sweep, read_sweep
-from fitness.contention import contention_table, lost_rate
-from platforms.errors import PlatformError
-from platforms.platform import Contention
-from platforms.source import Source, Status
+from paretosoc.fitness.calibration.pccs_document import used_fit
+from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, fit_contention, loss_percent
+from paretosoc.fitness.calibration.pccs_sweep import Sweep, read_sweep
+from paretosoc.fitness.contention import contention_table, lost_rate
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import Source, Status
 
 GPU = (38.1, 87.2, 45.3, 100.0, 4.9, 1.11)
 DLA = (27.9, 22.1, 71.1, 100.0, 4.9, 0.35)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.space import all_designs
-from fitness.simulate import design_of, make_evaluator
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import Problem
+from paretosoc.fitness.simulate import design_of, make_evaluator
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.problem import Problem
 from tests.support.proofs.lemmas import lemma_bound, lemma_bounds
 from tests.support.proofs.random_lemmas import random_lemmas, small_problem, with_choices
 from tests.support.proofs.schedule_lemma_bound import bound_from_schedule

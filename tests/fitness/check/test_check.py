@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks.problems.enumerated.space import all_designs
 from benchmarks.problems.reference_problem import reference_problem
-from fitness.simulate import make_evaluator
-from results.errors import ResultError
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import ContentionTable, Problem, ProblemDomain
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemDomain
 from tests.support.problems.small_problems import flat_loss, network, problem
 from tests.support.proofs.lemma_tree import lemma_tree
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bound

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.space import all_designs
-from fitness.objectives import make_outcomes
-from fitness.simulate import make_evaluator
-from results.errors import ResultError
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.execution import OneFrame, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem, ProblemDomain
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemDomain
 from tests.support.problems.small_problems import network, problem
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bounds
 from tests.support.proofs.random_lemmas import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fitness.cost_model.clock_law import LaunchTime, Ratios, TimeParts, ladder_costs
-from platforms.errors import PlatformError
+from paretosoc.fitness.cost_model.clock_law import LaunchTime, Ratios, TimeParts, ladder_costs
+from paretosoc.platforms.errors import PlatformError
 
 PARTS = st.fractions(min_value=0, max_value=10**12, max_denominator=10**9) | st.integers(
     0, 2 * 10**6

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fitness.cost_model.fusion import network_launches
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.small_networks import chain, grouped, layer, window
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fitness.cost_model.roofline import DEPTHWISE
-from fitness.cost_model.support import LIMITS, host_tail, layer_support, supported_layers, why_not
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.io.schema_check import read_schema
-from sdf.catalogue.catalogue import load_network
-from sdf.layer import Layer, LayerKind
+from paretosoc.fitness.cost_model.roofline import DEPTHWISE
+from paretosoc.fitness.cost_model.support import (
+    LIMITS,
+    host_tail,
+    layer_support,
+    supported_layers,
+    why_not,
+)
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.schema_check import read_schema
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
@@ -181,7 +187,7 @@ def test_the_schema_knows_every_kind_and_every_limit() -> None:
 
 @pytest.mark.parametrize("name", platform_names())
 def test_operations_that_a_platform_names_exist(name: str) -> None:
-    from sdf.onnx.operators.op_kinds import kind_of
+    from paretosoc.sdf.onnx.operators.op_kinds import kind_of
 
     for unit in load_platform(name).units:
         for operation in unit.unsupported_operations:

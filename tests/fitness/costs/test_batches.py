@@ -9,20 +9,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fitness.cost_model.fusion import network_launches
-from fitness.cost_model.roofline import group_parts, unit_model
-from fitness.cost_model.tables import CostOrigin
-from fitness.costs.network_costs import network_costs
-from fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
-from fitness.profiles.profile_file import read_profile
-from platforms.io.platform_file import load_platform
-from results.io.canonical_json import canonical_bytes
-from sdf.catalogue.catalogue import load_network, model_file
-from sdf.grouping.batch import batched
-from sdf.grouping.grouping import group_network, groups_from_parts
-from sdf.grouping.groups import GroupedNetwork
-from sdf.onnx.batch import model_of_batch
-from sdf.onnx.importer import import_onnx_bytes
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.roofline import group_parts, unit_model
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.sdf.catalogue.catalogue import load_network, model_file
+from paretosoc.sdf.grouping.batch import batched
+from paretosoc.sdf.grouping.grouping import group_network, groups_from_parts
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.onnx.batch import model_of_batch
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 
 XAVIER = load_platform("jetson-agx-xavier")
 BARE = replace(XAVIER, measurements=(), profiles=())

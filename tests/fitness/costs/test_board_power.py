@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.accuracy.board_power import compare
 from benchmarks.fit_costs import fit_unit
-from platforms.io.platform_file import load_platform
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 @pytest.mark.parametrize("network", ["resnet50", "densenet121", "inception_v1"])

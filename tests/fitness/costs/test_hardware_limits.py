@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fitness.cost_model.fusion import network_launches
-from fitness.cost_model.support import supported_layers
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.network_costs import network_costs
-from fitness.profiles.profile_file import read_profile
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v4", "vgg19", "densenet121")
 """Measured on some platforms and not on others; all of the catalogue's passed when last tried."""

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.network_costs import network_costs
-from fitness.profiles.profile_file import read_profile
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")

@@ -13,23 +13,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from fitness.cost_model.support import supported_layers
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.network_costs import network_costs
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import Layer, LayerKind
+from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")
 
 
 def figures(name: str) -> dict[str, Any]:
-    text = (resources.files("platforms.data") / f"{name}.json").read_text("utf-8")
+    text = (resources.files("paretosoc.platforms.data") / f"{name}.json").read_text("utf-8")
     document: dict[str, Any] = json.loads(text, parse_float=Fraction, parse_int=Fraction)
     return document
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from fitness.costs.pe_array import engine_array, task_graph
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.operation_graph import fused_groups, split_operations
+from paretosoc.fitness.costs.pe_array import engine_array, task_graph
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.operation_graph import fused_groups, split_operations
 
 CHIP = load_platform("neurocube")
 GROUPS = fused_groups(load_network("agenet").graph)

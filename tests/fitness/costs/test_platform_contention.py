@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from fitness.contention import contention_table
-from platforms.io.platform_file import load_platform, platform_names
+from paretosoc.fitness.contention import contention_table
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
 
 
 @pytest.mark.parametrize("name", platform_names())

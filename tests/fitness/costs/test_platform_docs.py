@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fitness.profiles.profile_file import read_profile
-from platforms.io.platform_file import load_platform, platform_names
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
 
 DOCS = Path(__file__).parents[3] / "docs"
 

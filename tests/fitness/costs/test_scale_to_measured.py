@@ -9,18 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fitness.cost_model.support import supported_layers
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.network_costs import network_costs
-from fitness.profiles.profile_file import read_profile
-from platforms.io.platform_file import load_platform
-from platforms.measurement import is_same_network
-from platforms.platform import Platform
-from results.io.canonical_json import canonical_bytes
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import is_same_network
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")

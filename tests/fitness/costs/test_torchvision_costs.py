@@ -6,13 +6,13 @@ from functools import lru_cache
 
 import pytest
 
-from fitness.cost_model.support import layer_support
-from fitness.costs.network_costs import network_costs
-from platforms.io.platform_file import load_platform
-from sdf.catalogue.catalogue import load_network
-from sdf.graph import SdfGraph
-from sdf.grouping.cuts import layers_of
-from sdf.grouping.grouping import group_network
+from paretosoc.fitness.cost_model.support import layer_support
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.grouping.grouping import group_network
 
 BOARDS = ["jetson-agx-xavier", "jetson-agx-orin"]
 # The smallest of a family, and whether the DLA of the Xavier runs all, some or none of its groups.

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from benchmarks.problems.enumerated.frames import SHAPE
 from benchmarks.problems.random_problem import random_problem
-from fitness.multipliers.structure import MAX_CLASSES_EACH, classes_of
-from results.front.bounds import MAX_CONFIGURATIONS
-from results.problem.problem import Problem
+from paretosoc.fitness.multipliers.structure import MAX_CLASSES_EACH, classes_of
+from paretosoc.results.front.bounds import MAX_CONFIGURATIONS
+from paretosoc.results.problem.problem import Problem
 
 
 def with_costs(problem: Problem, time: np.ndarray, demand: np.ndarray) -> Problem:

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.profile_document import Subject, document_bytes, merged
-from fitness.profiles.profile_file import read_profile
-from fitness.profiles.profilers.demand_estimate import estimate_demand
-from fitness.profiles.profilers.demand_import import import_demand
-from fitness.profiles.profilers.run_times import parse_run_time
-from fitness.profiles.profilers.transition_import import import_transitions
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.fitness.profiles.profilers.demand_estimate import estimate_demand
+from paretosoc.fitness.profiles.profilers.demand_import import import_demand
+from paretosoc.fitness.profiles.profilers.run_times import parse_run_time
+from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.small_networks import chain, layer, window
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fitness.profiles.loss_table import LossTable, load_losses
-from platforms.errors import PlatformError
-from sdf.layer import Layer, LayerKind
+from paretosoc.fitness.profiles.loss_table import LossTable, load_losses
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer
 
 HEAD = "network,layer,format,loss_ppm\n"

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.layer_names import LayerNames
-from fitness.profiles.profile_document import Subject
-from fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
-from fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.profile_document import Subject
+from paretosoc.fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
+from paretosoc.fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
 from tests.support.growth import LINEAR, growth, memory_growth
 
 US = 10**6

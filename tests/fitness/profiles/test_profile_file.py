@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fitness.cost_model.tables import CostOrigin, NetworkCosts
-from fitness.costs.network_costs import network_costs
-from fitness.profiles.profile_file import load_profile
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
-from sdf.grouping.groups import GroupedNetwork
-from sdf.layer import LayerKind
+from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.small_networks import chain, layer, window
 
 XAVIER = load_platform("jetson-agx-xavier")

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.profilers.tegrastats_log import (
+from paretosoc.fitness.profiles.profilers.tegrastats_log import (
     board_mw,
     emc_percent,
     parse_tegrastats,
     quantities,
 )
-from platforms.errors import PlatformError
+from paretosoc.platforms.errors import PlatformError
 
 TX2 = (
     "RAM 2000/7852MB (lfb 1154x4MB) SWAP 0/3926MB (cached 0MB) "

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from fitness.profiles.layer_names import LayerNames
-from fitness.profiles.profile_document import Subject
-from fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
-from fitness.profiles.profilers.trtexec_import import import_trtexec
-from fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.profile_document import Subject
+from paretosoc.fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
+from paretosoc.fitness.profiles.profilers.trtexec_import import import_trtexec
+from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
 from tests.support.growth import LINEAR, growth
 
 XAVIER = load_platform("jetson-agx-xavier")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
-from platforms.errors import PlatformError
+from paretosoc.fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
+from paretosoc.platforms.errors import PlatformError
 
 MS = 10**9
 

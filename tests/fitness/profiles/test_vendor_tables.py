@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from dse.inputs.yaml_loader import parse_yaml
-from fitness.profiles.vendors.hailo import read_hailo
-from fitness.profiles.vendors.qai_hub import read_qai_hub
-from fitness.profiles.vendors.rknn import read_rknn
-from fitness.profiles.vendors.table import CATALOGUE_NAMES
-from platforms.errors import PlatformError
-from platforms.measurement import plain_name
-from sdf.catalogue.catalogue import catalogue
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
+from paretosoc.fitness.profiles.vendors.hailo import read_hailo
+from paretosoc.fitness.profiles.vendors.qai_hub import read_qai_hub
+from paretosoc.fitness.profiles.vendors.rknn import read_rknn
+from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import plain_name
+from paretosoc.sdf.catalogue.catalogue import catalogue
 
 PERF = """
 precisions:

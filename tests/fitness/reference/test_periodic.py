@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from fitness.reference.periodic import PeriodSimulator
-from fitness.reference.timeline import simulate
-from results.problem.problem import ProblemNetwork
+from paretosoc.fitness.reference.periodic import PeriodSimulator
+from paretosoc.fitness.reference.timeline import simulate
+from paretosoc.results.problem.problem import ProblemNetwork
 
 
 def alone(problem):

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.problems.number_formats import with_formats
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator
-from results.problem.arithmetic import TIME_LIMIT_PS
-from results.problem.problem import Problem
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator
+from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.chain_cases import assert_same, chains_of, rows_of
 
 

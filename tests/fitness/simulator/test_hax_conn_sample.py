@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import design_of, make_evaluator
-from results.problem.problem_check import check_problem
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import design_of, make_evaluator
+from paretosoc.results.problem.problem_check import check_problem
 
 GROUPS = 18
 SPLIT = 10

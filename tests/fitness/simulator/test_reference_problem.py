@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.problems.reference_problem import KNOWN_BEST_MAKESPAN_PS, reference_problem
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import design_of, make_evaluator
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import design_of, make_evaluator
 
 GROUPS_PER_NETWORK = 10
 BLOCK = 1 << 14

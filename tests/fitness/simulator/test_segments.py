@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from fitness.objectives import make_segment_counter
-from results.problem.problem import Problem
+from paretosoc.fitness.objectives import make_segment_counter
+from paretosoc.results.problem.problem import Problem
 
 
 def drawn(seed: int) -> tuple[Problem, np.ndarray]:

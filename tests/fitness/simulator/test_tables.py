@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fitness.simulator.jit import jit
-from fitness.simulator.tables import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.tables import (
     CACHE_LINE,
     RecordArray,
     Tables,

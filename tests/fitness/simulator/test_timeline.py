@@ -14,10 +14,10 @@ from benchmarks.problems.random_problem import (
     with_priorities,
     with_rates,
 )
-from fitness import simulate as timeline
-from fitness.reference import timeline as plain_timeline
-from results.front.schedule import ScheduledGroup
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness import simulate as timeline
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
 from tests.support.problems.chain_cases import has_overtaking
 

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from fitness import simulate as timeline
-from fitness.contention import contention_table, lost_rate
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.front.schedule import ScheduledGroup
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.execution import Pipeline, Rates
-from results.problem.problem import Problem
+from paretosoc.fitness import simulate as timeline
+from paretosoc.fitness.contention import contention_table, lost_rate
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.execution import Pipeline, Rates
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
     design,

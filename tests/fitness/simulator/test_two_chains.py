@@ -7,12 +7,12 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-import fitness.simulator.chains.two_chains
-import fitness.simulator.general
+import paretosoc.fitness.simulator.chains.two_chains
+import paretosoc.fitness.simulator.general
 from benchmarks.problems.reference_problem import reference_problem
-from fitness.objectives import make_outcomes
-from fitness.simulate import Kernel, make_evaluator
-from fitness.simulator.chains.chain_tables import LANES
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import Kernel, make_evaluator
+from paretosoc.fitness.simulator.chains.chain_tables import LANES
 from tests.support.features import compare_all
 from tests.support.problems.chain_cases import assert_same, chains_of, compare, rows_of
 
@@ -79,7 +79,7 @@ def test_the_reference_problem_takes_the_chain_kernel(monkeypatch: pytest.Monkey
     """The evaluator, and what an exploration asks for."""
     problem = reference_problem()
     rows = np.zeros((3, 22), dtype=np.int64)
-    monkeypatch.setattr(fitness.simulator.general, "evaluate_rows", refuse)
+    monkeypatch.setattr(paretosoc.fitness.simulator.general, "evaluate_rows", refuse)
     assert make_evaluator(problem)(rows).possible.all()
     assert make_outcomes(problem, jobs=2)(rows).feasible.all()
     with pytest.raises(OtherKernelError):
@@ -119,7 +119,7 @@ def test_all_else_takes_the_general_kernel(monkeypatch: pytest.MonkeyPatch) -> N
             ),
         ),
     }
-    monkeypatch.setattr(fitness.simulator.chains.two_chains, "evaluate_chains", refuse)
+    monkeypatch.setattr(paretosoc.fitness.simulator.chains.two_chains, "evaluate_chains", refuse)
     for name, other in others.items():
         rows = np.zeros((3, other.group_count + len(other.domains)), dtype=np.int64)
         assert make_evaluator(other)(rows).possible.all(), name

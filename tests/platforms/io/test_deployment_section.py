@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
 
 WITH_SECTION = [name for name in platform_names() if load_platform(name).deployment is not None]
 

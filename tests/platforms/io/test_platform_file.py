@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from platforms.errors import PlatformError
-from platforms.io.platform_file import load_platform, platform_names
-from platforms.io.platform_source import new_platform_source, platform_source
-from platforms.platform import Platform, Status
-from platforms.platform_summary import platform_data, platform_lines
-from platforms.source_counts import sources_by_topic
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
+from paretosoc.platforms.platform import Platform, Status
+from paretosoc.platforms.platform_summary import platform_data, platform_lines
+from paretosoc.platforms.source_counts import sources_by_topic
 
 NAMES = (
     "jetson-agx-orin",
@@ -42,7 +42,7 @@ NAMES = (
 
 
 def raw(name: str) -> dict[str, Any]:
-    text = (resources.files("platforms.data") / f"{name}.json").read_text("utf-8")
+    text = (resources.files("paretosoc.platforms.data") / f"{name}.json").read_text("utf-8")
     document: dict[str, Any] = json.loads(text)
     return document
 

@@ -9,11 +9,11 @@ from unittest import mock
 
 import pytest
 
-from platforms.io.platform_file import load_platform
-from results.deploy.deployment import Deployment
-from results.deploy.sysfs_script import sysfs_script
-from results.deploy.sysfs_state import sysfs_state
-from results.errors import ResultError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.sysfs_script import sysfs_script
+from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.errors import ResultError
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 GPU = "/sys/devices/17000000.gv11b/devfreq/17000000.gv11b"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from results.deploy.sysfs_script import sysfs_script
-from results.deploy.sysfs_state import sysfs_state
-from results.errors import ResultError
+from paretosoc.results.deploy.sysfs_script import sysfs_script
+from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.errors import ResultError
 from tests.results.deploy.test_sysfs_script import BPMP, CPUS, GPU, WANTED, Board, deployment
 
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from results.errors import ResultError
-from results.front.named_members import mark_members
-from results.front.schedule import Schedule
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.front.schedule import Schedule
 
 pandas = pytest.importorskip("pandas")
 
@@ -57,7 +57,7 @@ def test_without_pandas_the_extra_is_named(front, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     monkeypatch.delitem(__import__("sys").modules, "pandas")
-    monkeypatch.setattr("results.io.optional.import_module", without)
+    monkeypatch.setattr("paretosoc.results.io.optional.import_module", without)
     with pytest.raises(ResultError, match=r"pip install 'paretosoc\[notebooks\]'"):
         front.to_pandas()
 

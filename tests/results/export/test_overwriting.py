@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from results.errors import ResultError
-from results.export.result_folder import check_output_folder, read_results, write_results
-from results.io import atomic_folder
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import check_output_folder, read_results, write_results
+from paretosoc.results.io import atomic_folder
 from tests.support.result_folders import files
 
 
@@ -138,7 +138,7 @@ def test_a_rename_that_fails_brings_the_older_result_back(front, folder, monkeyp
 KILLED_AT_SYNC = """
 import os, signal, sys
 from pathlib import Path
-from results.export.result_folder import read_results, write_results
+from paretosoc.results.export.result_folder import read_results, write_results
 front = read_results(Path(sys.argv[1]))
 left, sync = int(sys.argv[3]), os.fsync
 def fsync(descriptor):

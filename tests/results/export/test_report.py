@@ -5,13 +5,13 @@ from itertools import combinations
 
 import pytest
 
-from results.export.result_folder import write_results
-from results.front.front import (
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.front import (
     BaselinePoint,
 )
-from results.front.named_members import KNEE, marked_member
-from results.problem.objectives import Objective, ObjectiveKind, format_number
-from results.text.member_diff import clocks_mhz, groups_by_unit
+from paretosoc.results.front.named_members import KNEE, marked_member
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
+from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
 from tests.results.export.test_report_schedules import bars
 from tests.support.fresh_process import outputs
 
@@ -19,9 +19,9 @@ HOSTILE = "</script><img src=x onerror=\"document.title='caught'\">{{STYLE}}"
 PRINT_HASH = """
 import hashlib, sys
 from pathlib import Path
-from fitness.execution import schedule_of
-from results.export.result_folder import read_results
-from results.export.report import report_html
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.export.report import report_html
 page = report_html(read_results(Path(sys.argv[1])), schedule_of)
 print(hashlib.sha256(page.encode()).hexdigest())
 """

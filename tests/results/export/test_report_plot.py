@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import pytest
 
-from results.front.front import BaselinePoint
-from results.front.named_members import mark_members, marked_member
-from results.plots.front import LOG_RATIO
+from paretosoc.results.front.front import BaselinePoint
+from paretosoc.results.front.named_members import mark_members, marked_member
+from paretosoc.results.plots.front import LOG_RATIO
 
 MARKS = "#plot path.mark[data-member]"
 
@@ -87,12 +87,12 @@ def test_a_method_out_of_sight_that_breaks_a_limit_has_a_star(
 
 
 def test_pictures_and_pages_choose_logarithmic_axes_alike():
-    script = (files("results.export.assets") / "scales.js").read_text("utf-8")
+    script = (files("paretosoc.results.export.assets") / "scales.js").read_text("utf-8")
     assert re.search(r"^const LOG_RATIO = (\d+);", script, re.M)[1] == str(LOG_RATIO)
 
 
 def test_colours_are_logarithmic_where_axes_are(front, open_page, report):
-    script = files("results.export.assets").joinpath("scales.js").read_text("utf-8")
+    script = files("paretosoc.results.export.assets").joinpath("scales.js").read_text("utf-8")
     placed = "[shares([1, 10, 100])(10), shares([1, 2, 3])(2), shares([4, 4])(4)]"
     with open_page(report(front)) as page:
         assert page.evaluate(f"() => {{ {script}; return {placed} }}") == [0.5, 0.5, 0]

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from results.front.certificate import CertificateStatus
-from results.front.front import BoundSummary, CertificateSummary, HypervolumePoint
-from results.problem.objectives import objective_names
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.front import BoundSummary, CertificateSummary, HypervolumePoint
+from paretosoc.results.problem.objectives import objective_names
 
 
 def claim(front, status=CertificateStatus.CERTIFIED):

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from results.export.report_data import report_data
-from results.front.named_members import mark_members
-from results.text.power_bandwidth_trace import activity
+from paretosoc.results.export.report_data import report_data
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.text.power_bandwidth_trace import activity
 
 
 def bars(page, side="a"):
@@ -27,7 +27,7 @@ def test_conversions_are_arrows_of_their_own(front, open_page, report, monkeypat
     index = moves.index(max(moves))
     pages = [report(front)]
     monkeypatch.setattr(
-        "results.export.report.report_data",
+        "paretosoc.results.export.report.report_data",
         lambda *args, **named: {**report_data(*args, **named), "unit_of": [0, 1, 1]},
     )
     pages.append(report(front))
@@ -93,7 +93,9 @@ def test_of_long_schedules_the_page_has_some(front, open_page, schedule_of, monk
     rows = len(schedule_of(front.problem, front.members[0].design).groups)
     marked, count = set(mark_members(front)), len(front.members)
     for room, others in ((2, {0, count // 2}), (1, {0})):
-        monkeypatch.setattr("results.export.report_data.MAX_EXECUTIONS", room * rows + rows // 2)
+        monkeypatch.setattr(
+            "paretosoc.results.export.report_data.MAX_EXECUTIONS", room * rows + rows // 2
+        )
         content = report_data(front, schedule_of)
         there = {i for i, entry in enumerate(content["members"]) if entry["schedule"] is not None}
         assert there == marked | others

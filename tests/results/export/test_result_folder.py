@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from results.errors import ResultError
-from results.export.result_folder import read_results, write_results
-from results.front.front_document import front_to_document
-from results.io.schema import schema
-from results.problem import problem_file
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.front.front_document import front_to_document
+from paretosoc.results.io.schema import schema
+from paretosoc.results.problem import problem_file
 from tests.support.result_folders import files
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -95,8 +95,8 @@ def test_a_stranger_recomputes_every_objective(folder):
 
 
 def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design, recompute):
-    from fitness.reference.timeline import frame_energy_fj, simulate
-    from results.problem.problem_file import problem_to_document
+    from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
+    from paretosoc.results.problem.problem_file import problem_to_document
 
     rng = np.random.default_rng(11)
     for seed in range(6):

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from results.export.trace import trace_bytes
+from paretosoc.results.export.trace import trace_bytes
 
 UNITS = ("cpu", "gpu", "dla")
 

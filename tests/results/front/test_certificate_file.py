@@ -9,20 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from results.errors import ResultError
-from results.export.result_folder import read_certificate, write_results
-from results.front.certificate import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_certificate, write_results
+from paretosoc.results.front.certificate import (
     Certificate,
     CertificateStatus,
     FormulationProof,
     ProofArtifacts,
 )
-from results.front.certificate_file import certificate_bytes, certificate_from_bytes
-from results.front.node_kinds import MEMBERS, PART, SPLIT
-from results.front.proof_tree import ProofTree, tree_bytes
-from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
-from results.io.schema import schema
-from results.problem.problem_file import problem_sha256
+from paretosoc.results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from paretosoc.results.front.node_kinds import MEMBERS, PART, SPLIT
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
+from paretosoc.results.io.schema import schema
+from paretosoc.results.problem.problem_file import problem_sha256
 from tests.support.texts import one_line
 
 TREE = ProofTree((np.array([SPLIT, MEMBERS, PART], dtype=np.uint8), np.zeros(0, dtype=np.uint8)))

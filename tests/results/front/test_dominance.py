@@ -8,8 +8,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-import results.front.dominance as dominance
-from results.front.dominance import hypervolume, knee, nadir, non_dominated, reference_point
+import paretosoc.results.front.dominance as dominance
+from paretosoc.results.front.dominance import (
+    hypervolume,
+    knee,
+    nadir,
+    non_dominated,
+    reference_point,
+)
 
 LARGEST = np.iinfo(np.int64).max
 

@@ -7,14 +7,14 @@ import random
 import numpy as np
 import pytest
 
-from results.errors import ResultError
-from results.export.result_folder import read_results, write_results
-from results.front.front import HypervolumePoint
-from results.front.front_document import front_to_document
-from results.front.front_reader import front_from_document
-from results.io.canonical_json import canonical_bytes, content_sha256, parse
-from results.problem.problem import DesignPoint
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.front.front import HypervolumePoint
+from paretosoc.results.front.front_document import front_to_document
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse
+from paretosoc.results.problem.problem import DesignPoint
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 
 
 def random_edit(document, rng):

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from results.errors import ResultError
-from results.front.named_members import FASTEST, LOWEST_ENERGY, choose_member
-from results.problem.execution import FreeRunning
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.named_members import FASTEST, LOWEST_ENERGY, choose_member
+from paretosoc.results.problem.execution import FreeRunning
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.errors import ResultError
-from results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT, TIME_LIMIT
-from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT, TIME_LIMIT
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from tests.support.documented_keys import ROOT
 
 KINDS = st.integers(0, len(NODE_KINDS) - 1)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.errors import ResultError
-from results.io.canonical_json import canonical_bytes, content_sha256, parse
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse
 from tests.support.texts import one_line
 
 DOCUMENTS = st.recursive(

@@ -7,10 +7,10 @@ import random
 import pytest
 from jsonschema import Draft202012Validator
 
-from results.errors import ResultError
-from results.front.front_document import front_to_document
-from results.io.schema import check_against_schema, schema
-from results.problem.problem_file import problem_to_document
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front_document import front_to_document
+from paretosoc.results.io.schema import check_against_schema, schema
+from paretosoc.results.problem.problem_file import problem_to_document
 
 SCHEMAS = (
     "bounds",

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from results.errors import ResultError
-from results.periodic.check import broken_rule
-from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.periodic.task_graph import Task, TaskGraph, Transfer
+from paretosoc.results.errors import ResultError
+from paretosoc.results.periodic.check import broken_rule
+from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
+from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
 
 GRAPH = TaskGraph(
     "fork",

@@ -10,29 +10,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from results.errors import ResultError
-from results.export.result_folder import write_results
-from results.front.front import BaselinePoint, BoundSummary
-from results.plots.front import MARKERS, draw_front, front_pictures
-from results.plots.gantt import draw_gantt, gantt_png, gantt_svg
-from results.plots.labels import overlap, place_labels, staircase_boxes
-from results.plots.style import GREY, INK, ink_on, picture_settings
-from results.problem.objectives import (
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.front import BaselinePoint, BoundSummary
+from paretosoc.results.plots.front import MARKERS, draw_front, front_pictures
+from paretosoc.results.plots.gantt import draw_gantt, gantt_png, gantt_svg
+from paretosoc.results.plots.labels import overlap, place_labels, staircase_boxes
+from paretosoc.results.plots.style import GREY, INK, ink_on, picture_settings
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     format_number,
     objective_names,
     objective_value,
 )
-from results.text.member_diff import conversion_count
+from paretosoc.results.text.member_diff import conversion_count
 from tests.support.fresh_process import outputs
 
 PNG = b"\x89PNG\r\n\x1a\n"
 PRINT_HASHES = """
 import hashlib, sys
 from pathlib import Path
-from results.export.result_folder import read_results
-from results.plots.front import front_pictures
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.plots.front import front_pictures
 front = read_results(Path(sys.argv[1]))
 pictures = front_pictures(front, ".svg", ".png").values()
 print(*(hashlib.sha256(picture).hexdigest() for picture in pictures))
@@ -54,7 +54,7 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     """What has no form of its own has no line in the legend either."""
     kinds = [f"kind {i}" for i in range(len(MARKERS) + 2)]
     members = tuple(front.members[i % len(front.members)] for i in range(len(kinds)))
-    monkeypatch.setattr("results.plots.front._kinds", lambda _: kinds)
+    monkeypatch.setattr("paretosoc.results.plots.front._kinds", lambda _: kinds)
     others = (BaselinePoint("one", "One", front.members[0]),)
     with picture_settings():
         figure = draw_front(dataclasses.replace(front, members=members, baselines=others))

@@ -4,15 +4,15 @@ import dataclasses
 
 import pytest
 
-from results.errors import ResultError
-from results.plots.convergence import draw_convergence
-from results.plots.energy import draw_energy
-from results.plots.front import draw_front
-from results.plots.fronts import draw_fronts
-from results.plots.gantt import draw_gantts
-from results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from results.text.energy_breakdown import REST, energy_parts_fj
+from paretosoc.results.errors import ResultError
+from paretosoc.results.plots.convergence import draw_convergence
+from paretosoc.results.plots.energy import draw_energy
+from paretosoc.results.plots.front import draw_front
+from paretosoc.results.plots.fronts import draw_fronts
+from paretosoc.results.plots.gantt import draw_gantts
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 

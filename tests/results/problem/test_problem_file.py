@@ -9,14 +9,18 @@ from jsonschema import Draft202012Validator
 
 from benchmarks.problems.memory import with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats, with_losses
-from results.errors import ResultError
-from results.io.schema import schema
-from results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import ContentionTable, Problem, ProblemUnit
-from results.problem.problem_check import check_problem
-from results.problem.problem_file import problem_bytes, problem_sha256, problem_to_document
-from results.problem.problem_reader import problem_from_bytes, problem_from_document
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.schema import schema
+from paretosoc.results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemUnit
+from paretosoc.results.problem.problem_check import check_problem
+from paretosoc.results.problem.problem_file import (
+    problem_bytes,
+    problem_sha256,
+    problem_to_document,
+)
+from paretosoc.results.problem.problem_reader import problem_from_bytes, problem_from_document
 
 
 def assert_equal(a, b, path="problem"):

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.io.platform_file import load_platform
-from results.io.canonical_json import INT64_MAX
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.problem.rates import relative_rates_ppm, times_alone_ps
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import relative_rates_ppm, times_alone_ps
 from tests.support.problems.small_problems import network, problem
 
 
@@ -95,8 +95,8 @@ def test_a_share_is_rounded_down_and_fits_in_int64() -> None:
 
 
 def test_a_rate_of_a_network_in_a_common_frame_is_refused(make_problem) -> None:
-    from results.errors import ResultError
-    from results.problem.problem_file import problem_bytes
+    from paretosoc.results.errors import ResultError
+    from paretosoc.results.problem.problem_file import problem_bytes
 
     base = make_problem()
     fair = replace(base, objectives=(Objective(ObjectiveKind.FAIRNESS),))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from results.problem.execution import (
+from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
     ExecutionModel,
@@ -20,14 +20,14 @@ from results.problem.execution import (
     Periodic,
     Pipeline,
 )
-from results.problem.problem import (
+from paretosoc.results.problem.problem import (
     MemoryPool,
     Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
-from results.text.space_description import describe_execution, describe_space
+from paretosoc.results.text.space_description import describe_execution, describe_space
 from tests.support.problems.random_spaces import narrowed_problem
 
 Change = tuple[Callable[[Problem], Problem], str]

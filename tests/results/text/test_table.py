@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from results.front.front import Front
-from results.front.named_members import mark_members
-from results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from results.problem.objectives import (
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     format_number,
@@ -22,10 +22,10 @@ from results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from results.problem.problem import DesignPoint
-from results.text.front import MIN_APART, _apart, front_table
-from results.text.front_rows import table_rows
-from results.text.member_diff import describe_difference, describe_front, transition_count
+from paretosoc.results.problem.problem import DesignPoint
+from paretosoc.results.text.front import MIN_APART, _apart, front_table
+from paretosoc.results.text.front_rows import table_rows
+from paretosoc.results.text.member_diff import describe_difference, describe_front, transition_count
 
 
 def text_of(front, width, **options):

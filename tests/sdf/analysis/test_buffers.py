@@ -10,17 +10,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis.buffer_search import (
+from paretosoc.sdf.analysis.buffer_search import (
     buffers_for_throughput,
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
-from sdf.analysis.buffers import bounded_throughput, smallest_capacity
-from sdf.analysis.liveness import check_live
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.throughput import self_timed_throughput
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis.buffers import bounded_throughput, smallest_capacity
+from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.throughput import self_timed_throughput
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 Timed = tuple[SdfGraph, dict[str, int]]
 

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis.buffer_search import (
+from paretosoc.sdf.analysis.buffer_search import (
     buffers_for_throughput,
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
-from sdf.analysis.buffers import bounded_throughput, capacity_step, smallest_capacity
-from sdf.analysis.firing_operations import firing_operations
-from sdf.analysis.liveness import check_live, execute_iteration
-from sdf.analysis.processor_order import bound_throughput
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.sdf_report import analyse, format_report
-from sdf.analysis.throughput import execution_times, self_timed_throughput
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import PerPhase, Rate
+from paretosoc.sdf.analysis.buffers import bounded_throughput, capacity_step, smallest_capacity
+from paretosoc.sdf.analysis.firing_operations import firing_operations
+from paretosoc.sdf.analysis.liveness import check_live, execute_iteration
+from paretosoc.sdf.analysis.processor_order import bound_throughput
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.sdf_report import analyse, format_report
+from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate
 from tests.sdf.analysis.test_repetition import by_linear_algebra
 from tests.support.problems.csdf_graphs import cyclo_static, entries, simulated_period, split
 

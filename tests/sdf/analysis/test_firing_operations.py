@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sdf.analysis.firing_operations import firing_operations
-from sdf.analysis.repetition import repetition_vector
-from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import read_sdf3
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis.firing_operations import firing_operations
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 

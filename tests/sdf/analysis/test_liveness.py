@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis import liveness
-from sdf.analysis.liveness import check_live, execute_iteration
-from sdf.analysis.repetition import repetition_vector
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis import liveness
+from paretosoc.sdf.analysis.liveness import check_live, execute_iteration
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 
 @st.composite

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis.liveness import check_live
-from sdf.analysis.processor_order import bound_throughput, list_schedule
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.throughput import self_timed_throughput
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.analysis.processor_order import bound_throughput, list_schedule
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.throughput import self_timed_throughput
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 Bound = tuple[SdfGraph, dict[str, str]]
 

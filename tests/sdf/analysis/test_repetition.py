@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis.repetition import repetition_vector, strongly_connected_components
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis.repetition import repetition_vector, strongly_connected_components
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 
 def graph_of(actors: int, channels: list[tuple[int, int, int, int]]) -> SdfGraph:

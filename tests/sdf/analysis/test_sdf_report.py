@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sdf.analysis.buffers import bounded_throughput
-from sdf.analysis.sdf_report import analyse, format_report
-from sdf.errors import GraphError
-from sdf.formats.sdf3_xml import read_sdf3
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis.buffers import bounded_throughput
+from paretosoc.sdf.analysis.sdf_report import analyse, format_report
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis import cycle_ratio
-from sdf.analysis.repetition import repetition_vector
-from sdf.analysis.throughput import execution_times, self_timed_throughput
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.analysis import cycle_ratio
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 Timed = tuple[SdfGraph, dict[str, int]]
 

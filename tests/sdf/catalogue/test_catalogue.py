@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from sdf.catalogue.catalogue import catalogue, load_network
-from sdf.catalogue.torchvision_tables import ORIGIN
-from sdf.errors import GraphError
-from sdf.grouping.grouping import group_at
-from sdf.grouping.summary import summarise
-from sdf.layer import LayerKind
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
+from paretosoc.sdf.catalogue.torchvision_tables import ORIGIN
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.grouping import group_at
+from paretosoc.sdf.grouping.summary import summarise
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 # GMACs, Mparameters as counted by others, and by how much we may differ.
 PUBLISHED = {
@@ -188,7 +188,7 @@ def test_unknown_names_suggest_the_nearest() -> None:
 
 
 def test_files_are_loaded_by_path(tmp_path: Path) -> None:
-    from sdf.catalogue.classic import alexnet
+    from paretosoc.sdf.catalogue.classic import alexnet
 
     path = tmp_path / "mine.onnx"
     path.write_bytes(alexnet())

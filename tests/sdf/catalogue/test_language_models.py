@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from sdf.catalogue.catalogue import catalogue, load_network, model_file
-from sdf.catalogue.language_models import LANGUAGE_MODELS, LanguageModel, Latent
-from sdf.catalogue.transformer_builder import build
-from sdf.errors import GraphError
-from sdf.grouping.summary import summarise
-from sdf.layer import LayerKind
-from sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
+from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS, LanguageModel, Latent
+from paretosoc.sdf.catalogue.transformer_builder import build
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.summary import summarise
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 
 # Parameters as model cards and hub pages state them, in units or as rounded there (millions).
 PUBLISHED = {

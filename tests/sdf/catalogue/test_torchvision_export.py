@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sdf.catalogue import torchvision_export
-from sdf.catalogue.catalogue import torchvision_networks
-from sdf.catalogue.torchvision_tables import read_index, read_table, tables
+from paretosoc.sdf.catalogue import torchvision_export
+from paretosoc.sdf.catalogue.catalogue import torchvision_networks
+from paretosoc.sdf.catalogue.torchvision_tables import read_index, read_table, tables
 
 
 def weights(name: str, crop: object, gmacs: float = 1.0, parameters: int = 1) -> SimpleNamespace:

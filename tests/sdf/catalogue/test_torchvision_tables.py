@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sdf.catalogue.catalogue import CatalogueEntry, catalogue, load_network, torchvision_networks
-from sdf.catalogue.torchvision_tables import (
+from paretosoc.sdf.catalogue.catalogue import (
+    CatalogueEntry,
+    catalogue,
+    load_network,
+    torchvision_networks,
+)
+from paretosoc.sdf.catalogue.torchvision_tables import (
     FOLDER,
     ORIGIN,
     described,
@@ -21,12 +26,12 @@ from sdf.catalogue.torchvision_tables import (
     write_index,
     write_table,
 )
-from sdf.errors import GraphError
-from sdf.grouping.cuts import layers_of
-from sdf.grouping.grouping import group_network, legal_cuts, transition_points
-from sdf.grouping.summary import summarise
-from sdf.layer import LayerKind
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points
+from paretosoc.sdf.grouping.summary import summarise
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 # Weights, crop, GMACs and parameters, from the metadata (`_ops`, `num_params`) of torchvision
 # 0.28's weights: of each network those with the smallest crop. What torchvision calls operations

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.errors import GraphError
-from sdf.formats.graph_file import read_graph
-from sdf.formats.graph_json import format_graph_json, parse_graph_json
-from sdf.formats.sdf3_writer import write_sdf3
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import per_phase
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.graph_file import read_graph
+from paretosoc.sdf.formats.graph_json import format_graph_json, parse_graph_json
+from paretosoc.sdf.formats.sdf3_writer import write_sdf3
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import per_phase
 from tests.support.texts import one_line
 
 PAIR = SdfGraph(

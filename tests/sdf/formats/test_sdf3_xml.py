@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.analysis.repetition import repetition_vector
-from sdf.errors import GraphError
-from sdf.formats.sdf3_writer import format_sdf3, write_sdf3
-from sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3, read_sdf3
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import PerPhase, per_phase
+from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3, write_sdf3
+from paretosoc.sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3, read_sdf3
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, per_phase
 from tests.support.texts import one_line
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdf.catalogue.catalogue import load_network
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.grouping.activations import held_activation_elements, peak_activation_elements
-from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.grouping.activations import held_activation_elements, peak_activation_elements
+from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.layer import Layer, LayerKind
 
 
 def graph_of(layers, edges):

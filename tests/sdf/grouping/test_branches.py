@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sdf.grouping.branches import split_branches, split_layers
-from sdf.grouping.cuts import TensorUse
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.grouping.branches import split_branches, split_layers
+from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.layer import Layer, LayerKind
 
 CONV, ADD, FREE = LayerKind.CONVOLUTION, LayerKind.ELEMENTWISE, LayerKind.RESHAPE
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.catalogue.catalogue import load_network
-from sdf.errors import GraphError
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.grouping.balance import balanced_parts
-from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
-from sdf.grouping.groups import GroupedNetwork
-from sdf.grouping.network_view import NetworkView
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.grouping.balance import balanced_parts
+from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.layer import Layer, LayerKind
 
 KINDS = {
     "Conv": LayerKind.CONVOLUTION,

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.graph import SdfGraph
-from sdf.grouping import balance
-from sdf.grouping.balance import balanced_parts
-from sdf.grouping.branches import split_branches
-from sdf.grouping.cuts import TensorUse
-from sdf.grouping.grouping import group_network
-from sdf.grouping.operation_graph import fused_groups
-from sdf.grouping.summary import summarise
-from sdf.layer import Layer, LayerKind
-from sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping import balance
+from paretosoc.sdf.grouping.balance import balanced_parts
+from paretosoc.sdf.grouping.branches import split_branches
+from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.operation_graph import fused_groups
+from paretosoc.sdf.grouping.summary import summarise
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.small_networks import graph_of, layer
 

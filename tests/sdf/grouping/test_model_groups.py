@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fitness.cost_model.support import supported_layers
-from platforms.io.platform_file import load_platform
-from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.grouping.grouping import MAX_SHARE, MIN_GROUPS, group_network
-from sdf.grouping.network_view import NetworkView
-from sdf.grouping.pieces import _atoms, _order
-from sdf.onnx.importer import ImportedNetwork, import_onnx
+from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.grouping.grouping import MAX_SHARE, MIN_GROUPS, group_network
+from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.pieces import _atoms, _order
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx
 
 MODELS = Path(__file__).parents[2] / "data/models"
 TABLE = json.loads((MODELS / "expected.json").read_text())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdf.grouping.cuts import TensorUse
-from sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
+from paretosoc.sdf.layer import Layer, LayerKind
 
 
 def layer(name: str, *, macs: int, parameters: int, reads: int, writes: int) -> Layer:

@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.grouping.cuts import layers_of, tensors_of
-from sdf.grouping.grouping import group_network
-from sdf.grouping.network_view import NetworkView
-from sdf.grouping.pieces import LOST_UNIT, MAX_PIECE, _atoms, _crossing, _order, cut_into_pieces
-from sdf.layer import Layer, LayerKind
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.pieces import (
+    LOST_UNIT,
+    MAX_PIECE,
+    _atoms,
+    _crossing,
+    _order,
+    cut_into_pieces,
+)
+from paretosoc.sdf.layer import Layer, LayerKind
 
 LAYERS = {
     "Conv": LayerKind.CONVOLUTION,

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from fitness.cost_model.fusion import network_launches
-from sdf.errors import GraphError
-from sdf.grouping.grouping import group_network
-from sdf.layer import Layer, LayerKind
-from sdf.onnx.importer import ImportedNetwork, import_onnx
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx
 
 FOLDER = Path(__file__).parents[2] / "data/models"
 TABLE: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text())

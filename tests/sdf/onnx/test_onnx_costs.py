@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, shape_inference
 
-from sdf.errors import GraphError
-from sdf.layer import Layer, LayerKind
-from sdf.onnx.importer import import_onnx_bytes
-from sdf.onnx.operators.einsum import einsum
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.onnx.operators.einsum import einsum
 
 Shape = tuple[int, ...]
 

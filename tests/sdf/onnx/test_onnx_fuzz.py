@@ -7,8 +7,8 @@ import onnx
 import pytest
 from onnx import ModelProto
 
-from sdf.errors import GraphError
-from sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 NAMES = ("bvlc_alexnet", "squeezenet", "shufflenet", "zfnet512")

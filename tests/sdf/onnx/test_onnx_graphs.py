@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from onnx import FunctionProto, defs, helper
 
-from sdf.errors import GraphError
-from sdf.layer import LayerKind
-from sdf.onnx.importer import import_onnx
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import import_onnx
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.onnx_models import (
     Shapes,

@@ -6,8 +6,8 @@ import warnings
 import pytest
 from onnx import ModelProto
 
-from sdf.errors import GraphError
-from sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 
 # Outputs whose size depends on the data are taken at their largest.
 BOUNDED = ("test_compress", "test_nonmaxsuppression", "test_nonzero", "test_unique")

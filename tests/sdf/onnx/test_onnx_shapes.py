@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
-from sdf.errors import GraphError
-from sdf.layer import LayerKind
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.onnx_models import Shapes, integers, layers, model, node, only, read
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from sdf.errors import GraphError
-from sdf.onnx.importer import import_onnx
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.importer import import_onnx
 from tests.support.problems.onnx_models import integers, layers, model, node, only, read, shape_only
 
 

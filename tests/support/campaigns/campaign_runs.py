@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS
-from dse.tools.campaign.store.pack import compress, pack
-from dse.tools.campaign.store.run import FrontFigures, RunOutcome, RunStatus, RunTask
-from results.io.canonical_json import sha256_of
+from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
+from paretosoc.dse.tools.campaign.plan.settings import AXES, DEFAULTS
+from paretosoc.dse.tools.campaign.store.pack import compress, pack
+from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunOutcome, RunStatus, RunTask
+from paretosoc.results.io.canonical_json import sha256_of
 
 
 def rules(**values):

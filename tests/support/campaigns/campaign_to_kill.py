@@ -18,12 +18,12 @@ from pathlib import Path
 
 from campaign_runs import fake_run, small_plan
 
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.execute.workers import SameProcess
-from dse.tools.campaign.plan.plan import Plan
-from dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.plan.plan import Plan
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
 
 
 @cache

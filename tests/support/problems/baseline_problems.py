@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import design_of
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 CHAINS = RandomShape(networks=(1, 3), groups=(1, 4), units=(2, 3), points=(1, 2), graphs=False)
 ALONE = RandomShape(

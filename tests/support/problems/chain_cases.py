@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
-from fitness.simulator.chains.chain_tables import LANES, are_chains
-from results.front.schedule import ScheduledGroup
-from results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
-from results.problem.problem import Problem
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
+from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
+from paretosoc.results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3
 

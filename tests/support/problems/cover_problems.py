@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.certificate.cover import confirm_cover, prove_cover
-from results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.dse.certificate.cover import confirm_cover, prove_cover
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 
 MAX_ROWS = 300
 needs_cvc5 = pytest.mark.skipif(

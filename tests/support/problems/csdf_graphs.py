@@ -9,8 +9,8 @@ from math import lcm
 
 from hypothesis import strategies as st
 
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.rates import PerPhase, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, per_phase
 
 
 def entries(figure: PerPhase, actor: Actor) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from onnx import FunctionProto, ModelProto, TensorProto, helper, numpy_helper
 
-from sdf.layer import Layer
-from sdf.onnx.importer import ImportedNetwork, import_onnx_bytes
+from paretosoc.sdf.layer import Layer
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes
 
 Shapes = dict[str, Sequence[int | str | None]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dse.space.design_space import DesignSpace
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 
 def with_throughput(space: DesignSpace) -> DesignSpace:

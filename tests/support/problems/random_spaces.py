@@ -8,13 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
-from common.arrays import IntArray
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.front.certificate import LemmaTable
-from results.problem.execution import Periodic
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.certificate import LemmaTable
+from paretosoc.results.problem.execution import Periodic
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 
 MAX_ROWS = 60_000
 NOTHING = np.iinfo(np.int64).max

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdf.graph import Actor, Channel, SdfGraph
-from sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
-from sdf.layer import Layer, LayerKind, Window
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
+from paretosoc.sdf.layer import Layer, LayerKind, Window
 
 OPERATIONS = {
     LayerKind.CONVOLUTION: "Conv",

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fitness.contention import contention_table
-from platforms.platform import Contention, Source, Status
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import (
+from paretosoc.fitness.contention import contention_table
+from paretosoc.platforms.platform import Contention, Source, Status
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import (
     ContentionTable,
     DesignPoint,
     Problem,

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(1, 2))
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dse.workload.workload_file import read_workload
+from paretosoc.dse.workload.workload_file import read_workload
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "workloads").iterdir())
 FULL = """\

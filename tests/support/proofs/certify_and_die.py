@@ -8,10 +8,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from dse.api.front import Front
-from dse.api.pipeline import prove, save_checkpoint
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.strategy import ProofOutcome
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.pipeline import prove, save_checkpoint
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.strategy import ProofOutcome
 
 
 def main(folder: Path) -> None:

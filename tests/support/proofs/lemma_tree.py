@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.check.lemmas import Lemma, Lemmas
-from results.front.certificate import LemmaTable
-from results.problem.problem import Problem
+from paretosoc.fitness.check.lemmas import Lemma, Lemmas
+from paretosoc.results.front.certificate import LemmaTable
+from paretosoc.results.problem.problem import Problem
 from tests.support.proofs.lemmas import NO_CLAIM
 
 

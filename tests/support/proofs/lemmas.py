@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from common.arrays import IntArray
-from fitness.check.leaves import leaf_table
-from fitness.check.lemmas import Lemma, LemmaBound, Lemmas
-from fitness.check.target import LemmaTarget
-from fitness.check.tree import check_tree, whole_space
-from results.front.certificate import LemmaTable, MaskArray
-from results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
-from results.front.proof_tree import ProofTree
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.fitness.check.lemmas import Lemma, LemmaBound, Lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import check_tree, whole_space
+from paretosoc.results.front.certificate import LemmaTable, MaskArray
+from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
+from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.problem.problem import Problem
 
 NO_CLAIM = LemmaTarget((), ())
 

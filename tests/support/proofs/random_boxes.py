@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from fitness.bound_checker.boxes import whole_space
-from fitness.bound_checker.frame_time import frame_time
-from fitness.multipliers.structure import chains_of, paths_of
-from results.front.bounds import BoundProof, Leaf, Multipliers, Split
-from results.problem.additive import additive_figures
-from results.problem.execution import ClosedForm, FreeRunning
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_sha256
+from paretosoc.fitness.bound_checker.boxes import whole_space
+from paretosoc.fitness.bound_checker.frame_time import frame_time
+from paretosoc.fitness.multipliers.structure import chains_of, paths_of
+from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers, Split
+from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.execution import ClosedForm, FreeRunning
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
 
 WEIGHTS = 12
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
-from common.arrays import IntArray
-from fitness.check.target import LemmaTarget
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem, ProblemUnit
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem, ProblemUnit
 
 MAX_DESIGNS = 10_000
 

@@ -7,11 +7,11 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from fitness.contention import lost_rate
-from fitness.reference import timeline as plain_timeline
-from results.front.certificate import NOT_NAMED
-from results.problem.arithmetic import WORK_PER_PS
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.results.front.certificate import NOT_NAMED
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Instance = tuple[int, int, int]
 """(network, repeat, group)"""

@@ -8,10 +8,10 @@ import signal
 import numpy as np
 
 from benchmarks.problems.reference_problem import reference_problem
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.branch_and_bound import SearchProgress, find_front
-from dse.tools.dask_cluster import SearchCluster
-from results.front.proof_tree import tree_bytes
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.branch_and_bound import SearchProgress, find_front
+from paretosoc.dse.tools.dask_cluster import SearchCluster
+from paretosoc.results.front.proof_tree import tree_bytes
 
 
 def main() -> None:

@@ -14,40 +14,40 @@ from typing import Any
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.baselines.evaluate_all import baseline_points
-from dse.certificate import strategy
-from dse.certificate.cover import cover_smtlib
-from dse.certificate.strategy import prove_front
-from dse.certificate.verify import solvers
-from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.checks import Check, Verdict
-from dse.engines.explore import explore_problem
-from dse.problem.build import build_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from fitness.check.tree import TreeFault
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from platforms.io.platform_file import load_platform
-from results.costs.cost_origins import CostOrigins
-from results.errors import ResultError
-from results.export.result_folder import write_results
-from results.front.certificate import LemmaTable
-from results.front.certificate_file import certificate_from_document
-from results.front.dominance import non_dominated
-from results.front.front import Front, Member
-from results.front.front_document import member_to_document
-from results.front.front_reader import front_from_document
-from results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
-from results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
-from results.problem.objectives import objective_names
-from results.problem.problem import Problem
-from results.problem.problem_reader import problem_from_document
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.certificate import strategy
+from paretosoc.dse.certificate.cover import cover_smtlib
+from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.certificate.verify import solvers
+from paretosoc.dse.certificate.verify import verify as verifying
+from paretosoc.dse.certificate.verify.checks import Check, Verdict
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.check.tree import TreeFault
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.certificate import LemmaTable
+from paretosoc.results.front.certificate_file import certificate_from_document
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.front_document import member_to_document
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_reader import problem_from_document
 from tests.support.problems.random_spaces import Space, space_of
 from tests.support.proofs.lemmas import leaves_of
 

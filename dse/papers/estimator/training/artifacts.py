@@ -9,15 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from common.files import read_file
-from dse.errors import WorkloadError
-from dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
-from dse.papers.estimator.training.data_set import DataSet, data_files
-from dse.papers.estimator.training.loss_plot import loss_svg
-from dse.papers.estimator.training.pipeline import Learned
-from results.errors import ResultError
-from results.io.atomic_folder import check_own_folder, write_files
-from results.io.canonical_json import Json, canonical_bytes, parse
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
+from paretosoc.dse.papers.estimator.training.data_set import DataSet, data_files
+from paretosoc.dse.papers.estimator.training.loss_plot import loss_svg
+from paretosoc.dse.papers.estimator.training.pipeline import Learned
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 
 PICTURE, COURSE = "loss.svg", "training.json"
 LEARNED_FILES = frozenset({WEIGHTS, DOCUMENT, PICTURE, COURSE, "data.npz", "data.json"})

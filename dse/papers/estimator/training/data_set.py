@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from common.array_files import read_array
-from common.arrays import FloatArray, IntArray
-from common.files import read_file
-from dse.errors import WorkloadError
-from dse.papers.estimator.inputs import joined
-from dse.papers.estimator.predictor import TimelinePredictor
-from dse.papers.estimator.tokens import TokenMaker, Tokens
-from dse.papers.estimator.training.process_pool import in_processes
-from dse.papers.estimator.training.workloads import (
+from paretosoc.common.array_files import read_array
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.inputs import joined
+from paretosoc.dse.papers.estimator.predictor import TimelinePredictor
+from paretosoc.dse.papers.estimator.tokens import TokenMaker, Tokens
+from paretosoc.dse.papers.estimator.training.process_pool import in_processes
+from paretosoc.dse.papers.estimator.training.workloads import (
     GROUPS,
     MAX_NETWORKS,
     PLATFORM,
@@ -35,11 +35,11 @@ from dse.papers.estimator.training.workloads import (
     random_rows,
     random_workload,
 )
-from dse.problem.network_tables import NetworkTables
-from results.errors import ResultError
-from results.io.canonical_json import Json, canonical_bytes, parse
-from results.problem.problem import Problem
-from sdf.catalogue.catalogue import catalogue
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.catalogue.catalogue import catalogue
 
 FORMAT = "paretosoc estimator data 1"
 MAX_DRAWS = 100

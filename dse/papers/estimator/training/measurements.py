@@ -25,13 +25,13 @@ from pathlib import Path
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.papers.estimator.training.data_set import DataSet
-from dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
-from dse.problem.network_tables import NetworkTables
-from dse.space.design_space import DesignSpace
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.training.data_set import DataSet
+from paretosoc.dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.problem.problem import Problem
 
 CLOCK_TOLERANCE = 0.002
 """Boards print clocks rounded."""

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.inputs.interrupts import deferred_interrupt
-from dse.papers.estimator.inference import NumpyEstimator
-from dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
-from dse.papers.estimator.predictor import CLASSES, Bins
-from dse.papers.estimator.settings import BoardShape, EstimatorSettings
-from dse.papers.estimator.tokens import Float32Array
-from dse.papers.estimator.training.data_set import DataSet
-from dse.papers.estimator.training.workloads import build
-from results.io.canonical_json import Json
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.interrupts import deferred_interrupt
+from paretosoc.dse.papers.estimator.inference import NumpyEstimator
+from paretosoc.dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
+from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins
+from paretosoc.dse.papers.estimator.settings import BoardShape, EstimatorSettings
+from paretosoc.dse.papers.estimator.tokens import Float32Array
+from paretosoc.dse.papers.estimator.training.data_set import DataSet
+from paretosoc.dse.papers.estimator.training.workloads import build
+from paretosoc.results.io.canonical_json import Json
 
 if TYPE_CHECKING:
-    from dse.papers.estimator.training.loss_plot import Epoch
-    from dse.papers.estimator.training.training import Trained
+    from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
+    from paretosoc.dse.papers.estimator.training.training import Trained
 
 TRAINING_SHARE = 0.8
 """Of the workloads (MapFormer 5.1); the rest is held out."""
@@ -206,7 +206,7 @@ def learn(
         KeyboardInterrupt: at a second Ctrl-C, or before the first epoch has ended.
         WorkloadError: where there are too few data, or no epoch has a loss that is a number.
     """
-    from dse.papers.estimator.training.training import train
+    from paretosoc.dse.papers.estimator.training.training import train
 
     split = split_of(data, seed)
     settings = settings_of(data, split)

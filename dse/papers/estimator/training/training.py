@@ -11,14 +11,14 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.papers.estimator.inputs import Examples
-from dse.papers.estimator.settings import EstimatorSettings
-from dse.papers.estimator.tokens import Float32Array
-from dse.papers.estimator.training.loss_plot import Epoch
-from dse.papers.estimator.training.torch_threads import one_torch_thread
-from dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.inputs import Examples
+from paretosoc.dse.papers.estimator.settings import EstimatorSettings
+from paretosoc.dse.papers.estimator.tokens import Float32Array
+from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
+from paretosoc.dse.papers.estimator.training.torch_threads import one_torch_thread
+from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count
 
 EPOCHS = 100
 LEARNING_RATE = 1e-4

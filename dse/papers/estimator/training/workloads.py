@@ -12,18 +12,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.errors import WorkloadError
-from dse.papers.estimator.predictor import Predictor, TimelinePredictor
-from dse.problem.build import build_problem
-from dse.problem.network_tables import NetworkTables
-from dse.space.design_space import DesignSpace, Random
-from dse.space.operators import mutate
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.problem.problem import Problem
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.predictor import Predictor, TimelinePredictor
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.space.design_space import DesignSpace, Random
+from paretosoc.dse.space.operators import mutate
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.problem.problem import Problem
 
 PLATFORM = "jetson-agx-xavier"
 GROUPS = 20

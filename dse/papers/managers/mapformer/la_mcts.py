@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.papers.estimator.predictor import Predictor
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
-from dse.papers.managers.mapformer.row_features import row_features
-from dse.papers.managers.mapformer.value import tie_break, value_of
-from dse.space.design_space import DesignSpace, unique_rows
-from dse.space.operators import mutate
-from fitness.objectives import Outcomes
-from results.io.optional import optional_import
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.papers.estimator.predictor import Predictor
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
+from paretosoc.dse.papers.managers.mapformer.row_features import row_features
+from paretosoc.dse.papers.managers.mapformer.value import tie_break, value_of
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.dse.space.operators import mutate
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.io.optional import optional_import
 
 ITERATIONS = 100
 BATCH = 10

@@ -17,8 +17,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray, IntArray
-from dse.space.design_space import Random
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.dse.space.design_space import Random
 
 LEAF_SIZE = 24
 """A node with more samples than this is split, where it can be."""

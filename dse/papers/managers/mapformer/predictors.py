@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dse.papers.estimator.predictor import Predictor, TimelinePredictor
-from dse.papers.managers.mapformer.settings import PredictorName
-from results.problem.problem import Problem
+from paretosoc.dse.papers.estimator.predictor import Predictor, TimelinePredictor
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.results.problem.problem import Problem
 
 
 def make_predictor(name: PredictorName) -> Predictor:
@@ -13,7 +13,7 @@ def make_predictor(name: PredictorName) -> Predictor:
         case PredictorName.TIMELINE:
             return TimelinePredictor()
         case PredictorName.LEARNED | PredictorName.LEARNED_STATIC:
-            from dse.papers.estimator.estimator_file import shipped_estimator
+            from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 
             return shipped_estimator(short_play=name is PredictorName.LEARNED).predictor
 
@@ -26,8 +26,8 @@ def default_predictor(problem: Problem) -> Predictor:
     (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
     if not problem.execution.has_frame:
-        from dse.papers.estimator.estimator_file import shipped_estimator
-        from dse.papers.estimator.settings import BoardShape
+        from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+        from paretosoc.dse.papers.estimator.settings import BoardShape
 
         estimator = shipped_estimator()
         if estimator.settings.board == BoardShape.of(problem):

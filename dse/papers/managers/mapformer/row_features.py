@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.space.design_space import DesignSpace
 
 
 def row_features(space: DesignSpace, rows: IntArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
 
 
 class PredictorName(Enum):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from common.arrays import FloatArray
-from dse.papers.estimator.predictor import Prediction
-from dse.papers.managers.mapformer.modes import Mode
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.papers.estimator.predictor import Prediction
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import IntArray
-from common.units import PS_PER_US
-from dse.errors import WorkloadError
-from dse.space.design_space import DesignSpace
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PS_PER_US
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.design_space import DesignSpace
 
 UNITS = 4
 NETWORKS = 10

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray
-from dse.papers.managers.omniboost.embedding import UNITS
-from results.errors import ResultError
-from results.io.optional import optional_import
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.papers.managers.omniboost.embedding import UNITS
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
 
 Singles = NDArray[np.float32]
 

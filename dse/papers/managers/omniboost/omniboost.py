@@ -26,14 +26,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
-from dse.papers.managers.omniboost.embedding import Embedding
-from dse.papers.managers.omniboost.network import OmniBoostNetwork, read_omniboost
-from dse.papers.managers.power_mode import power_mode
-from dse.space.design_space import DesignSpace
-from results.io.optional import optional_import
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
+from paretosoc.dse.papers.managers.omniboost.embedding import Embedding
+from paretosoc.dse.papers.managers.omniboost.network import OmniBoostNetwork, read_omniboost
+from paretosoc.dse.papers.managers.power_mode import power_mode
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.io.optional import optional_import
 
 PLAYOUTS = 500
 EXPLORATION = math.sqrt(2.0)
@@ -175,6 +175,6 @@ def weights_name(threshold_w: int | None) -> str:
 
 def shipped_network(threshold_w: int | None) -> OmniBoostNetwork:
     """The weights that come with the program, for samples within a threshold, or for all."""
-    folder = resources.files("dse.papers.managers.omniboost.weights")
+    folder = resources.files("paretosoc.dse.papers.managers.omniboost.weights")
     with resources.as_file(folder / weights_name(threshold_w)) as path:
         return read_omniboost(Path(path))

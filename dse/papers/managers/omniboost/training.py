@@ -1,7 +1,7 @@
 """Trains OmniBoost's estimators; needs PyTorch (the extra ``learn``). Run as a module.
 
-``python -m dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set of ``dse
-learn`` and writes weights for all samples, and for those within 10, 15 and 30 W (OmniBoost*).
+``python -m paretosoc.dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set
+of ``dse learn`` and writes weights for all samples, and for those within 10, 15 and 30 W (OmniBoost*).
 OmniBoost's loss is the mean absolute error; of its schedule nothing is known: Adam at 1e-3, falling
 as a cosine.
 """
@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from common.arrays import BoolArray, FloatArray
-from dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
-from dse.papers.estimator.training.pipeline import split_of
-from dse.papers.estimator.training.torch_threads import one_torch_thread
-from dse.papers.estimator.training.workloads import build
-from dse.papers.managers.omniboost.embedding import UNITS, Embedding
-from dse.papers.managers.omniboost.network import CHANNELS, HIDDEN, Singles
-from dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
-from dse.problem.network_tables import NetworkTables
-from dse.space.design_space import DesignSpace
-from results.io.optional import optional_import
+from paretosoc.common.arrays import BoolArray, FloatArray
+from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from paretosoc.dse.papers.estimator.training.pipeline import split_of
+from paretosoc.dse.papers.estimator.training.torch_threads import one_torch_thread
+from paretosoc.dse.papers.estimator.training.workloads import build
+from paretosoc.dse.papers.managers.omniboost.embedding import UNITS, Embedding
+from paretosoc.dse.papers.managers.omniboost.network import CHANNELS, HIDDEN, Singles
+from paretosoc.dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.results.io.optional import optional_import
 
 EPOCHS = 60
 BATCH = 128

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dse.papers.mobile_i.schedule.cache_use import overflowing
-from dse.papers.mobile_i.schedule.placement import Placement
-from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from results.periodic.task_graph import TaskGraph
+from paretosoc.dse.papers.mobile_i.schedule.cache_use import overflowing
+from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
+from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from paretosoc.results.periodic.task_graph import TaskGraph
 
 MAX_VISITS = 64
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from results.problem.problem import Problem
+from paretosoc.results.problem.problem import Problem
 
 
 def least_largest_load(problem: Problem, *, time_limit_s: float = 10.0) -> float:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dse.papers.mobile_i.schedule.cache_allocation import (
+from paretosoc.dse.papers.mobile_i.schedule.cache_allocation import (
     Allocation,
     allocate_in_order,
     allocate_transfers,
 )
-from dse.papers.mobile_i.schedule.initial_schedule import UTILISATION_LIMIT, initial_schedule
-from dse.papers.mobile_i.schedule.placement import Placement, place_in_order
-from dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
-from dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from dse.papers.mobile_i.schedule.sparta import dependent_schedule
-from dse.papers.mobile_i.schedule.stages import staged_placements
-from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.periodic.table import least_prologue_periods
-from results.periodic.task_graph import TaskGraph, repeated
+from paretosoc.dse.papers.mobile_i.schedule.initial_schedule import (
+    UTILISATION_LIMIT,
+    initial_schedule,
+)
+from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, place_in_order
+from paretosoc.dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
+from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from paretosoc.dse.papers.mobile_i.schedule.sparta import dependent_schedule
+from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements
+from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
+from paretosoc.results.periodic.table import least_prologue_periods
+from paretosoc.results.periodic.task_graph import TaskGraph, repeated
 
 MOBILE_I = "mobile-i"
 MEMOLUTION = "memolution"

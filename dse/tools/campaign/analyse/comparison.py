@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from dse.tools.campaign.analyse.values import hypervolume_shares, objectives_in_order
-from dse.tools.campaign.plan.run_inputs import RunInputs, subject_key
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.analyse.values import hypervolume_shares, objectives_in_order
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, subject_key
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
 
 
 class Verdict(Enum):

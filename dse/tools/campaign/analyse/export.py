@@ -7,12 +7,17 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from dse.tools.campaign.analyse.fields import field_of
-from dse.tools.campaign.analyse.values import parse_value
-from dse.tools.campaign.plan.settings import AXES
-from dse.tools.campaign.store.run_record import RunRecord
-from results.io.optional import optional_import
-from results.problem.objectives import Objective, ObjectiveKind, objective_unit, objective_value
+from paretosoc.dse.tools.campaign.analyse.fields import field_of
+from paretosoc.dse.tools.campaign.analyse.values import parse_value
+from paretosoc.dse.tools.campaign.plan.settings import AXES
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
+    objective_unit,
+    objective_value,
+)
 
 SUFFIXES = (".csv", ".parquet")
 _KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dse.errors import WorkloadError
-from dse.tools.campaign.plan.settings import AXES, FILE_FIELDS, file_label
-from dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.campaign.plan.settings import AXES, FILE_FIELDS, file_label
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
 
 _PLACES = ("first", "second", "third", "fourth")
 """The networks of a workload, one by one."""

@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dse.tools.campaign.analyse.aggregate import Aggregation
-from dse.tools.campaign.analyse.fields import check_fields, field_of
-from dse.tools.campaign.analyse.values import Value
-from dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.analyse.aggregate import Aggregation
+from paretosoc.dse.tools.campaign.analyse.fields import check_fields, field_of
+from paretosoc.dse.tools.campaign.analyse.values import Value
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,20 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from common.files import file_in, replace_file
-from dse.tools.campaign.analyse.fields import field_of, varying_fields
-from dse.tools.campaign.analyse.pivot import Pivot, make_pivot
-from dse.tools.campaign.analyse.values import Value, parse_value
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.run_record import RunRecord
-from dse.tools.campaign.store.store import Store
-from dse.tools.campaign.store.stored_front import stored_front
-from fitness.execution import schedule_of
-from results.errors import ResultError
-from results.export.html import fill, html_page, read_asset
-from results.export.report import report_html
-from results.io.plural import pluralize
-from results.problem.objectives import ObjectiveKind, format_number
+from paretosoc.common.files import file_in, replace_file
+from paretosoc.dse.tools.campaign.analyse.fields import field_of, varying_fields
+from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, make_pivot
+from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.store.stored_front import stored_front
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report import report_html
+from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.objectives import ObjectiveKind, format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
@@ -165,11 +165,11 @@ def campaign_page(
         "SUMMARY": escape(summary),
         # No text of a name may end the element that it stands in.
         "CONTENT": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
-        "SCRIPT": read_asset("campaign_report.js", "dse.inputs.data"),
+        "SCRIPT": read_asset("campaign_report.js", "paretosoc.dse.inputs.data"),
     }
-    body = fill(read_asset("campaign_report.html", "dse.inputs.data"), parts)
+    body = fill(read_asset("campaign_report.html", "paretosoc.dse.inputs.data"), parts)
     return html_page(
-        title, read_asset("campaign_report.css", "dse.inputs.data"), body, scripts=True
+        title, read_asset("campaign_report.css", "paretosoc.dse.inputs.data"), body, scripts=True
     )
 
 

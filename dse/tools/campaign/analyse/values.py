@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.tools.campaign.store.run import BaselineFigures, FrontFigures
-from dse.tools.campaign.store.run_record import RunRecord
-from dse.workload.options import parse_number
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.objectives import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.workload.options import parse_number
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
     larger_is_better,

@@ -7,10 +7,10 @@ import time
 from concurrent.futures import CancelledError
 from typing import Any
 
-from dse.tools.campaign.execute.workers import RunFinished
-from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
-from dse.tools.dask_cluster import ASK_SECONDS, connect
-from results.errors import ResultError
+from paretosoc.dse.tools.campaign.execute.workers import RunFinished
+from paretosoc.dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
+from paretosoc.dse.tools.dask_cluster import ASK_SECONDS, connect
+from paretosoc.results.errors import ResultError
 
 AHEAD = 2
 """Runs given for each of the cluster's threads: the next one is there when one ends."""

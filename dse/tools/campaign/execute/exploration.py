@@ -10,39 +10,39 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dse.engines.explore import explore_problem
-from dse.engines.optimizer_registry import optimizer_named
-from dse.engines.optimizers import goal_of, needs_proof
-from dse.errors import InfeasibleError, WorkloadError
-from dse.problem.build import BuiltProblem, build_problem
-from dse.problem.network_tables import NetworkTables
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.plan.settings import listed, options_of, problem_key
-from dse.tools.campaign.store.pack import compress, pack
-from dse.tools.campaign.store.run import (
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import goal_of, needs_proof
+from paretosoc.dse.errors import InfeasibleError, WorkloadError
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.plan.settings import listed, options_of, problem_key
+from paretosoc.dse.tools.campaign.store.pack import compress, pack
+from paretosoc.dse.tools.campaign.store.run import (
     BaselineFigures,
     FrontFigures,
     RunOutcome,
     RunStatus,
     RunTask,
 )
-from dse.tools.campaign.store.strip_timings import timeless_proof
-from dse.workload.parse_options import with_batches
-from dse.workload.workload_file import workload_from
-from fitness.profiles.loss_table import load_losses
-from fitness.profiles.profile_file import load_profile
-from fitness.simulate import row_of
-from platforms.io.platform_file import load_platform
-from results.costs.costs_file import costs_bytes
-from results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
-from results.front.front_document import front_to_document
-from results.io.canonical_json import canonical_bytes, sha256_of
-from results.problem.objectives import objective_names
-from results.problem.problem_file import problem_bytes
+from paretosoc.dse.tools.campaign.store.strip_timings import timeless_proof
+from paretosoc.dse.workload.parse_options import with_batches
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.profiles.loss_table import load_losses
+from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.costs_file import costs_bytes
+from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
+from paretosoc.results.front.front_document import front_to_document
+from paretosoc.results.io.canonical_json import canonical_bytes, sha256_of
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem_file import problem_bytes
 
 if TYPE_CHECKING:
-    from results.front.front import Front
+    from paretosoc.results.front.front import Front
 
 MAX_PROBLEMS = 4
 MAX_NETWORKS = 64
@@ -178,7 +178,7 @@ def _figures(front: Front) -> FrontFigures:
 def _files(
     front: Front, prepared: _Prepared, inputs: RunInputs, proofs: dict[str, bytes]
 ) -> dict[str, bytes]:
-    from dse.problem.cost_provenance import cost_origins
+    from paretosoc.dse.problem.cost_provenance import cost_origins
 
     files: dict[str, bytes] = {}
     if "front" in inputs.keep:
@@ -188,8 +188,8 @@ def _files(
     if costs is not None and "costs" in inputs.keep:
         files[COSTS_FILE] = costs_bytes(costs, front.problem)
     if "report" in inputs.keep:
-        from fitness.execution import schedule_of
-        from results.export.report import report_html
+        from paretosoc.fitness.execution import schedule_of
+        from paretosoc.results.export.report import report_html
 
         files[REPORT_FILE] = report_html(front, schedule_of, costs).encode()
     return files

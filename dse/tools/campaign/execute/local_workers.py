@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from common.unfinished import temporary_folder
-from dse.tools.campaign.execute.workers import RunFinished, attempt
-from dse.tools.campaign.plan.settings import problem_key
-from dse.tools.campaign.store.run import RunFunction, RunTask
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.tools.campaign.execute.workers import RunFinished, attempt
+from paretosoc.dse.tools.campaign.plan.settings import problem_key
+from paretosoc.dse.tools.campaign.store.run import RunFunction, RunTask
 
 _ONE_THREAD = dict.fromkeys(
     ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"

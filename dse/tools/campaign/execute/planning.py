@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse.tools.campaign.execute.workers import attempt
-from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.plan.plan import PlanSize
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
-from dse.tools.campaign.store.run import RunTask
-from dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.execute.workers import attempt
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
+from paretosoc.dse.tools.campaign.plan.plan import PlanSize
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
+from paretosoc.dse.tools.campaign.store.run import RunTask
+from paretosoc.dse.tools.campaign.store.store import Store
 
 PROBED_RUNS = 3
 PROBED_EVALUATIONS = 1_000, 3_000
@@ -50,7 +50,7 @@ def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
 
     A proof is not probed.
     """
-    from dse.tools.campaign.execute.exploration import explore_run
+    from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 
     every = max(1, len(inputs) // PROBED_RUNS)
     samples = inputs[every // 2 :: every][:PROBED_RUNS]

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dse.tools.campaign.execute.workers import RunFinished, Workers
-from dse.tools.campaign.store.run import RunStatus, RunTask
-from dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.execute.workers import RunFinished, Workers
+from paretosoc.dse.tools.campaign.store.run import RunStatus, RunTask
+from paretosoc.dse.tools.campaign.store.store import Store
 
 CLAIMED_AHEAD = 8
 """Runs claimed for each slot: few enough that a second process finds some, too."""

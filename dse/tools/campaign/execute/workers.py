@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Protocol
 
-from dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
+from paretosoc.dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from dse.errors import WorkloadError
-from dse.inputs.documents import parse_input, read_input
-from dse.tools.campaign.plan.plan import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.documents import parse_input, read_input
+from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
     NamedWorkload,
     Plan,
@@ -22,11 +22,18 @@ from dse.tools.campaign.plan.plan import (
     make_plan,
     size_plan,
 )
-from dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice, RunSettings, listed, options_of
-from dse.workload.find_network import find_network
-from dse.workload.releases import period_of_rates_s
-from dse.workload.workload import short_name, split_copies, workload_of
-from dse.workload.workload_file import is_workload_file, load_workload
+from paretosoc.dse.tools.campaign.plan.settings import (
+    AXES,
+    DEFAULTS,
+    Choice,
+    RunSettings,
+    listed,
+    options_of,
+)
+from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.releases import period_of_rates_s
+from paretosoc.dse.workload.workload import short_name, split_copies, workload_of
+from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
 
 WHOLE_NUMBERS = frozenset(
     {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
@@ -83,10 +90,10 @@ def _check(size: PlanSize) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
-    from dse.engines.optimizer_registry import optimizer_named
-    from dse.problem.execution import check_objectives, check_objectives_of_rates
-    from dse.workload.options import parse_objective
-    from dse.workload.per_network import BATCH
+    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.problem.execution import check_objectives, check_objectives_of_rates
+    from paretosoc.dse.workload.options import parse_objective
+    from paretosoc.dse.workload.per_network import BATCH
 
     seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, NamedWorkload, bool, bool], str] = {}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
-from dse.errors import WorkloadError
-from dse.tools.campaign.plan.settings import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.campaign.plan.settings import (
     AXES,
     DEFAULTS,
     FILE_FIELDS,
@@ -19,7 +19,7 @@ from dse.tools.campaign.plan.settings import (
     file_label,
     problem_key,
 )
-from dse.workload.releases import OF_A_FRAME, OF_RATES
+from paretosoc.dse.workload.releases import OF_A_FRAME, OF_RATES
 
 MAX_RUNS = 1_000_000
 """Of a campaign whose runs are listed: each takes about a kilobyte."""

@@ -27,7 +27,7 @@ def program_identity() -> str:
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*")):
             name = path.relative_to(root).as_posix()
-            if path.suffix not in SUFFIXES or name.startswith(("dse/command_", "dse/cli")):
+            if path.suffix not in SUFFIXES or name.startswith("dse/cli"):
                 continue
             digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return f"{_version()}+{digest.hexdigest()[:16]}"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from dse.tools.campaign.plan.plan import Plan, PlannedRun
-from dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
-from results.io.canonical_json import content_sha256
+from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun
+from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
+from paretosoc.results.io.canonical_json import content_sha256
 
 INPUTS_FORMAT = "paretosoc-run/1"
 
@@ -108,8 +108,8 @@ class _Contents:
     def _files_of_networks(self, networks: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Return the files of networks only. Names of the catalogue come with the program, whose
         sources count anyway."""
-        from dse.workload.workload_file import is_workload_file, workload_from
-        from sdf.catalogue.catalogue import catalogue
+        from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
+        from paretosoc.sdf.catalogue.catalogue import catalogue
 
         contents = []
         if len(networks) == 1 and is_workload_file(networks[0]):
@@ -135,7 +135,7 @@ def file_sha256(path: str) -> str:
 
 
 def _platform_sha256(name: str) -> str:
-    from platforms.io.platform_file import load_platform
+    from paretosoc.platforms.io.platform_file import load_platform
 
     return load_platform(name).sha256
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dse.workload.options import Options
+    from paretosoc.dse.workload.options import Options
 
 Choice = str | int | bool | None
 
@@ -128,7 +128,7 @@ def options_of(settings: RunSettings) -> Options:
     Raises:
         WorkloadError: on a text that means nothing.
     """
-    from dse.workload.parse_options import make_options
+    from paretosoc.dse.workload.parse_options import make_options
 
     return make_options(
         objective=listed(settings.objectives),

@@ -8,8 +8,8 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
-from common.files import MAX_BYTES
-from results.errors import ResultError
+from paretosoc.common.files import MAX_BYTES
+from paretosoc.results.errors import ResultError
 
 _LEVEL = 6
 _DAMAGED = (EOFError, KeyError, NotImplementedError, OSError, RuntimeError)

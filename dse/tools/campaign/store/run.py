@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
 
 Row = tuple[int, ...]
 

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dse.tools.campaign.plan.plan import PlannedRun
-from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.plan.settings import Choice, RunSettings
-from dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatus
+from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
+from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatus
 
 
 @dataclass(frozen=True)

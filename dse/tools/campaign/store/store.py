@@ -15,23 +15,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from common.files import file_in, replace_file, sync
-from dse.tools.campaign.plan.plan import PlannedRun
-from dse.tools.campaign.plan.run_inputs import RunInputs
-from dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
-from dse.tools.campaign.store.pack import decompress, unpack
-from dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
-from dse.tools.campaign.store.run_record import (
+from paretosoc.common.files import file_in, replace_file, sync
+from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
+from paretosoc.dse.tools.campaign.store.pack import decompress, unpack
+from paretosoc.dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
+from paretosoc.dse.tools.campaign.store.run_record import (
     RunRecord,
     figures_text,
     record_of,
     run_document,
     run_inputs,
 )
-from dse.tools.campaign.store.store_schema import STORE_FORMAT, connect
-from results.errors import ResultError
-from results.export.result_folder import PROBLEM_FILE
-from results.io.canonical_json import content_sha256, sha256_of
+from paretosoc.dse.tools.campaign.store.store_schema import STORE_FORMAT, connect
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import PROBLEM_FILE
+from paretosoc.results.io.canonical_json import content_sha256, sha256_of
 
 DATABASE = "campaign.sqlite"
 _FOLDERS = ("results", "problems", "parts", "owners")

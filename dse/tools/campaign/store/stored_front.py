@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dse.tools.campaign.store.run_record import RunRecord
-from dse.tools.campaign.store.store import Store
-from results.costs.cost_origins import CostOrigins
-from results.costs.costs_file import costs_from_bytes
-from results.errors import ResultError
-from results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
-from results.front.front import Front
-from results.front.front_reader import front_from_document
-from results.io.canonical_json import parse
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.costs.costs_file import costs_from_bytes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.io.canonical_json import parse
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 
 
 def stored_front(store: Store, record: RunRecord) -> tuple[Front, CostOrigins | None]:

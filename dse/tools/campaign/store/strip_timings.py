@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dse.certificate.preconditions import Goal
-from dse.certificate.strategy import prove_front
-from dse.errors import WorkloadError
-from results.errors import ResultError
-from results.export.result_folder import BOUNDS_FILE, CERTIFICATE, EPSILON
-from results.front.bounds_file import bounds_bytes
-from results.front.certificate import ProofArtifacts
-from results.front.certificate_file import proof_files
-from results.front.front import CertificateSummary, Front
+from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import BOUNDS_FILE, CERTIFICATE, EPSILON
+from paretosoc.results.front.bounds_file import bounds_bytes
+from paretosoc.results.front.certificate import ProofArtifacts
+from paretosoc.results.front.certificate_file import proof_files
+from paretosoc.results.front.front import CertificateSummary, Front
 
 
 def timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from common.units import PS_PER_NS
-from fitness.simulate import simulate
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.units import PS_PER_NS
+from paretosoc.fitness.simulate import simulate
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass
 
-from dse.tools.host.machine.execution_plan import make_execution_plan
-from dse.tools.host.machine.unit_loop import FIRST, Board
-from results.errors import ResultError
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
+from paretosoc.dse.tools.host.machine.unit_loop import FIRST, Board
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

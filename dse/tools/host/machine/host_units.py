@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.errors import ResultError
+from paretosoc.results.errors import ResultError
 
 _NAME = re.compile(r"cpu([0-9]{1,4}(?:\.[0-9]{1,4})*)")
 

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import IntArray
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.execution_plan import ExecutionPlan
-from dse.tools.host.machine.frame_stream import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
+from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
     FrameShare,
     Ledger,
@@ -25,12 +25,12 @@ from dse.tools.host.machine.frame_stream import (
     lost_and_doubled,
     release_frames,
 )
-from dse.tools.host.machine.host_units import HostUnit
-from dse.tools.host.machine.streaming import StreamLog
-from dse.tools.host.machine.sub_models import SubModels
-from dse.tools.host.machine.tensor_memory import TensorMemory, fill_inputs, lay_out
-from dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
-from dse.tools.host.machine.unit_process import (
+from paretosoc.dse.tools.host.machine.host_units import HostUnit
+from paretosoc.dse.tools.host.machine.streaming import StreamLog
+from paretosoc.dse.tools.host.machine.sub_models import SubModels
+from paretosoc.dse.tools.host.machine.tensor_memory import TensorMemory, fill_inputs, lay_out
+from paretosoc.dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
+from paretosoc.dse.tools.host.machine.unit_process import (
     READY,
     Execute,
     Follow,
@@ -41,7 +41,7 @@ from dse.tools.host.machine.unit_process import (
     now,
     serve,
 )
-from results.errors import ResultError
+from paretosoc.results.errors import ResultError
 
 MAX_INSTANCES = 1 << 17
 _HEAD_START_NS = 1_000_000

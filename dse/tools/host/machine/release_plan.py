@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from common.units import PS_PER_NS
-from dse.tools.host.machine.execution_plan import ExecutionPlan, Instance, order_by_unit
-from fitness.execution import schedule_of
-from fitness.simulate import make_evaluator, row_of
-from results.errors import ResultError
-from results.front.schedule import ScheduledGroup
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.units import PS_PER_NS
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, Instance, order_by_unit
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _Key = tuple[int, int, int, int]
 """Frame, network, repeat, group."""

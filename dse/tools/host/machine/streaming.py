@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import IntArray
+from paretosoc.common.arrays import IntArray
 
 CHUNK = 1 << 18
 """Bytes between two looks at the clock."""

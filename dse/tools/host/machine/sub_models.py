@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dse.tools.deploy.find_models import check_models, searched_model
-from dse.tools.deploy.random_weights import give_random_weights, numpy_type
-from results.costs.cost_origins import CostOrigins, NetworkOrigins
-from results.errors import ResultError
-from results.problem.problem import Problem
-from sdf.catalogue.catalogue import ModelFile
-from sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part
+from paretosoc.dse.tools.deploy.find_models import check_models, searched_model
+from paretosoc.dse.tools.deploy.random_weights import give_random_weights, numpy_type
+from paretosoc.results.costs.cost_origins import CostOrigins, NetworkOrigins
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.catalogue.catalogue import ModelFile
+from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part
 
 
 @dataclass(frozen=True)

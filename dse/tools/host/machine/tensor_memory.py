@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.tools.deploy.random_weights import numpy_type, random_input
-from dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
-from sdf.onnx.parts import PartTensor
+from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
+from paretosoc.dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
+from paretosoc.sdf.onnx.parts import PartTensor
 
 _ALIGNMENT = 4096
 INPUT_SLOT = -1

@@ -10,14 +10,21 @@ from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
-from dse.tools.host.machine.frame_stream import Ledger, run_shares
-from dse.tools.host.machine.host_units import HostUnit
-from dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
-from dse.tools.host.machine.sub_models import SubModels
-from dse.tools.host.machine.tensor_memory import TensorMemory
-from dse.tools.host.machine.unit_loop import GO, STOP, Stopped, UnitPart, check_board, run_unit
-from results.errors import ResultError
-from results.io.optional import optional_import
+from paretosoc.dse.tools.host.machine.frame_stream import Ledger, run_shares
+from paretosoc.dse.tools.host.machine.host_units import HostUnit
+from paretosoc.dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
+from paretosoc.dse.tools.host.machine.sub_models import SubModels
+from paretosoc.dse.tools.host.machine.tensor_memory import TensorMemory
+from paretosoc.dse.tools.host.machine.unit_loop import (
+    GO,
+    STOP,
+    Stopped,
+    UnitPart,
+    check_board,
+    run_unit,
+)
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.optional import optional_import
 
 now = time.perf_counter_ns
 """One clock for all processes of the machine."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray, IntArray
-from dse.tools.host.machine.streaming import CHUNK, StreamLog
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.tools.host.machine.streaming import CHUNK, StreamLog
 
 RESOLVED = 0.1
 """A demand is measured if the probe loses this share of its rate beside the fastest reader,"""

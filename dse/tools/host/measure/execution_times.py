@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from common.arrays import FloatArray, IntArray
-from dse.tools.host.machine.execution_plan import ExecutionPlan
-from dse.tools.host.machine.machine import Execution
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
+from paretosoc.dse.tools.host.machine.machine import Execution
 
 LOST_SHARE = 0.01
 """A frame during which cores did other things for a larger share of it is left out, if enough

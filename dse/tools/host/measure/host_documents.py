@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from common.units import PS_PER_NS
-from dse.tools.host.machine.host_units import Host, HostUnit
-from dse.tools.host.measure.measuring import CoRun, Measured
-from fitness.calibration.pccs_document import contention_entry, used_fit
-from fitness.calibration.pccs_fit import fit_contention
-from fitness.calibration.pccs_sweep import Sweep
-from fitness.profiles.profile_document import (
+from paretosoc.common.units import PS_PER_NS
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
+from paretosoc.dse.tools.host.measure.measuring import CoRun, Measured
+from paretosoc.fitness.calibration.pccs_document import contention_entry, used_fit
+from paretosoc.fitness.calibration.pccs_fit import fit_contention
+from paretosoc.fitness.calibration.pccs_sweep import Sweep
+from paretosoc.fitness.profiles.profile_document import (
     Document,
     Subject,
     add_part,
@@ -25,9 +25,9 @@ from fitness.profiles.profile_document import (
     new_document,
     rounded,
 )
-from platforms.platform import Platform
-from results.problem.problem import Problem
-from sdf.grouping.groups import GroupedNetwork
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.problem.problem import Problem
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 PLATFORM = "host"
 PRECISION = "fp32"

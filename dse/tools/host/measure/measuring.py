@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
-from dse.tools.host.machine.machine import Execution, Machine
-from dse.tools.host.measure.demand_probe import (
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
+from paretosoc.dse.tools.host.machine.machine import Execution, Machine
+from paretosoc.dse.tools.host.measure.demand_probe import (
     Calibration,
     chunk_rate,
     make_calibration,
     rate_beside,
 )
-from dse.tools.host.measure.execution_times import Spread, occupation, spread_of
-from dse.tools.host.measure.memory_rates import STREAM_S, together_gbps
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.tools.host.measure.execution_times import Spread, occupation, spread_of
+from paretosoc.dse.tools.host.measure.memory_rates import STREAM_S, together_gbps
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 WARM_UP = 2
 """Frames that are run and not counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dse.tools.host.machine.machine import Machine
+from paretosoc.dse.tools.host.machine.machine import Machine
 
 STREAM_S = 0.3
 CHANGED = 1.15

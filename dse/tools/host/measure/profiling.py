@@ -9,14 +9,14 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from common.unfinished import temporary_folder
-from dse.errors import WorkloadError
-from dse.problem.build import BuiltProblem, build_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.tools.host.machine.host_units import Host, HostUnit
-from dse.tools.host.machine.machine import HostMachine
-from dse.tools.host.machine.sub_models import write_sub_models
-from dse.tools.host.measure.host_documents import (
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
+from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
+from paretosoc.dse.tools.host.measure.host_documents import (
     PLATFORM,
     UNKNOWN,
     demands_of,
@@ -25,16 +25,16 @@ from dse.tools.host.measure.host_documents import (
     profile_document,
     sweep_of,
 )
-from dse.tools.host.measure.measuring import Measured, measure
-from dse.tools.host.measure.memory_rates import range_of
-from dse.workload.options import Options
-from dse.workload.workload import Workload
-from dse.workload.workload_file import workload_from
-from fitness.profiles.profile_document import document_bytes
-from fitness.profiles.profile_file import read_profile
-from platforms.io.platform_file import load_platform
-from platforms.platform import Platform
-from results.io.optional import optional_import
+from paretosoc.dse.tools.host.measure.measuring import Measured, measure
+from paretosoc.dse.tools.host.measure.memory_rates import range_of
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.profiles.profile_document import document_bytes
+from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.optional import optional_import
 
 PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE = "platform.json", "profile.json", "sweep.csv"
 FILES = (PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE)

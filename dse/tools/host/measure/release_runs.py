@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.arrays import FloatArray
-from common.units import PS_PER_MS, PS_PER_NS
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.execution_plan import ExecutionPlan
-from dse.tools.host.machine.machine import Execution, Machine, check_instances
-from dse.tools.host.machine.release_plan import make_release_plan, predicted_releases
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.units import PS_PER_MS, PS_PER_NS
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
+from paretosoc.dse.tools.host.machine.machine import Execution, Machine, check_instances
+from paretosoc.dse.tools.host.machine.release_plan import make_release_plan, predicted_releases
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 WARM_UP = 2
 """Periods, at least, that do not count."""

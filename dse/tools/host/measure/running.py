@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common.arrays import FloatArray
-from common.unfinished import temporary_folder
-from common.units import PS_PER_MS, PS_PER_S
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
-from dse.tools.host.machine.host_units import unit_named
-from dse.tools.host.machine.machine import Execution, HostMachine, Machine
-from dse.tools.host.machine.sub_models import write_sub_models
-from dse.tools.host.measure.execution_times import (
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
+from paretosoc.dse.tools.host.machine.host_units import unit_named
+from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine, Machine
+from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
+from paretosoc.dse.tools.host.measure.execution_times import (
     FrameTimes,
     Spread,
     frame_times,
@@ -24,11 +24,11 @@ from dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from fitness.simulate import row_of, simulate
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.costs.cost_origins import CostOrigins
-from results.problem.execution import LongRun, Pipeline
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.fitness.simulate import row_of, simulate
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.problem.execution import LongRun, Pipeline
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 WARM_UP = 2
 FRAMES_IN_FLIGHT = 2

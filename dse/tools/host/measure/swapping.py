@@ -10,17 +10,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from dse.papers.anytime.improve import Published, improve
-from dse.tools.host.machine.energy import joules_since, read_counters
-from dse.tools.host.machine.frame_stream import (
+from paretosoc.dse.papers.anytime.improve import Published, improve
+from paretosoc.dse.tools.host.machine.energy import joules_since, read_counters
+from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
     Schedule,
     ledger_of,
     schedule_of,
 )
-from dse.tools.host.machine.machine import HostMachine
-from fitness.simulate import simulate
-from results.problem.problem import DesignPoint, Problem
+from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.fitness.simulate import simulate
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 @dataclass(frozen=True)

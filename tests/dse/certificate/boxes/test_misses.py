@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.certificate.boxes.prove import bound_front
-from dse.certificate.seed_front import seed_front
-from dse.certificate.verify.bounds import wrong_bounds
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.certificate.boxes.prove import bound_front
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems import small_problems
 
 

@@ -27,17 +27,17 @@ from benchmarks.problems.enumerated.space import (
     holds_a_point,
     is_within,
 )
-from dse.certificate.boxes import search
-from dse.certificate.boxes.prove import BoundedFront, bound_front
-from dse.certificate.seed_front import seed_front
-from dse.certificate.verify.bounds import wrong_bounds
-from fitness.bound_checker.check import CheckedBounds
-from fitness.objectives import make_outcomes
-from results.errors import ResultError
-from results.front.bounds import BoundProof, Leaf, Multipliers
-from results.front.bounds_file import bounds_bytes, bounds_from_bytes
-from results.front.front import Front
-from results.problem.problem_reader import problem_from_document
+from paretosoc.dse.certificate.boxes import search
+from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers
+from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.problem_reader import problem_from_document
 
 CHUNKS = 8
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import z3
 
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from results.front.certificate import NOT_NAMED
+from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.results.front.certificate import NOT_NAMED
 from tests.support.problems.cover_problems import (
     SOLVERS,
     all_rows,

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from dse.certificate.fastest import find_fastest
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import Space, random_limited_problem, size_of, space_of
 from tests.support.proofs.lemmas import leaves_of
 

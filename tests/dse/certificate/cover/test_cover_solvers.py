@@ -5,8 +5,8 @@ import importlib.util
 
 import pytest
 
-from dse.certificate.cover import confirm_cover, prove_cover
-from results.errors import ResultError
+from paretosoc.dse.certificate.cover import confirm_cover, prove_cover
+from paretosoc.results.errors import ResultError
 from tests.support.problems.cover_problems import SOLVERS
 
 

@@ -10,18 +10,18 @@ import pytest
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.certify import certify
-from dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
-from dse.certificate.seed_front import seed_front
-from fitness.check.leaves import leaf_table
-from fitness.check.target import LemmaTarget
-from fitness.constraints import ConstraintKind, constraints_of
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.front.certificate import NOT_NAMED, LemmaTable
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.certify import certify
+from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.constraints import ConstraintKind, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_limited_problem, size_of, space_of
 
 OF_MAPPINGS = {

@@ -10,16 +10,20 @@ import z3
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats, with_twin
-from dse.certificate.formulation import prove
-from dse.certificate.formulation.equations import Setting
-from dse.certificate.formulation.hints import Hints
-from dse.certificate.formulation.prove import FormulationProgress, _only, prove_formulation
-from dse.certificate.formulation.refute import Ended, NotShown, Refutation
-from dse.certificate.formulation.whole_equations import WholeEquations
-from fitness.simulate import design_of
-from results.errors import ResultError
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.formulation import prove
+from paretosoc.dse.certificate.formulation.equations import Setting
+from paretosoc.dse.certificate.formulation.hints import Hints
+from paretosoc.dse.certificate.formulation.prove import (
+    FormulationProgress,
+    _only,
+    prove_formulation,
+)
+from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
+from paretosoc.dse.certificate.formulation.whole_equations import WholeEquations
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_interchangeable_units import with_twins
 from tests.support.problems.random_spaces import (
     NOTHING,

@@ -9,15 +9,15 @@ import pytest
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from fitness.reference import timeline as plain_timeline
-from fitness.reference.design import look_up
-from fitness.simulate import design_of
-from results.errors import ResultError
-from results.problem.execution import Periodic
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.reference.design import look_up
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import Periodic
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False

@@ -20,17 +20,17 @@ import pytest
 
 from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.space import Enumerated, holds_a_point
-from dse.certificate.boxes.prove import BoundedFront, bound_front
-from dse.certificate.verify.checks import Verdict
-from dse.certificate.verify.verify import verify
-from results.export.result_folder import read_bounds, read_results, write_results
-from results.front.bounds import BoundProof
-from results.front.epsilon import open_corners, region_reaches
-from results.front.front import Front
-from results.io.canonical_json import canonical_bytes, content_sha256
-from results.problem.execution import ClosedForm, FreeRunning, OneFrame, Pipeline
-from results.problem.objectives import ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
+from paretosoc.dse.certificate.verify.checks import Verdict
+from paretosoc.dse.certificate.verify.verify import verify
+from paretosoc.results.export.result_folder import read_bounds, read_results, write_results
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.epsilon import open_corners, region_reaches
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
+from paretosoc.results.problem.execution import ClosedForm, FreeRunning, OneFrame, Pipeline
+from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.boxes.test_prove import changed, front_of, is_within
 from tests.dse.certificate.verify.test_random_edits import MEANINGFUL, places
 

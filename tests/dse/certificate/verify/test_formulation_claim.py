@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from dse.certificate.verify import solvers
-from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.checks import Check, Verdict
-from fitness.execution import schedule_of
-from results.export.report_data import report_data
-from results.export.result_folder import read_results
+from paretosoc.dse.certificate.verify import solvers
+from paretosoc.dse.certificate.verify import verify as verifying
+from paretosoc.dse.certificate.verify.checks import Check, Verdict
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.results.export.report_data import report_data
+from paretosoc.results.export.result_folder import read_results
 
 
 @pytest.fixture(scope="module")
 def shown(certified: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certified folder with the claim: never written to."""
-    from dse.cli.main import run
+    from paretosoc.dse.cli.main import run
 
     folder = tmp_path_factory.mktemp("formulation") / "shown"
     shutil.copytree(certified, folder)
@@ -32,7 +32,7 @@ def shown(certified: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rehash(folder: Path) -> None:
     """Hashes as somebody would make them who wants a false claim to pass."""
-    from results.io.canonical_json import content_sha256
+    from paretosoc.results.io.canonical_json import content_sha256
 
     for name in ("front", "certificate"):
         path = folder / f"{name}.json"

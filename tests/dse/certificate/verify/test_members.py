@@ -11,17 +11,23 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from dse.certificate.verify import members
-from dse.certificate.verify.members import check_members, what_is_wrong
-from dse.space.design_space import DesignSpace
-from dse.space.members import make_members
-from fitness.constraints import constraints_of
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.front.front import Member
-from results.problem.execution import ExecutionModel, FreeRunning, OneFrame, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.certificate.verify import members
+from paretosoc.dse.certificate.verify.members import check_members, what_is_wrong
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.constraints import constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.front import Member
+from paretosoc.results.problem.execution import (
+    ExecutionModel,
+    FreeRunning,
+    OneFrame,
+    Periodic,
+    Pipeline,
+)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 3))

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.verify import FAILED, exit_status
-from results.errors import ResultError
-from results.io.canonical_json import parse
+from paretosoc.dse.certificate.verify import verify as verifying
+from paretosoc.dse.certificate.verify.verify import FAILED, exit_status
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import parse
 from tests.support.documented_keys import rests_on
 from tests.support.proofs.tampered_folder import NAMES, Files
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.certificate.verify.checks import Verdict
-from dse.certificate.verify.rates import overloaded_unit
-from dse.certificate.verify.verify import exit_status, verify
-from dse.cli.main import run
-from dse.problem.build import build_problem
-from dse.workload.options import Options
-from dse.workload.scenarios import Scenario, apply_scenario
-from dse.workload.workload import workload_of
-from fitness.simulate_long_run import make_long_run_evaluator
-from platforms.io.platform_file import load_platform
-from results.export.result_folder import read_results
-from results.problem.execution import FreeRunning, Pipeline
-from results.problem.problem import Problem
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.certificate.verify.checks import Verdict
+from paretosoc.dse.certificate.verify.rates import overloaded_unit
+from paretosoc.dse.certificate.verify.verify import exit_status, verify
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.problem.problem import Problem
 
 
 def on_one_gpu(networks: list[str], platform: str, **options: object) -> tuple[Problem, IntArray]:

@@ -23,20 +23,20 @@ import pytest
 
 from benchmarks.problems.enumerated.space import Enumerated, front_of
 from benchmarks.problems.number_formats import with_twin
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.boxes.prove import BoundedFront, bound_front
-from dse.certificate.branch_and_bound import find_front
-from dse.certificate.verify.bounds import wrong_bounds
-from fitness.bound_checker.check import CheckedBounds
-from fitness.check.target import LemmaTarget
-from results.errors import ResultError
-from results.export.result_folder import write_results
-from results.front.bounds import BoundProof
-from results.front.bounds_file import bounds_bytes
-from results.front.front import Front
-from results.front.proof_tree import ProofTree, tree_bytes
-from results.problem.problem import Problem
-from results.problem.problem_file import problem_bytes
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
+from paretosoc.dse.certificate.branch_and_bound import find_front
+from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.bounds import BoundProof
+from paretosoc.results.front.bounds_file import bounds_bytes
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_bytes
 from tests.dse.certificate.boxes.test_prove import DRAWS, changed
 from tests.dse.certificate.test_exact_front import problems
 from tests.dse.certificate.test_pools import drawn

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.frames import enumerated
-from dse.certificate.boxes.prove import bound_front
-from dse.certificate.verify.verify import Check, Verdict, verify
-from results.errors import ResultError
-from results.export.result_folder import read_results, write_results
-from results.io.canonical_json import canonical_bytes, content_sha256
+from paretosoc.dse.certificate.boxes.prove import bound_front
+from paretosoc.dse.certificate.verify.verify import Check, Verdict, verify
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
 from tests.dse.certificate.boxes.test_prove import front_of
 
 Change = Callable[[Any, Any], object]

@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dse.certificate import branch_and_bound as exact_search
-from dse.certificate.certify import Limits, prove
-from dse.certificate.verify import solvers
-from dse.certificate.verify import verify as verifying
-from dse.certificate.verify.checks import Verdict
-from dse.certificate.verify.verify import FAILED, Checker, exit_status
-from dse.space.members import make_members
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from results.export.result_folder import write_results
-from results.front.certificate import CertificateStatus
-from results.front.dominance import non_dominated
-from results.front.front import Front
-from results.front.front_document import front_to_document
-from results.front.node_kinds import PART
-from results.io.canonical_json import canonical_bytes
-from results.problem.problem_reader import problem_from_document
-from results.text.space_description import describe_space
+from paretosoc.dse.certificate import branch_and_bound as exact_search
+from paretosoc.dse.certificate.certify import Limits, prove
+from paretosoc.dse.certificate.verify import solvers
+from paretosoc.dse.certificate.verify import verify as verifying
+from paretosoc.dse.certificate.verify.checks import Verdict
+from paretosoc.dse.certificate.verify.verify import FAILED, Checker, exit_status
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.front_document import front_to_document
+from paretosoc.results.front.node_kinds import PART
+from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.problem.problem_reader import problem_from_document
+from paretosoc.results.text.space_description import describe_space
 from tests.support.proofs.changed_trees import change_tree
 from tests.support.proofs.tampered_folder import Files, files_in, judge
 

@@ -11,12 +11,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from dse.cli.main import run
-from dse.cli.shared.wrap import wrapped
-from platforms.io.platform_file import platform_names
-from sdf.analysis.sdf_report import analyse
-from sdf.catalogue.catalogue import catalogue
-from sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.cli.shared.wrap import wrapped
+from paretosoc.platforms.io.platform_file import platform_names
+from paretosoc.sdf.analysis.sdf_report import analyse
+from paretosoc.sdf.catalogue.catalogue import catalogue
+from paretosoc.sdf.formats.sdf3_xml import read_sdf3
 
 GRAPHS = Path(__file__).parents[4] / "examples" / "sdf"
 
@@ -126,7 +126,7 @@ def test_sdf(output, name, monkeypatch):
             reports.append(analyse(*arguments, **options))
         return reports[0]
 
-    monkeypatch.setattr("dse.cli.catalogue.sdf.analyse", once)
+    monkeypatch.setattr("paretosoc.dse.cli.catalogue.sdf.analyse", once)
     file = GRAPHS / f"{name}.xml"
     graph = read_sdf3(file)
     data = json.loads(output("sdf", str(file), "--json"))
@@ -271,7 +271,7 @@ def test_lists_are_complete(output):
 
 def test_help_imports_nothing_heavy():
     code = (
-        "import sys; from dse.cli.main import run; run(['--help'])\n"
+        "import sys; from paretosoc.dse.cli.main import run; run(['--help'])\n"
         "heavy = {'onnx', 'numpy', 'numba', 'matplotlib', 'pymoo', 'yaml', 'jsonschema'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
@@ -297,7 +297,7 @@ def test_long_lines_go_on_below_their_beginning(line, width, result):
 
 def test_the_program_runs_as_a_module():
     ended = subprocess.run(
-        [sys.executable, "-m", "dse.cli.main", "platforms"],
+        [sys.executable, "-m", "paretosoc.dse.cli.main", "platforms"],
         cwd=Path(__file__).parents[4],
         capture_output=True,
         text=True,
@@ -306,7 +306,7 @@ def test_the_program_runs_as_a_module():
     assert ended.returncode == 0
     assert all(name in ended.stdout for name in platform_names())
     bad = subprocess.run(
-        [sys.executable, "-m", "dse.cli.main", "platform", "none"],
+        [sys.executable, "-m", "paretosoc.dse.cli.main", "platform", "none"],
         cwd=Path(__file__).parents[4],
         capture_output=True,
         text=True,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli.main import run
-from results.costs.cost_origins import CostOrigin
-from results.export.result_folder import read_costs, read_results
+from paretosoc.dse.cli.main import run
+from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.export.result_folder import read_costs, read_results
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 FIVE = EXAMPLES / "tang" / "five_pairs.csv"

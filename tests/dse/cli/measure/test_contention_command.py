@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from fitness.calibration.pccs_fit import loss_percent
-from platforms.io.platform_file import load_platform
+from paretosoc.fitness.calibration.pccs_fit import loss_percent
+from paretosoc.platforms.io.platform_file import load_platform
 
 VALUES = np.array([45.0, 60.0, 80.0, 90.0, 3.0, 0.8])
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from fitness.profiles.layer_names import names_of
-from results.export.result_folder import read_results
-from sdf.catalogue.catalogue import load_network
-from sdf.grouping.grouping import group_network
-from sdf.layer import LayerKind
+from paretosoc.fitness.profiles.layer_names import names_of
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.layer import LayerKind
 
 NETWORK = "caffenet"
 XAVIER = "jetson-agx-xavier"

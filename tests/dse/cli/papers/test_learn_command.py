@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.cli.main import run
-from dse.cli.papers.learn import recorded_command
-from dse.errors import WorkloadError
-from dse.papers.estimator.training.data_set import with_tokens
-from dse.papers.estimator.training.measurements import read_measurements
-from dse.papers.estimator.training.workloads import build
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.cli.papers.learn import recorded_command
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.training.data_set import with_tokens
+from paretosoc.dse.papers.estimator.training.measurements import read_measurements
+from paretosoc.dse.papers.estimator.training.workloads import build
 
 HEADER = "networks,mapping,cpu_mhz,gpu_mhz,dla_mhz,emc_mhz,throughput_hz,power_w"
 GROUPS = 6
@@ -132,7 +132,7 @@ def test_options_that_contradict_each_other(
 
 
 def test_a_pool_is_read_from_an_earlier_estimator(tmp_path: Path) -> None:
-    from dse.papers.estimator.training.artifacts import pool_of
+    from paretosoc.dse.papers.estimator.training.artifacts import pool_of
 
     path = tmp_path / "estimator.json"
     path.write_text(json.dumps({"provenance": {"data": {"pool": ["vgg16", "alexnet"]}}}))

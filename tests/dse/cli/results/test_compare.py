@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.number_formats import with_losses
-from results.errors import ResultError
-from results.export.result_folder import read_results
-from results.front.dominance import non_dominated
-from results.front.front import Front, objective_array
-from results.problem.objectives import Objective, ObjectiveKind
-from results.text.compare_fronts import compare_fronts, problem_differences
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.text.compare_fronts import compare_fronts, problem_differences
 
 
 @pytest.fixture(scope="module")

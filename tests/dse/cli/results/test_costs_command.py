@@ -7,25 +7,25 @@ import json
 import numpy as np
 import pytest
 
-from dse.api.evaluation import evaluate
-from dse.api.problem import Problem
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from platforms.io.platform_file import load_platform
-from results.costs.cost_origins import CostOrigin
-from results.costs.costs_file import (
+from paretosoc.dse.api.evaluation import evaluate
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.costs.costs_file import (
     check_origins,
     costs_bytes,
     costs_from_bytes,
     costs_from_document,
     costs_to_document,
 )
-from results.errors import ResultError
-from results.export.result_folder import read_costs, read_results
-from results.io.canonical_json import content_sha256
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.io.canonical_json import content_sha256
 
 
 @pytest.fixture(scope="module")

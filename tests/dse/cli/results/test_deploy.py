@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.cli.main import run
-from dse.tools.analysis.power_modes import mode_costs
-from dse.tools.deploy.deploy import deploy as write_deployment
-from dse.tools.deploy.deploy import fastest_served
-from dse.tools.deploy.job import Options
-from dse.tools.deploy.targets import Target
-from dse.tools.deploy.texts import deployment_texts, fitting_targets
-from results.deploy.network_files import network_files
-from results.deploy.nvpmodel_section import nvpmodel_section, power_modes
-from results.errors import ResultError
-from results.export.result_folder import read_results, write_results
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.tools.analysis.power_modes import mode_costs
+from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
+from paretosoc.dse.tools.deploy.deploy import fastest_served
+from paretosoc.dse.tools.deploy.job import Options
+from paretosoc.dse.tools.deploy.targets import Target
+from paretosoc.dse.tools.deploy.texts import deployment_texts, fitting_targets
+from paretosoc.results.deploy.network_files import network_files
+from paretosoc.results.deploy.nvpmodel_section import nvpmodel_section, power_modes
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results, write_results
 from tests.results.deploy.test_sysfs_script import Board
 from tests.support.deployments import deployment_of, manifest
 

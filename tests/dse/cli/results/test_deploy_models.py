@@ -74,7 +74,7 @@ def test_trtexec(dse, pair_folder, tmp_path):
 
 def test_a_model_that_changed_or_went_away(dse, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    from sdf.catalogue.catalogue import model_file
+    from paretosoc.sdf.catalogue.catalogue import model_file
 
     Path("mine.onnx").write_bytes(model_file("squeezenet").data)
     command = ("explore", "mine.onnx", "-p", "jetson-agx-xavier", "--units", "gpu,dla0")

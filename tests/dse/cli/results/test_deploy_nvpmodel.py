@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.cli.main import run
-from dse.tools.analysis.power_modes import mode_costs
-from dse.tools.deploy.texts import deployment_texts
-from fitness.reference.account import plain_account
-from platforms.io.platform_file import load_platform
-from results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
-from results.deploy.nvpmodel_section import nearest_mode, power_modes
-from results.errors import ResultError
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.tools.analysis.power_modes import mode_costs
+from paretosoc.dse.tools.deploy.texts import deployment_texts
+from paretosoc.fitness.reference.account import plain_account
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
+from paretosoc.results.deploy.nvpmodel_section import nearest_mode, power_modes
+from paretosoc.results.errors import ResultError
 from tests.support.deployments import deployment_of, manifest
 
 CONF = """# demo

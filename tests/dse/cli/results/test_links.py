@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from common.files import file_in
-from results.errors import ResultError
+from paretosoc.common.files import file_in
+from paretosoc.results.errors import ResultError
 from tests.support.result_folders import files
 
 

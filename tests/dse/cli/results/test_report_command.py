@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from results.export.result_folder import read_results, write_results
+from paretosoc.results.export.result_folder import read_results, write_results
 
 
 def test_writes_into_the_folder_and_again(dse, pair_folder, tmp_path):

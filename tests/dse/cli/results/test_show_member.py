@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 
-from fitness.reference.timeline import simulate
-from results.export.result_folder import read_results
-from results.front.named_members import KNEE, marked_member
+from paretosoc.fitness.reference.timeline import simulate
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.named_members import KNEE, marked_member
 
 
 def test_by_number_and_by_name(dse, pair_folder):
@@ -75,7 +75,7 @@ def test_csv_has_every_member_and_clock(dse, pair_folder):
 
 def test_a_pipe_gets_all_columns(pair_folder):
     done = subprocess.run(
-        [sys.executable, "-m", "dse.cli.main", "show", str(pair_folder)],
+        [sys.executable, "-m", "paretosoc.dse.cli.main", "show", str(pair_folder)],
         env={key: value for key, value in os.environ.items() if key != "COLUMNS"},
         capture_output=True,
         text=True,

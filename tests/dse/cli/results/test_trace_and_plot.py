@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from results.export.result_folder import read_results
+from paretosoc.results.export.result_folder import read_results
 
 
 def test_trace_of_two_members(dse, pair_folder, tmp_path):

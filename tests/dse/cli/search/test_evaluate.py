@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.problem.constraint_status import ConstraintState, shown_apart
-from fitness.constraints import Constraint, ConstraintKind
-from fitness.execution import schedule_of
-from fitness.reference.timeline import frame_energy_fj, simulate
-from results.export.result_folder import read_results
-from results.front.named_members import choose_member
-from results.io.canonical_json import parse
-from results.io.schema import check_against_schema
-from results.problem.problem import DesignPoint
-from results.text.schedule import stretches
+from paretosoc.dse.problem.constraint_status import ConstraintState, shown_apart
+from paretosoc.fitness.constraints import Constraint, ConstraintKind
+from paretosoc.fitness.execution import schedule_of
+from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.results.io.canonical_json import parse
+from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.problem import DesignPoint
+from paretosoc.results.text.schedule import stretches
 
 PAIR = ("inception_v1", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "4")
 UNITS = ("--units", "gpu,dla0")

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from common.units import PPM
-from results.io.canonical_json import canonical_bytes
+from paretosoc.common.units import PPM
+from paretosoc.results.io.canonical_json import canonical_bytes
 
 SMALL = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
@@ -36,7 +36,7 @@ def values_in(folder):
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory):
     """A folder that the exact engine has written: never changed."""
-    from dse.cli.main import run
+    from paretosoc.dse.cli.main import run
 
     folder = tmp_path_factory.mktemp("exact") / "result"
     assert run([*SMALL, "--engine", "exact", "-q", "-o", str(folder)]) == 0
@@ -46,7 +46,7 @@ def exact(tmp_path_factory):
 @pytest.fixture(scope="module")
 def larger_values(tmp_path_factory):
     """The whole front of the larger problem."""
-    from dse.cli.main import run
+    from paretosoc.dse.cli.main import run
 
     folder = tmp_path_factory.mktemp("larger") / "result"
     assert run([*LARGER, "--engine", "exact", "-q", "-o", str(folder)]) == 0
@@ -198,7 +198,9 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_proof(
         (folder / "notes.txt").write_text("mine")
     else:
         monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK | os.X_OK)
-    monkeypatch.setattr("dse.cli.search.certify.prove", lambda *_, **__: pytest.fail("proved"))
+    monkeypatch.setattr(
+        "paretosoc.dse.cli.search.certify.prove", lambda *_, **__: pytest.fail("proved")
+    )
     done = dse("certify", folder)
     assert done.status == 2
     assert re.search("is not replaced|cannot be written", done.err)

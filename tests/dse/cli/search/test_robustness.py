@@ -14,23 +14,23 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from common.units import PPM
-from dse.errors import WorkloadError
-from dse.space.design_space import DesignSpace
-from dse.tools.analysis.robustness import (
+from paretosoc.common.units import PPM
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.tools.analysis.robustness import (
     OVERLOADED,
     at_clocks_of,
     robustness,
     with_cost_errors,
 )
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.reference.timeline import frame_energy_fj, simulate
-from fitness.simulate import design_of, row_of
-from results.errors import ResultError
-from results.export.result_folder import read_results
-from results.problem.execution import FreeRunning, OneFrame, Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
+from paretosoc.fitness.simulate import design_of, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import FreeRunning, OneFrame, Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
 

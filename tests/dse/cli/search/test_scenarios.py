@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.baselines.repeat_matching import alone_on_best_unit, balanced
-from dse.errors import WorkloadError
-from dse.problem.build import build_problem
-from dse.tools.analysis.compare_baselines import improvement, two_accelerators
-from dse.workload.options import Options
-from dse.workload.scenarios import Scenario, apply_scenario
-from dse.workload.workload import workload_of
-from dse.workload.workload_file import read_workload
-from fitness.reference import timeline as plain_timeline
-from fitness.simulate import design_of
-from platforms.io.platform_file import load_platform
-from results.problem.execution import frames_in_flight
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem_file import problem_sha256
+from paretosoc.dse.baselines.repeat_matching import alone_on_best_unit, balanced
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.tools.analysis.compare_baselines import improvement, two_accelerators
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.dse.workload.workload_file import read_workload
+from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.simulate import design_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem_file import problem_sha256
 
 BY_HAND = {
     Scenario.INSTANCES: (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.progress import TextColumn
 
-from dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.progress import ProgressLine
 
 
 def line(quiet: bool) -> ProgressLine[int]:

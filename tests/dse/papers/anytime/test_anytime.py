@@ -12,21 +12,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dse.errors import WorkloadError
-from dse.papers.anytime import improve as improving
-from dse.papers.anytime.file import load_replay
-from dse.papers.anytime.improve import FinalSchedule, Published, improve, naive_schedule
-from dse.papers.anytime.replay import replay
-from dse.papers.anytime.scheduler import AnytimeScheduler
-from dse.workload.options import Options
-from dse.workload.workload import workload_of
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import row_of
-from results.errors import ResultError
-from results.front.certificate import CertificateStatus
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
-from results.replay.file import replay_csv, replay_json
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.anytime import improve as improving
+from paretosoc.dse.papers.anytime.file import load_replay
+from paretosoc.dse.papers.anytime.improve import FinalSchedule, Published, improve, naive_schedule
+from paretosoc.dse.papers.anytime.replay import replay
+from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload import workload_of
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import CertificateStatus
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.replay.file import replay_csv, replay_json
 from tests.support.problems.random_spaces import assert_inside, random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.errors import WorkloadError
-from dse.papers.estimator.predictor import TimelinePredictor
-from dse.papers.estimator.training.data_set import (
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.predictor import TimelinePredictor
+from paretosoc.dse.papers.estimator.training.data_set import (
     DataPlan,
     DataSet,
     data_files,
@@ -21,10 +21,10 @@ from dse.papers.estimator.training.data_set import (
     make_data,
     with_tokens,
 )
-from dse.papers.estimator.training.workloads import build, random_rows, random_workload
-from dse.space.design_space import DesignSpace
-from fitness.simulate import make_evaluator
-from results.problem.problem import Problem
+from paretosoc.dse.papers.estimator.training.workloads import build, random_rows, random_workload
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.problem.problem import Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512")
 PLAN = DataPlan(seed=3, workloads=4, rows=6, networks=NETWORKS, groups=6)
@@ -85,7 +85,7 @@ def test_improved_rows_are_better_than_random_ones(problem: Problem) -> None:
 
 def test_a_plan_gives_the_same_data_in_another_process(data: DataSet) -> None:
     code = (
-        "from dse.papers.estimator.training.data_set import DataPlan, make_data\n"
+        "from paretosoc.dse.papers.estimator.training.data_set import DataPlan, make_data\n"
         f"print(make_data({PLAN!r}).sha256)\n"
     )
     told = subprocess.run(

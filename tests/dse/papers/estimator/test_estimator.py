@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.errors import WorkloadError
-from dse.papers.estimator import tokens as tokens_module
-from dse.papers.estimator.estimator_file import (
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator import tokens as tokens_module
+from paretosoc.dse.papers.estimator.estimator_file import (
     DOCUMENT,
     SHIPPED,
     SHIPPED_STATIC,
@@ -24,20 +24,25 @@ from dse.papers.estimator.estimator_file import (
     shipped_estimator,
     weight_shapes,
 )
-from dse.papers.estimator.inference import NumpyEstimator
-from dse.papers.estimator.inputs import Inputs, inputs_of
-from dse.papers.estimator.predictor import CLASSES, TimelinePredictor
-from dse.papers.estimator.settings import EstimatorSettings
-from dse.papers.estimator.tokens import TokenMaker
-from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data, with_tokens
-from dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
-from dse.papers.estimator.training.workloads import build, random_rows
-from dse.papers.managers.mapformer.predictors import make_predictor
-from dse.papers.managers.mapformer.settings import PredictorName
-from dse.space.design_space import DesignSpace
-from fitness import simulate_long_run as long_run
-from results.problem.execution import Pipeline
-from results.problem.problem import Problem
+from paretosoc.dse.papers.estimator.inference import NumpyEstimator
+from paretosoc.dse.papers.estimator.inputs import Inputs, inputs_of
+from paretosoc.dse.papers.estimator.predictor import CLASSES, TimelinePredictor
+from paretosoc.dse.papers.estimator.settings import EstimatorSettings
+from paretosoc.dse.papers.estimator.tokens import TokenMaker
+from paretosoc.dse.papers.estimator.training.data_set import (
+    DataPlan,
+    DataSet,
+    make_data,
+    with_tokens,
+)
+from paretosoc.dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
+from paretosoc.dse.papers.estimator.training.workloads import build, random_rows
+from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
+from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness import simulate_long_run as long_run
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.problem import Problem
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1", "zfnet512", "googlenet")
 

@@ -7,16 +7,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from dse.errors import WorkloadError  # noqa: E402
-from dse.papers.estimator.estimator_file import weight_shapes  # noqa: E402
-from dse.papers.estimator.inference import NumpyEstimator  # noqa: E402
-from dse.papers.estimator.inputs import Examples  # noqa: E402
-from dse.papers.estimator.settings import EstimatorSettings  # noqa: E402
-from dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data  # noqa: E402
-from dse.papers.estimator.training.loss_plot import Epoch  # noqa: E402
-from dse.papers.estimator.training.pipeline import examples_of, settings_of, split_of  # noqa: E402
-from dse.papers.estimator.training.training import train  # noqa: E402
-from dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count  # noqa: E402
+from paretosoc.dse.errors import WorkloadError  # noqa: E402
+from paretosoc.dse.papers.estimator.estimator_file import weight_shapes  # noqa: E402
+from paretosoc.dse.papers.estimator.inference import NumpyEstimator  # noqa: E402
+from paretosoc.dse.papers.estimator.inputs import Examples  # noqa: E402
+from paretosoc.dse.papers.estimator.settings import EstimatorSettings  # noqa: E402
+from paretosoc.dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data  # noqa: E402
+from paretosoc.dse.papers.estimator.training.loss_plot import Epoch  # noqa: E402
+from paretosoc.dse.papers.estimator.training.pipeline import examples_of, settings_of, split_of  # noqa: E402
+from paretosoc.dse.papers.estimator.training.training import train  # noqa: E402
+from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count  # noqa: E402
 
 NETWORKS = ("bvlc_alexnet", "squeezenet", "resnet18", "mobilenet_v1")
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.cli.main import run as run_command
-from dse.engines.optimizer_registry import optimizer_named
-from dse.errors import WorkloadError
-from dse.papers.estimator.predictor import Prediction, TimelinePredictor
-from dse.papers.managers.mapformer.la_mcts import BATCH, FIRST, ITERATIONS, LaMctsEngine
-from dse.papers.managers.mapformer.modes import Mode
-from dse.papers.managers.mapformer.row_features import row_features
-from dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
-from dse.papers.managers.mapformer.value import value_of
-from dse.papers.optimizers import la_mcts
-from dse.search.driver import Budget, StoppedBy, search
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from results.problem.execution import Pipeline
+from paretosoc.dse.cli.main import run as run_command
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.predictor import Prediction, TimelinePredictor
+from paretosoc.dse.papers.managers.mapformer.la_mcts import BATCH, FIRST, ITERATIONS, LaMctsEngine
+from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.managers.mapformer.row_features import row_features
+from paretosoc.dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
+from paretosoc.dse.papers.managers.mapformer.value import value_of
+from paretosoc.dse.papers.optimizers import la_mcts
+from paretosoc.dse.search.driver import Budget, StoppedBy, search
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import Pipeline
 from tests.support.problems.small_spaces import enumerated, pipeline_space, small_space
 
 

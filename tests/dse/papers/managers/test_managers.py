@@ -12,28 +12,28 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from common.units import PS_PER_S
-from dse.engines.optimizer_registry import optimizer_named
-from dse.errors import InfeasibleError, WorkloadError
-from dse.papers.managers.base import cpu_and_gpu
-from dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
-from dse.papers.managers.layer_times import fit_layer_times
-from dse.papers.managers.mosaic import Mosaic, _least_latency
-from dse.papers.managers.odmdef import Odmdef
-from dse.papers.managers.omniboost.embedding import Embedding
-from dse.papers.managers.omniboost.network import SHAPES, OmniBoostNetwork, read_omniboost
-from dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
-from dse.papers.managers.power_mode import mode_steps, power_mode, worst_power_mw
-from dse.problem.build import build_problem
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.objectives import make_outcomes
-from fitness.simulate import row_of
-from platforms.io.platform_file import load_platform
-from results.errors import ResultError
-from results.problem.objectives import Objective, ObjectiveKind, objective_value
-from results.problem.problem import Problem
+from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.errors import InfeasibleError, WorkloadError
+from paretosoc.dse.papers.managers.base import cpu_and_gpu
+from paretosoc.dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
+from paretosoc.dse.papers.managers.layer_times import fit_layer_times
+from paretosoc.dse.papers.managers.mosaic import Mosaic, _least_latency
+from paretosoc.dse.papers.managers.odmdef import Odmdef
+from paretosoc.dse.papers.managers.omniboost.embedding import Embedding
+from paretosoc.dse.papers.managers.omniboost.network import SHAPES, OmniBoostNetwork, read_omniboost
+from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
+from paretosoc.dse.papers.managers.power_mode import mode_steps, power_mode, worst_power_mw
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+from paretosoc.results.problem.problem import Problem
 from tests.support.explored import explore
 
 CHAINS = RandomShape(
@@ -320,10 +320,10 @@ def test_groups_that_only_accelerators_can_run_are_refused_by_name():
 def test_managers_load_neither_scikit_learn_nor_torch_before_they_train():
     # In a process of its own: other tests of this one may train, and load both.
     program = (
-        "import sys, dse.engines.optimizer_registry; "
-        "from dse.papers.managers import kang_ga, mosaic, odmdef; "
-        "from dse.papers.managers.mapformer import la_mcts; "
-        "from dse.papers.managers.omniboost import omniboost; "
+        "import sys, paretosoc.dse.engines.optimizer_registry; "
+        "from paretosoc.dse.papers.managers import kang_ga, mosaic, odmdef; "
+        "from paretosoc.dse.papers.managers.mapformer import la_mcts; "
+        "from paretosoc.dse.papers.managers.omniboost import omniboost; "
         "print(sorted({'torch', 'sklearn'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from dse.papers.managers.mapformer.partition_tree import PartitionTree, learn_boundary, one_thread
+from paretosoc.dse.papers.managers.mapformer.partition_tree import (
+    PartitionTree,
+    learn_boundary,
+    one_thread,
+)
 
 
 def clouds(rng, n):

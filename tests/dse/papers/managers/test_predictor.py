@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.papers.estimator.predictor import CLASSES, Bins, TimelinePredictor
-from dse.papers.managers.mapformer.predictors import default_predictor
-from dse.problem.build import build_problem
-from dse.space.design_space import DesignSpace
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.objectives import make_outcomes
-from platforms.io.platform_file import load_platform
-from results.errors import ResultError
+from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins, TimelinePredictor
+from paretosoc.dse.papers.managers.mapformer.predictors import default_predictor
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.errors import ResultError
 from tests.support.problems.small_spaces import pipeline_space
 
 

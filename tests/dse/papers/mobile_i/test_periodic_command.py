@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli.main import run
-from results.io.canonical_json import content_sha256
-from results.periodic.file import read_periodic
+from paretosoc.dse.cli.main import run
+from paretosoc.results.io.canonical_json import content_sha256
+from paretosoc.results.periodic.file import read_periodic
 
 PERIODIC = ("papers", "periodic")
 EXPLORE = [*PERIODIC, "agenet", "-p", "neurocube", "--pes", "16,32"]

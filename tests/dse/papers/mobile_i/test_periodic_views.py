@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from dse.cli.main import run
-from results.export.trace import microseconds
-from results.periodic.choice import figure_lines
-from results.periodic.file import read_periodic, write_periodic
-from results.periodic.page import periodic_report_html
-from results.periodic.picture import front_picture, fronts_picture
-from results.periodic.table import engine_table
-from results.periodic.trace import FULL_PERIODS, periodic_trace_bytes
+from paretosoc.dse.cli.main import run
+from paretosoc.results.export.trace import microseconds
+from paretosoc.results.periodic.choice import figure_lines
+from paretosoc.results.periodic.file import read_periodic, write_periodic
+from paretosoc.results.periodic.page import periodic_report_html
+from paretosoc.results.periodic.picture import front_picture, fronts_picture
+from paretosoc.results.periodic.table import engine_table
+from paretosoc.results.periodic.trace import FULL_PERIODS, periodic_trace_bytes
 
 PERIODIC = ("papers", "periodic")
 

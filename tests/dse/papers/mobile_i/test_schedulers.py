@@ -10,16 +10,16 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
-from dse.papers.mobile_i.schedule.initial_schedule import initial_schedule, longest_first
-from dse.papers.mobile_i.schedule.placement import place_in_order
-from dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
-from dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
-from dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
-from results.errors import ResultError
-from results.periodic.check import broken_rule
-from results.periodic.periodic import EngineArray, PeriodicSchedule
-from results.periodic.table import least_period_ps, least_prologue_periods
-from results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
+from paretosoc.dse.papers.mobile_i.schedule.initial_schedule import initial_schedule, longest_first
+from paretosoc.dse.papers.mobile_i.schedule.placement import place_in_order
+from paretosoc.dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
+from paretosoc.dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
+from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.periodic.check import broken_rule
+from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
+from paretosoc.results.periodic.table import least_period_ps, least_prologue_periods
+from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
 from tests.support.periodic_optima import least_period, least_prologue
 from tests.support.problems.random_task_graphs import random_array, random_graph
 

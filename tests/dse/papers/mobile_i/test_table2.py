@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from dse.papers.mobile_i.schedule.schedulers import MEMOLUTION, SPARTA, memolution, mobile_i, sparta
 from examples.mobile_i import table2
 from examples.mobile_i.cells import BY_COPY, ENGINES, INFERENCES, PAPER, STAGED, task_graphs
 from examples.mobile_i.transfers import CACHES, Input, gains
-from platforms.io.platform_file import load_platform
+from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
+    MEMOLUTION,
+    SPARTA,
+    memolution,
+    mobile_i,
+    sparta,
+)
+from paretosoc.platforms.io.platform_file import load_platform
 
 PAGE = Path(__file__).parents[4] / "docs/papers/mobile_i.md"
 QUICK = ("agenet", "alexnet", "mobilenet_ssd", "squeezenet")

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.search.optimizers.annealing import COLD, CYCLE, HOT, RETURNING, AnnealingEngine
-from dse.space.design_space import DesignSpace
-from fitness.objectives import Outcomes
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.optimizers.annealing import COLD, CYCLE, HOT, RETURNING, AnnealingEngine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.small_spaces import enumerated, small_space
 
 WALKERS = 2000

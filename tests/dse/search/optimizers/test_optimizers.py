@@ -12,18 +12,18 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from dse.engines.optimizer_registry import optimizer_named, optimizer_names
-from dse.errors import WorkloadError
-from dse.papers.estimator.training.workloads import random_rows
-from dse.search.base import ResumableEngine
-from dse.search.driver import Budget, StoppedBy, search
-from dse.search.optimizers.pymoo_adapters import nsga2
-from dse.space.design_space import DesignSpace
-from dse.space.warm_start import starting_rows
-from fitness.objectives import make_outcomes
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.execution import Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.engines.optimizer_registry import optimizer_named, optimizer_names
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.estimator.training.workloads import random_rows
+from paretosoc.dse.search.base import ResumableEngine
+from paretosoc.dse.search.driver import Budget, StoppedBy, search
+from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.problem.execution import Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.random_spaces import assert_inside, narrowed_problem
 from tests.support.problems.small_spaces import exact_front, small_space
 
@@ -179,7 +179,7 @@ def test_what_is_declared_resumable_is(name):
 
 def test_our_loop_is_as_good_as_pymoos_with_the_same_operators():
     """Median hypervolume of a few seeds, without the local search, at equal evaluations."""
-    from dse.search.optimizers.nsga2 import Nsga2Engine
+    from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 
     space = DesignSpace(reference_problem())
     evaluate = make_outcomes(space.problem)
@@ -210,7 +210,7 @@ def digest(name):
 def test_a_seed_gives_the_same_front_in_a_fresh_process():
     code = (
         "from tests.dse.search.optimizers.test_optimizers import digest\n"
-        "from dse.engines.optimizer_registry import optimizer_names\n"
+        "from paretosoc.dse.engines.optimizer_registry import optimizer_names\n"
         "print(*(digest(name) for name in optimizer_names()))"
     )
     done = subprocess.run(

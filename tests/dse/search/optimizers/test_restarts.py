@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from dse.search.base import EngineState
-from dse.search.driver import Budget, search
-from dse.search.optimizers import restarts
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.optimizers.restarts import RestartingNsga2
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
+from paretosoc.dse.search.base import EngineState
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers import restarts
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.small_spaces import small_space
 
 SETTINGS = {"population": 40, "neighbours": 40, "rebalanced": 10, "surrogate_evaluations": 0}

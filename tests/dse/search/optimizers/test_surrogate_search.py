@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from common.arrays import IntArray
-from dse.search.optimizers.surrogate_search import surrogate_search
-from fitness.objectives import Outcomes
+from paretosoc.common.arrays import IntArray
+from paretosoc.dse.search.optimizers.surrogate_search import surrogate_search
+from paretosoc.fitness.objectives import Outcomes
 
 
 class Counting:

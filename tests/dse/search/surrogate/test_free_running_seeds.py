@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.search.optimizers.initial_population import initial_population
-from dse.search.surrogate.free_running_seeds import free_running_seeds, network_options
-from dse.search.surrogate.mean_value_analysis import (
+from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.search.surrogate.free_running_seeds import free_running_seeds, network_options
+from paretosoc.dse.search.surrogate.mean_value_analysis import (
     ClockTables,
     Work,
     estimate_rows,
     rates_of,
     work_of_rows,
 )
-from dse.space.design_space import DesignSpace, unique_rows
-from fitness.objectives import make_outcomes
-from fitness.simulate_long_run import make_long_run_evaluator
-from results.problem.execution import FreeRunning
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.space.design_space import DesignSpace, unique_rows
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
+from paretosoc.results.problem.execution import FreeRunning
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems.small_spaces import enumerated
 
 EFFICIENCY = (Objective(ObjectiveKind.EFFICIENCY), Objective(ObjectiveKind.POWER))

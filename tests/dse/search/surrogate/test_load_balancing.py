@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from dse.search.surrogate.load_balancing import balanced_rows, rebalanced_rows
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
+from paretosoc.dse.search.surrogate.load_balancing import balanced_rows, rebalanced_rows
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.small_spaces import enumerated
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))

@@ -7,19 +7,19 @@ import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from dse.search.driver import Budget, search
-from dse.search.optimizers.nsga2 import Nsga2Engine
-from dse.search.surrogate.lower_bounds import (
+from paretosoc.dse.search.driver import Budget, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.surrogate.lower_bounds import (
     has_lower_bounds,
     make_filter,
     make_lower_bound_evaluator,
 )
-from dse.space.design_space import DesignSpace
-from fitness.objectives import make_outcomes
-from fitness.simulate import make_evaluator
-from results.front.dominance import hypervolume, non_dominated, reference_point
-from results.problem.execution import Periodic, Pipeline
-from results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.problem.execution import Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 7), units=(1, 4), points=(1, 4))
 

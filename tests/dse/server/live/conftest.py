@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra live is not installed")
 pytest.importorskip("uvicorn", reason="the extra live is not installed")
 
-from dse.server.live.serve import View, served
+from paretosoc.dse.server.live.serve import View, served
 
 OpenLive = Callable[..., AbstractContextManager[Any]]
 

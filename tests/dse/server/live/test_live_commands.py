@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from dse.cli.main import run
-from dse.server.live.campaign import LiveCampaign
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.execute.planning import plan_store
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.server.live.campaign import LiveCampaign
+from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.execute.planning import plan_store
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from tests.dse.server.live.conftest import OpenLive, serving
 
 FILE = {
@@ -79,7 +79,7 @@ def test_runs_by_state_and_the_schedule_of_a_finished_one(
 def test_an_exploration_is_served_while_it_runs(tmp_path: Path) -> None:
     """The first state that is seen is of this run; the command ends with the front written."""
     command = [
-        *(sys.executable, "-c", "import sys; from dse.cli.main import main; main()"),
+        *(sys.executable, "-c", "import sys; from paretosoc.dse.cli.main import main; main()"),
         *("explore", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "3", "--live", "-q"),
         *("--max-evaluations", "2000", "--output", str(tmp_path / "run")),
     ]

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import dse
-from dse.api.pipeline import SearchSettings, search_front
-from dse.certificate.strategy import prove_front
-from dse.server.live import explore
-from dse.server.live.explore import LiveExploration
+import paretosoc as dse
+from paretosoc.dse.api.pipeline import SearchSettings, search_front
+from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.server.live import explore
+from paretosoc.dse.server.live.explore import LiveExploration
 from tests.dse.server.live.conftest import OpenLive, serving
 
 HOSTILE = "</script><img src=x onerror=\"document.title='caught'\">{{MAIN}}"
@@ -95,7 +95,7 @@ def test_the_bound_rises_to_what_is_proved(problem: dse.Problem, events: list[An
 def test_of_many_members_some_are_drawn(problem: dse.Problem, monkeypatch: Any) -> None:
     """The best at each objective, the knee and others along the front, as many as there is room
     for; a claim about all members is left out."""
-    monkeypatch.setattr("dse.server.live.explore.MAX_MEMBERS", 9)
+    monkeypatch.setattr("paretosoc.dse.server.live.explore.MAX_MEMBERS", 9)
     view = live(problem)
     front = search_front(problem, None, SearchSettings(max_evaluations=EVALUATIONS, seed=1)).numeric
     events: list[Any] = []

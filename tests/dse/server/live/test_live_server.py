@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from common.cache import user_cache
-from dse.server.live import serve
-from dse.server.live.address import HOST, listen
-from results.io.canonical_json import Json
+from paretosoc.common.cache import user_cache
+from paretosoc.dse.server.live import serve
+from paretosoc.dse.server.live.address import HOST, listen
+from paretosoc.results.io.canonical_json import Json
 from tests.dse.server.live.conftest import serving
 
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.api.front import Front
-from dse.api.limits import limits
-from dse.cli.search.limits import _cells
-from dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
-from dse.tools.analysis.limits import LimitPrice, limit_prices
-from fitness.constraints import Constraint, constraints_of
-from fitness.objectives import make_outcomes
-from results.front.dominance import non_dominated
-from results.problem.execution import Rates
-from results.problem.objectives import Objective, ObjectiveKind
-from results.problem.problem import Problem
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.limits import limits
+from paretosoc.dse.cli.search.limits import _cells
+from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
+from paretosoc.dse.tools.analysis.limits import LimitPrice, limit_prices
+from paretosoc.fitness.constraints import Constraint, constraints_of
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_memory import drawn
 from tests.support.problems import small_problems
 from tests.support.problems.random_spaces import size_of, space_of

@@ -14,12 +14,12 @@ from benchmarks.problems.random_problem import (
     random_pipeline,
     random_problem,
 )
-from dse.cli.main import run
-from dse.tools.analysis.csdf import mapped_dataflow
-from fitness.reference.closed_form import plain_loads
-from results.problem.execution import ChannelUse
-from sdf.analysis.throughput import execution_times, self_timed_throughput
-from sdf.formats.graph_file import read_graph
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
+from paretosoc.fitness.reference.closed_form import plain_loads
+from paretosoc.results.problem.execution import ChannelUse
+from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
+from paretosoc.sdf.formats.graph_file import read_graph
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 6), units=(1, 4), points=(1, 2))
 

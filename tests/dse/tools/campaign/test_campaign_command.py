@@ -12,23 +12,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.api.problem import Problem
-from dse.errors import WorkloadError
-from dse.space.design_space import DesignSpace
-from dse.space.warm_start import starting_rows
-from dse.tools.campaign.execute import exploration
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.store.pack import decompress
-from dse.tools.campaign.store.run import RunStatus, RunTask
-from dse.workload.options import Options
-from fitness.simulate import row_of
-from results.export.result_folder import read_results
-from results.problem.execution import FreeRunning
-from results.problem.problem_file import problem_bytes
-from results.problem.problem_reader import problem_from_bytes
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.dse.tools.campaign.execute import exploration
+from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.store.pack import decompress
+from paretosoc.dse.tools.campaign.store.run import RunStatus, RunTask
+from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.execution import FreeRunning
+from paretosoc.results.problem.problem_file import problem_bytes
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
@@ -133,9 +133,9 @@ def test_a_run_has_the_same_bytes_whatever_ran_before_it(campaign, records):
     script = (
         "import hashlib, sys\n"
         "from pathlib import Path\n"
-        "from dse.tools.campaign.execute.exploration import explore_run\n"
-        "from dse.tools.campaign.store.store import Store\n"
-        "from dse.tools.campaign.store.run import RunTask\n"
+        "from paretosoc.dse.tools.campaign.execute.exploration import explore_run\n"
+        "from paretosoc.dse.tools.campaign.store.store import Store\n"
+        "from paretosoc.dse.tools.campaign.store.run import RunTask\n"
         "with Store(Path(sys.argv[1])) as store:\n"
         "    run = store.find(sys.argv[2])\n"
         "    before = store.find(run.inputs.starts_from)\n"
@@ -174,9 +174,9 @@ def test_a_warm_start_is_behind_nothing_that_it_began_with(records):
 
 
 def test_rows_to_start_from_are_made_to_fit(records):
-    from dse.problem.build import build_problem
-    from dse.workload.workload_file import workload_from
-    from platforms.io.platform_file import load_platform
+    from paretosoc.dse.problem.build import build_problem
+    from paretosoc.dse.workload.workload_file import workload_from
+    from paretosoc.platforms.io.platform_file import load_platform
 
     options = Options(units=("gpu", "dla0"), groups=4, fixed=(("gpu", "max"),))
     workload = workload_from(["alexnet", "squeezenet"])

@@ -5,12 +5,12 @@ import sqlite3
 
 import pytest
 
-from dse.tools.campaign.store.liveness_lock import forget_dead
-from dse.tools.campaign.store.pack import compress, decompress, pack, unpack
-from dse.tools.campaign.store.store import Store
-from results.errors import ResultError
-from results.export.result_folder import write_folder
-from results.io.canonical_json import sha256_of
+from paretosoc.dse.tools.campaign.store.liveness_lock import forget_dead
+from paretosoc.dse.tools.campaign.store.pack import compress, decompress, pack, unpack
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import write_folder
+from paretosoc.results.io.canonical_json import sha256_of
 from tests.support.result_folders import files
 
 
@@ -68,7 +68,7 @@ def test_a_hostile_name_is_no_file_of_a_result(tmp_path):
 
 def test_hostile_archives_are_not_unpacked_beyond_a_limit(monkeypatch):
     packed, compressed = pack({"front.json": bytes(2000)}), compress(bytes(2000))
-    monkeypatch.setattr("dse.tools.campaign.store.pack.MAX_BYTES", 1999)
+    monkeypatch.setattr("paretosoc.dse.tools.campaign.store.pack.MAX_BYTES", 1999)
     for read, data in ((unpack, packed), (decompress, compressed)):
         with pytest.raises(ResultError, match="must have at most 1999 bytes unpacked"):
             read(data)

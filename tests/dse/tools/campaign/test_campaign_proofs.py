@@ -10,16 +10,16 @@ import sys
 import time
 from pathlib import Path
 
-from dse.tools.campaign.execute.exploration import explore_run
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.execute.workers import SameProcess
-from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
-from results.export.result_folder import read_results
-from results.front.certificate import CertificateStatus
+from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.certificate import CertificateStatus
 
 ROOT = Path(__file__).parents[4]
 FILE = {
@@ -52,7 +52,7 @@ def finished(folder: Path) -> int:
 
 def killed_after_the_first_run(file: Path, folder: Path) -> None:
     """Starts the command, and ends it by SIGKILL once a run is finished."""
-    code = "import sys; from dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    code = "import sys; from paretosoc.dse.cli.main import run; sys.exit(run(sys.argv[1:]))"
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", code, "campaign", "run", str(file), "-o", str(folder)),

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.errors import WorkloadError
-from dse.tools.campaign.plan import plan as planning
-from dse.tools.campaign.plan.campaign_file import load_plan, load_size
-from dse.tools.campaign.plan.plan import make_plan, size_plan
-from dse.tools.campaign.plan.settings import AXES, problem_key
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.campaign.plan import plan as planning
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
+from paretosoc.dse.tools.campaign.plan.plan import make_plan, size_plan
+from paretosoc.dse.tools.campaign.plan.settings import AXES, problem_key
 from tests.support.campaigns.campaign_runs import rules
 
 LISTS = {

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import pytest
 
-import common.files
-from dse.tools.campaign.execute.local_workers import LocalWorkers
-from dse.tools.campaign.execute.runner import do_missing
-from dse.tools.campaign.execute.workers import SameProcess
-from dse.tools.campaign.plan.plan import make_plan
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.store.liveness_lock import Owner, forget_dead
-from dse.tools.campaign.store.pack import compress
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
-from results.errors import ResultError
+import paretosoc.common.files
+from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.plan.plan import make_plan
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.store.liveness_lock import Owner, forget_dead
+from paretosoc.dse.tools.campaign.store.pack import compress
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.errors import ResultError
 from tests.support.campaigns.campaign_runs import DeadlyRun, bad_run, fake_run, rules, small_plan
 
 ROOT = Path(__file__).parents[4]
@@ -118,7 +118,7 @@ def test_a_full_disk_stops_and_loses_nothing(tmp_path, monkeypatch, after):
         return real(descriptor)
 
     with planned(tmp_path / "c", plan) as store:
-        monkeypatch.setattr(common.files.os, "fsync", fsync)
+        monkeypatch.setattr(paretosoc.common.files.os, "fsync", fsync)
         with pytest.raises(ResultError, match="No space left on device"):
             do_missing(store, SameProcess(fake_run))
     monkeypatch.undo()
@@ -139,10 +139,10 @@ def test_a_database_that_cannot_grow_loses_nothing(tmp_path):
         "from pathlib import Path\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from campaign_runs import fake_run\n"
-        "from dse.tools.campaign.execute.runner import do_missing\n"
-        "from dse.tools.campaign.store.store import Store\n"
-        "from dse.tools.campaign.execute.workers import SameProcess\n"
-        "from results.errors import ResultError\n"
+        "from paretosoc.dse.tools.campaign.execute.runner import do_missing\n"
+        "from paretosoc.dse.tools.campaign.store.store import Store\n"
+        "from paretosoc.dse.tools.campaign.execute.workers import SameProcess\n"
+        "from paretosoc.results.errors import ResultError\n"
         "size = int(sys.argv[2])\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))\n"
         "try:\n"
@@ -175,10 +175,10 @@ def test_two_processes_on_one_store_share_the_runs(quick_folder):
         "import sys\n"
         "from pathlib import Path\n"
         "from campaign_runs import fake_run, small_plan\n"
-        "from dse.tools.campaign.plan.run_inputs import inputs_of\n"
-        "from dse.tools.campaign.execute.runner import do_missing\n"
-        "from dse.tools.campaign.store.store import Store\n"
-        "from dse.tools.campaign.execute.workers import SameProcess\n"
+        "from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of\n"
+        "from paretosoc.dse.tools.campaign.execute.runner import do_missing\n"
+        "from paretosoc.dse.tools.campaign.store.store import Store\n"
+        "from paretosoc.dse.tools.campaign.execute.workers import SameProcess\n"
         "plan = small_plan(120)\n"
         "with Store(Path(sys.argv[1]), create=True) as store:\n"
         "    store.set_plan(plan.runs, inputs_of(plan, 'test'), plan.title)\n"
@@ -283,9 +283,9 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
         "import sys\n"
         "from pathlib import Path\n"
         "from campaign_runs import slow_run\n"
-        "from dse.tools.campaign.execute.local_workers import LocalWorkers\n"
-        "from dse.tools.campaign.execute.runner import do_missing\n"
-        "from dse.tools.campaign.store.store import Store\n"
+        "from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers\n"
+        "from paretosoc.dse.tools.campaign.execute.runner import do_missing\n"
+        "from paretosoc.dse.tools.campaign.store.store import Store\n"
         "if __name__ == '__main__':\n"
         "    do_missing(Store(Path(sys.argv[1])), LocalWorkers(slow_run, 2))\n"
     )

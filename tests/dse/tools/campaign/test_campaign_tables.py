@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
-from dse.tools.campaign.plan.campaign_file import load_plan
-from dse.tools.campaign.plan.program import program_identity
-from dse.tools.campaign.plan.run_inputs import inputs_of
-from dse.tools.campaign.store.run import RunStatus
-from dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
+from paretosoc.dse.tools.campaign.plan.program import program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
 
 
 def cells(dse, campaign, *options):

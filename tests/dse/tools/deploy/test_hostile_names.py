@@ -15,7 +15,7 @@ from google.protobuf import text_format
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dse.cli.main import run
+from paretosoc.dse.cli.main import run
 from tests.dse.tools.deploy.test_server_formats import load_model_config
 from tests.dse.tools.deploy.test_strong_types import small_network
 

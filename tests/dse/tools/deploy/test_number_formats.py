@@ -10,14 +10,14 @@ import onnx
 import onnxruntime
 import pytest
 
-from fitness.objectives import make_outcomes
-from fitness.reference.objectives import plain_outcome
-from fitness.simulate import row_of
-from platforms.io.platform_file import load_platform
-from results.costs.costs_file import costs_from_bytes
-from results.deploy.deployment import Deployment
-from results.deploy.trtexec_script import trtexec_script
-from results.export.result_folder import read_results
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.simulate import row_of
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.costs_file import costs_from_bytes
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.trtexec_script import trtexec_script
+from paretosoc.results.export.result_folder import read_results
 from tests.dse.tools.deploy.test_strong_types import explored, small_network
 
 MIXED = ("gpu:int8", "gpu:fp16", "dla0:fp16")

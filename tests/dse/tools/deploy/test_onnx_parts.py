@@ -5,13 +5,13 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from dse.tools.deploy.check_onnx import WrittenPart, check_equality
-from results.errors import ResultError
-from sdf.catalogue.catalogue import model_file
-from sdf.errors import GraphError
-from sdf.grouping.grouping import group_network
-from sdf.onnx.importer import import_onnx_bytes
-from sdf.onnx.parts import cut_model, save_part
+from paretosoc.dse.tools.deploy.check_onnx import WrittenPart, check_equality
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.catalogue.catalogue import model_file
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
+from paretosoc.sdf.onnx.parts import cut_model, save_part
 
 
 def written(data, folder, layers, target, dimensions=None):

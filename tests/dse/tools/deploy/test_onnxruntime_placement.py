@@ -9,9 +9,9 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from dse.cli.main import run
-from dse.tools.host.machine.host_units import Host, HostUnit
-from dse.tools.host.measure.host_documents import UNKNOWN, platform_document
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
+from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
 
 CPU = {"provider": "CPUExecutionProvider"}
 WEBGPU = {

@@ -18,7 +18,7 @@ def deployed(dse, tmp_path):
 
 
 def test_affinities_are_the_mapping(deployed):
-    from results.deploy.scripts.run_affinities import set_affinities
+    from paretosoc.results.deploy.scripts.run_affinities import set_affinities
 
     document = json.loads((deployed / "deployment.json").read_text())
     (network,) = document["networks"]

@@ -8,11 +8,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from dse.tools.deploy import write_models
-from dse.tools.deploy.check_onnx import WrittenPart, check_equality, check_formats
-from dse.tools.deploy.strong_types import ROUNDING, kept_types, to_half, to_int8
-from results.errors import ResultError
-from sdf.onnx.parts import cut_model, save_part
+from paretosoc.dse.tools.deploy import write_models
+from paretosoc.dse.tools.deploy.check_onnx import WrittenPart, check_equality, check_formats
+from paretosoc.dse.tools.deploy.strong_types import ROUNDING, kept_types, to_half, to_int8
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import cut_model, save_part
 
 FLOAT, HALF, INT8 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8
 

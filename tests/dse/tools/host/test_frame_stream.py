@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.tools.host.machine.energy import joules_since, read_counters
-from dse.tools.host.machine.frame_stream import (
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.tools.host.machine.energy import joules_since, read_counters
+from paretosoc.dse.tools.host.machine.frame_stream import (
     WAIT,
     ledger_of,
     lost_and_doubled,
@@ -23,16 +23,16 @@ from dse.tools.host.machine.frame_stream import (
     run_shares,
     schedule_of,
 )
-from dse.tools.host.machine.host_units import Host, HostUnit, free_cores
-from dse.tools.host.machine.machine import HostMachine
-from dse.tools.host.machine.sub_models import write_sub_models
-from dse.tools.host.machine.unit_loop import FIRST
-from dse.tools.host.measure.profiling import draft_problem
-from dse.tools.host.measure.swapping import ImprovingSchedules
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from results.errors import ResultError
-from results.problem.problem import DesignPoint
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores
+from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
+from paretosoc.dse.tools.host.machine.unit_loop import FIRST
+from paretosoc.dse.tools.host.measure.profiling import draft_problem
+from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import DesignPoint
 from tests.support.host_machines import tiny_model
 
 SHAPE = RandomShape(

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.problems.fully_connected import INPUTS, main
-from sdf.onnx.importer import import_onnx
+from paretosoc.sdf.onnx.importer import import_onnx
 
 
 @pytest.mark.parametrize(

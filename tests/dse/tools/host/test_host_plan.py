@@ -13,11 +13,11 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.execution_plan import Instance, make_execution_plan
-from dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
-from dse.tools.host.machine.machine import Execution
-from dse.tools.host.machine.unit_loop import (
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import Instance, make_execution_plan
+from paretosoc.dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
+from paretosoc.dse.tools.host.machine.machine import Execution
+from paretosoc.dse.tools.host.machine.unit_loop import (
     FIRST,
     GO,
     STOP,
@@ -29,15 +29,15 @@ from dse.tools.host.machine.unit_loop import (
     run_unit,
     start_place,
 )
-from dse.tools.host.measure.execution_times import (
+from paretosoc.dse.tools.host.measure.execution_times import (
     frame_times,
     occupation,
     period_of,
     spread_of,
     undisturbed,
 )
-from fitness.reference.timeline import simulate
-from results.errors import ResultError
+from paretosoc.fitness.reference.timeline import simulate
+from paretosoc.results.errors import ResultError
 
 FRAMES, IN_FLIGHT = 4, 2
 
@@ -164,7 +164,7 @@ def chain_execution():
             Instance(frame + 1, 0, 1, 0, 0, (), release, 0),
             Instance(frame + 1, 0, 1, 1, 1, (2 * frame,), (), None),
         ]
-    from dse.tools.host.machine.execution_plan import ExecutionPlan
+    from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
 
     plan = ExecutionPlan(tuple(plan_instances), ((0, 2, 4), (1, 3, 5)), 3, 1)
     start = np.array([0, 12, 30, 42, 70, 82])
@@ -214,7 +214,7 @@ def test_names_of_units():
 
 
 def make_units_of_here():
-    from dse.tools.host.machine.host_units import free_cores
+    from paretosoc.dse.tools.host.machine.host_units import free_cores
 
     return HostUnit((free_cores()[0],))
 

@@ -7,19 +7,19 @@ import numpy as np
 import onnx
 import pytest
 
-from dse.problem.build import build_problem
-from dse.tools.host.machine.host_units import Host, HostUnit
-from dse.tools.host.measure.demand_probe import make_calibration
-from dse.tools.host.measure.host_documents import MEMORY_MHZ
-from dse.tools.host.measure.measuring import measure
-from dse.tools.host.measure.profiling import draft_problem, host_profile
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.contention import lost_rate
-from fitness.cost_model.tables import CostOrigin
-from fitness.profiles.profile_file import load_profile
-from platforms.io.platform_file import load_platform
-from results.problem.arithmetic import WORK_PER_PS
+from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
+from paretosoc.dse.tools.host.measure.demand_probe import make_calibration
+from paretosoc.dse.tools.host.measure.host_documents import MEMORY_MHZ
+from paretosoc.dse.tools.host.measure.measuring import measure
+from paretosoc.dse.tools.host.measure.profiling import draft_problem, host_profile
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from tests.support.host_machines import SerialMachine, tiny_model
 
 HOST = Host("a processor", 2445.432, energy_readable=False)

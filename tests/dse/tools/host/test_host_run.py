@@ -8,27 +8,33 @@ import onnx
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from dse.engines.explore import explore_problem
-from dse.problem.cost_provenance import cost_origins
-from dse.tools.deploy.random_weights import give_random_weights, random_input
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.execution_plan import make_execution_plan
-from dse.tools.host.machine.host_units import Host, HostUnit, free_cores
-from dse.tools.host.machine.machine import HostMachine
-from dse.tools.host.machine.sub_models import write_sub_models
-from dse.tools.host.measure import measuring, memory_rates
-from dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
-from dse.tools.host.measure.memory_rates import changes, range_of
-from dse.tools.host.measure.profiling import draft_problem
-from dse.tools.host.measure.running import DesignRuns, predict, without_contention
-from dse.workload.options import Options
-from dse.workload.workload_file import workload_from
-from fitness.simulate import design_of
-from results.errors import ResultError
-from results.front.front import Front
-from results.problem.problem import DesignPoint
-from results.replay.fidelity import Fidelity, FidelityPoint, Prediction, agreement, summary_of
-from sdf.onnx.parts import PartTensor
+from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.tools.deploy.random_weights import give_random_weights, random_input
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
+from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores
+from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
+from paretosoc.dse.tools.host.measure import measuring, memory_rates
+from paretosoc.dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+from paretosoc.dse.tools.host.measure.profiling import draft_problem
+from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.problem import DesignPoint
+from paretosoc.results.replay.fidelity import (
+    Fidelity,
+    FidelityPoint,
+    Prediction,
+    agreement,
+    summary_of,
+)
+from paretosoc.sdf.onnx.parts import PartTensor
 from tests.support.host_machines import ModelledMachine, tiny_model
 
 HOST = Host("a processor", 2000.0, energy_readable=False)
@@ -130,7 +136,7 @@ def front():
 
 
 def front_of(problem) -> Front:
-    from dse.problem.build import BuiltProblem
+    from paretosoc.dse.problem.build import BuiltProblem
 
     built = BuiltProblem(
         problem=problem, networks=(), sources=(), costs=(), precision="fp32", inputs=(), warnings=()
@@ -204,8 +210,8 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
-    from results.plots.style import picture_settings, svg_bytes
-    from results.replay.fidelity_picture import draw_fidelity
+    from paretosoc.results.plots.style import picture_settings, svg_bytes
+    from paretosoc.results.replay.fidelity_picture import draw_fidelity
 
     points = tuple(
         FidelityPoint(

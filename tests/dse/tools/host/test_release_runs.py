@@ -13,16 +13,22 @@ from benchmarks.problems.random_problem import (
     with_rates,
     with_waiting_releases,
 )
-from dse.tools.host.machine.dispatch import Dispatch
-from dse.tools.host.machine.machine import Execution
-from dse.tools.host.machine.release_plan import make_release_plan
-from dse.tools.host.machine.unit_loop import GO, UnitPart, end_place, run_unit, start_place
-from dse.tools.host.measure.fidelity import measure_fidelity
-from dse.tools.host.measure.release_runs import WARM_UP, run_releases
-from fitness.reference.account import plain_account
-from fitness.simulate import make_evaluator, row_of
-from results.errors import ResultError
-from results.problem.execution import Rates
+from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.machine import Execution
+from paretosoc.dse.tools.host.machine.release_plan import make_release_plan
+from paretosoc.dse.tools.host.machine.unit_loop import (
+    GO,
+    UnitPart,
+    end_place,
+    run_unit,
+    start_place,
+)
+from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+from paretosoc.dse.tools.host.measure.release_runs import WARM_UP, run_releases
+from paretosoc.fitness.reference.account import plain_account
+from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import Rates
 from tests.support.host_machines import ModelledMachine
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), ties=True, contention=False)

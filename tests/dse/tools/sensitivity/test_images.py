@@ -11,11 +11,16 @@ import numpy as np
 import pytest
 from PIL import EpsImagePlugin, Image
 
-from dse.errors import WorkloadError
-from dse.tools.sensitivity.images import MAX_PIXELS, ImageScaling, parse_scaling, read_image
-from dse.tools.sensitivity.samples import read_samples
-from results.errors import ResultError
-from sdf.onnx.parts import PartTensor
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.sensitivity.images import (
+    MAX_PIXELS,
+    ImageScaling,
+    parse_scaling,
+    read_image,
+)
+from paretosoc.dse.tools.sensitivity.samples import read_samples
+from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import PartTensor
 
 FLOAT = 1
 

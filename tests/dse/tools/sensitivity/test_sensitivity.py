@@ -10,12 +10,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
-from dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
-from dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter
-from dse.tools.sensitivity.samples import random_samples, read_samples
-from dse.tools.sensitivity.trained_model import trained_model
-from results.errors import ResultError
+from paretosoc.dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
+from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
+from paretosoc.dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter
+from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
+from paretosoc.dse.tools.sensitivity.trained_model import trained_model
+from paretosoc.results.errors import ResultError
 
 MODELS = Path(__file__).parents[3] / "data" / "models"
 RNG = np.random.default_rng(7)

@@ -1,5 +1,0 @@
-"""``python -m dse``: the command."""
-
-from dse.cli.main import main
-
-main()

@@ -1,0 +1,110 @@
+"""Certified Pareto fronts of latency, throughput and energy for networks that share a chip.
+
+    >>> import paretosoc as dse
+    >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
+    >>> front["fastest"].latency_ms, front["knee"].clocks_mhz
+
+Everything that users need is here; names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paretosoc.dse.api.deployment import deploy as deploy
+    from paretosoc.dse.api.evaluation import Evaluated as Evaluated
+    from paretosoc.dse.api.evaluation import evaluate as evaluate
+    from paretosoc.dse.api.front import Front as Front
+    from paretosoc.dse.api.front import load as load
+    from paretosoc.dse.api.limits import limits as limits
+    from paretosoc.dse.api.member import Member as Member
+    from paretosoc.dse.api.pipeline import certify as certify
+    from paretosoc.dse.api.pipeline import explore as explore
+    from paretosoc.dse.api.problem import Problem as Problem
+    from paretosoc.dse.api.verification import Verification as Verification
+    from paretosoc.dse.api.verification import verify as verify
+    from paretosoc.dse.engines.optimizers import NSGA2 as NSGA2
+    from paretosoc.dse.engines.optimizers import Optimizer as Optimizer
+    from paretosoc.dse.engines.optimizers import Pymoo as Pymoo
+    from paretosoc.dse.engines.optimizers import annealing as annealing
+    from paretosoc.dse.engines.optimizers import exact as exact
+    from paretosoc.dse.engines.optimizers import exhaustive as exhaustive
+    from paretosoc.dse.engines.optimizers import random_search as random_search
+    from paretosoc.dse.errors import DseError as DseError
+    from paretosoc.dse.errors import InfeasibleError as InfeasibleError
+    from paretosoc.dse.version import VERSION as __version__  # noqa: F401
+    from paretosoc.dse.workload.workload import Workload as Workload
+    from paretosoc.platforms.io.platform_file import load_platform as platform
+    from paretosoc.platforms.platform import Platform as Platform
+
+_EXPORTS = {
+    "deploy": "paretosoc.dse.api.deployment",
+    "Evaluated": "paretosoc.dse.api.evaluation",
+    "evaluate": "paretosoc.dse.api.evaluation",
+    "Front": "paretosoc.dse.api.front",
+    "load": "paretosoc.dse.api.front",
+    "limits": "paretosoc.dse.api.limits",
+    "Member": "paretosoc.dse.api.member",
+    "certify": "paretosoc.dse.api.pipeline",
+    "explore": "paretosoc.dse.api.pipeline",
+    "Problem": "paretosoc.dse.api.problem",
+    "Verification": "paretosoc.dse.api.verification",
+    "verify": "paretosoc.dse.api.verification",
+    "NSGA2": "paretosoc.dse.engines.optimizers",
+    "Optimizer": "paretosoc.dse.engines.optimizers",
+    "Pymoo": "paretosoc.dse.engines.optimizers",
+    "annealing": "paretosoc.dse.engines.optimizers",
+    "exact": "paretosoc.dse.engines.optimizers",
+    "exhaustive": "paretosoc.dse.engines.optimizers",
+    "random_search": "paretosoc.dse.engines.optimizers",
+    "DseError": "paretosoc.dse.errors",
+    "InfeasibleError": "paretosoc.dse.errors",
+    "Workload": "paretosoc.dse.workload.workload",
+    "Platform": "paretosoc.platforms.platform",
+}
+_RENAMED = {
+    "platform": ("paretosoc.platforms.io.platform_file", "load_platform"),
+    "__version__": ("paretosoc.dse.version", "VERSION"),
+}
+
+__all__ = [
+    "NSGA2",
+    "DseError",
+    "Evaluated",
+    "Front",
+    "InfeasibleError",
+    "Member",
+    "Optimizer",
+    "Platform",
+    "Problem",
+    "Pymoo",
+    "Verification",
+    "Workload",
+    "annealing",
+    "certify",
+    "deploy",
+    "evaluate",
+    "exact",
+    "exhaustive",
+    "explore",
+    "limits",
+    "load",
+    "platform",
+    "random_search",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(import_module(_EXPORTS[name]), name)
+    if name in _RENAMED:
+        module, attribute = _RENAMED[name]
+        return getattr(import_module(module), attribute)
+    raise AttributeError(f"module 'paretosoc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,5 @@
+"""``python -m paretosoc``: the command."""
+
+from paretosoc.dse.cli.main import main
+
+main()
