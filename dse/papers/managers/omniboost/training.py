@@ -1,7 +1,8 @@
 """Trains OmniBoost's estimators; needs PyTorch (the extra ``learn``). Run as a module.
 
 ``python -m paretosoc.dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set
-of ``dse learn`` and writes weights for all samples, and for those within 10, 15 and 30 W (OmniBoost*).
+of ``dse learn`` and writes weights for all samples, and for those within 10, 15 and 30 W
+(OmniBoost*).
 OmniBoost's loss is the mean absolute error; of its schedule nothing is known: Adam at 1e-3, falling
 as a cosine.
 """
