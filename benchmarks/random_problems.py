@@ -2,7 +2,8 @@
 
 Each problem is drawn with a front of some of its design points. Of that front the exact search,
 ended after 1, 40 or any number of nodes, and bounds over boxes are computed. A deviation is an
-error, a claim that enumeration refutes, or a corner that the check of bounds refuses to the search.
+error or a warning, a claim that enumeration refutes, or a corner that the check of bounds refuses
+to the search.
 
 Usage: ``python -m benchmarks.random_problems [--count N] [--first N] [--seed S] [--jobs N]``.
 The exit status is 1 on any deviation. ``--first`` begins at a later problem of the seed.
@@ -15,6 +16,7 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -78,8 +80,10 @@ def judge(number: int, seed: int = 0) -> Judged:
     said: list[str] = []
     deviation = None
     try:
-        for claim in _claims(found, front, rng):
-            said.append(claim)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for claim in _claims(found, front, rng):
+                said.append(claim)
     except Exception:
         deviation = traceback.format_exc()
     problem = found.problem

@@ -238,7 +238,7 @@ def results(scratch: Path) -> dict[str, Sound]:
         (*pair, "--groups", "2", *common, str(proved)),
         (*pair, "--groups", "4", "--max-nodes", "1000", *common, str(within)),
         (*pair, "--groups", "4", "--max-nodes", "200", *common, str(bounded)),
-        ("explore", "alexnet", "-p", "neurocube", "--pes", "64", "-q", "-o", str(periodic)),
+        ("papers", "periodic", "alexnet", "-p", "neurocube", "--pes", "64", "-o", str(periodic)),
         tuple(
             part.replace("{}", str(checkpoint)).replace("{dir}", str(scratch)) for part in search
         ),

@@ -18,6 +18,13 @@ def test_claims_about_random_problems_are_true(capsys: pytest.CaptureFixture[str
     assert "20 problems, 0 deviations" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("number", [571, 1431])
+def test_what_was_a_deviation_is_none(number: int) -> None:
+    """Sums of free-running networks that rounding leaves below the least. Powers of some thousand
+    microwatts, of which one is more than the margins of an epsilon of 850."""
+    assert judge(number).deviation is None
+
+
 def test_false_claims_and_errors_are_deviations(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

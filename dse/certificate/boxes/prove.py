@@ -27,7 +27,8 @@ MIN_BOXES, MAX_BOXES = 16, 64
 DEFAULT_GROUPS = 12_800
 """By default there are this many boxes over the number of groups, within these limits."""
 ROUNDING_PPM = (2, 20, 1000)
-"""Added to the epsilon of the search, which rounds, until the check accepts a corner."""
+"""Parts of 1 + epsilon, added to the epsilon of the search, which rounds, until the check accepts a
+corner."""
 WIDER_PPM = tuple(10**power for power in range(4, 10))
 """Added if the check still refuses."""
 RAISED_CORNERS, RAISE_STEPS = 24, 14
@@ -153,7 +154,7 @@ def _accepted(
     """Return an open corner of the members moved in by epsilon and the first margin with which the
     check finds it empty, and that margin; None if there is none."""
     for margin in (*ROUNDING_PPM, *WIDER_PPM):
-        ppm = int(epsilon * PPM) + margin
+        ppm = int(epsilon * PPM + (1 + epsilon) * margin)
         corner = tuple(None if v is None else least_within(v, ppm) - 1 for v in open_corner)
         if checked.is_empty(corner):
             return corner, margin

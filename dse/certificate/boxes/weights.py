@@ -71,7 +71,8 @@ class WeightFinder:
         images = np.array(self._problem.images if self._streams else (1,))
         each = np.floor(sums / images).min(axis=1, keepdims=True)
         least = sums.shape[1] * each[:, 0]
-        beyond = (sums - each * images)[:, : len(self._streams)]
+        # Rounded sums may come out below what all take.
+        beyond = np.maximum(sums - each * images, 0)[:, : len(self._streams)]
         figures = 1 + kinds + chains + len(self._segments)
         segments = table[:, 1 + kinds + chains : figures]
         least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
