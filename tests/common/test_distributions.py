@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from setuptools import find_packages
 
 from paretosoc.common.distributions import owners_of_dse
 from paretosoc.dse.cli.main import run
@@ -64,6 +66,14 @@ assert dse is paretosoc and Problem is dse.Problem is paretosoc.Problem
 assert sys.modules["dse.dse.api"] is sys.modules["paretosoc.dse.api"]
 """
     subprocess.run([sys.executable, "-I", "-c", code], check=True)
+
+
+def test_the_wheel_has_one_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packages = find_packages(str(ROOT), **project["packages"]["find"])
+    assert {name.split(".")[0] for name in packages} == {"paretosoc"}
+    assert {"paretosoc.dse.api", "paretosoc.results.problem", "paretosoc.sdf.onnx"} <= set(packages)
+    assert project["py-modules"] == ["dse"]
 
 
 def test_the_folders_are_one_package() -> None:
