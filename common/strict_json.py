@@ -83,8 +83,9 @@ def _check_texts(document: Any) -> None:
     while rest:
         path, value = rest.pop()
         if isinstance(value, dict):
-            rest.extend((path, key) for key in value)
+            # Keys are looked at first: paths, and so messages, have none that is refused.
             rest.extend((f"{path}.{shortened(key)}", item) for key, item in value.items())
+            rest.extend((path, key) for key in value)
         elif isinstance(value, list):
             rest.extend((f"{path}[{index}]", item) for index, item in enumerate(value))
         elif isinstance(value, str) and has_control_characters(value):

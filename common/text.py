@@ -12,6 +12,11 @@ _UNSAFE = (
 )
 _IN_LINES = re.compile(f"[{_UNSAFE}]")
 _IN_ONE_LINE = re.compile(f"[\t\n{_UNSAFE}]")
+_PLACE = re.compile(
+    r"(\[ONNXRuntimeError\] : \d+ : \w+ : )?(Load model from .*? failed: ?)?"
+    r"(/\S+\.(cc|h):\d+ .*?\): )?(Type Error: )?"
+)
+"""What ONNX Runtime writes before a reason: its own files and temporary ones of ours."""
 
 
 def printable(text: str) -> str:
@@ -31,3 +36,9 @@ def has_control_characters(text: str) -> bool:
 def shortened(text: str) -> str:
     """Return at most 40 characters of a text, for a message."""
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def reason_of(error: Exception) -> str:
+    """Return in one line what a library says of an error, or the error's name."""
+    lines = str(error).strip().splitlines()
+    return _PLACE.sub("", lines[0], count=1) if lines else type(error).__name__

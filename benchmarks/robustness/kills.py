@@ -75,26 +75,17 @@ class Kills:
 
     def __init__(self, scratch: Path, rng: random.Random, address: str) -> None:
         self._scratch, self._rng, self._address = scratch, rng, address
-        self._front = scratch / "front"
+        self._front, self._host = scratch / "front", scratch / "host-front"
         self._killed: Counter[tuple[str, str]] = Counter()
         self._ended_before: Counter[str] = Counter()
         self._findings = 0
 
     def run(self, names: Sequence[str], count: int) -> int:
         """Kill so many times, the commands by turns; the number of findings."""
-        _check(
-            self._dse(
-                (
-                    "explore",
-                    "squeezenet",
-                    "alexnet",
-                    *_SMALL,
-                    "--no-certify",
-                    "-o",
-                    str(self._front),
-                )
-            )
-        )
+        pair = ("explore", "squeezenet", "alexnet")
+        _check(self._dse((*pair, *_SMALL, "--no-certify", "-o", str(self._front))))
+        if "run" in names:
+            self._profile()
         undisturbed: dict[str, tuple[float, Any]] = {}
         for number in range(count):
             name = names[number % len(names)]
@@ -112,6 +103,14 @@ class Kills:
         print(f"{self._killed.total()} kills, {self._findings} findings")
         return self._findings
 
+    def _profile(self) -> None:
+        """A front of this machine, whose members ``dse run`` can execute."""
+        host, network = self._scratch / "host", ("squeezenet", "--groups", "3")
+        _check(self._dse(("profile", *network, "--frames", "3", "-q", "-o", str(host))))
+        measured = ("-p", str(host / "platform.json"), "--profile", str(host / "profile.json"))
+        searched = ("--max-evaluations", "100", "--no-certify", "-q", "-o", str(self._host))
+        _check(self._dse(("explore", *network, *measured, *searched)))
+
     def _undisturbed(self, target: Target) -> tuple[float, Any]:
         folder = self._fresh()
         began = time.monotonic()
@@ -121,7 +120,7 @@ class Kills:
     def _kill(
         self, name: str, target: Target, used: signal.Signals, seconds: float, outcome: Any
     ) -> Iterator[str]:
-        folder = self._fresh()
+        folder, shared = self._fresh(), _shared_memory()
         process = self._start(self._filled(target.command, folder))
         try:
             process.wait(self._rng.uniform(0, 1.1 * seconds))
@@ -146,12 +145,16 @@ class Kills:
             yield "the result differs from the undisturbed one"
         if left := _all_in(folder) - target.expected:
             yield f"left behind: {sorted(left)}"
+        if left := _shared_memory() - shared:
+            yield f"shared memory left behind: {sorted(left)}"
 
     def _fresh(self) -> Path:
         folder = self._scratch / "work"
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "tmp").mkdir(parents=True)
-        shutil.copytree(self._front, folder / "front")
+        for front in (self._front, self._host):
+            if front.exists():
+                shutil.copytree(front, folder / front.name)
         (folder / "campaign.yaml").write_text(CAMPAIGN)
         return folder
 
@@ -190,7 +193,9 @@ def _targets() -> dict[str, Target]:
     deploy = ("deploy", "{}/front", "--to", "triton", "-o", "{}/out", "--no-check")
     campaign = ("campaign", "run", "{}/campaign.yaml", "-o", "{}/out", "-q")
     local, dask = (*campaign, "--jobs", "2"), (*campaign, "--dask", "{dask}")
-    given = frozenset({"tmp", "front", "campaign.yaml"})
+    # A frame's group that is lost or doubled is exit status 1.
+    run = ("run", "{}/host-front", "--seconds", "1.5")
+    given = frozenset({"tmp", "front", "host-front", "campaign.yaml"})
     written = given | {"out"}
     return {
         "explore": Target(search, search, certify, _front_of("out"), written | {"search.npz"}),
@@ -199,6 +204,7 @@ def _targets() -> dict[str, Target]:
         "deploy": Target(deploy, (*deploy, "--force"), None, _files_of("out"), written),
         "campaign": Target(local, local, None, _runs, written),
         "campaign-dask": Target(dask, dask, None, _runs, written),
+        "run": Target(run, run, None, lambda _: None, given),
     }
 
 
@@ -250,6 +256,11 @@ def _all_in(folder: Path) -> set[str]:
     }
     temporary = {str(path.relative_to(folder)) for path in (folder / "tmp").iterdir()}
     return names | hidden | {name for name in temporary if "jit-" not in name}
+
+
+def _shared_memory() -> set[str]:
+    """Names of Python's shared memory on this machine, that of other programs among them."""
+    return {path.name for path in Path("/dev/shm").glob("psm_*")}
 
 
 def _running_in(folder: Path) -> list[str]:

@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 import traceback
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -85,6 +86,9 @@ def main() -> None:
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
+    if not sys.warnoptions:
+        # Those of libraries are for programmers; a command prints its own.
+        warnings.simplefilter("ignore")
     _prepare_streams()
     if not sys.stdout.isatty():
         # Rich would assume 80 columns of a pipe, and tables would lose some of theirs.

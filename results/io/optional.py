@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,8 @@ def optional_import(module: str, *, extra: str, purpose: str) -> Any:
     Raises:
         ResultError: if it is not installed. The message says how to install it.
     """
+    # From 1.29 on ONNX Runtime reports to its maker, unless this is set before its import.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return import_module(module)
     except ImportError:

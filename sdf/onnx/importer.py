@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.common.files import read_file
+from paretosoc.common.text import reason_of
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.layer import LayerKind
@@ -125,8 +126,7 @@ def model_errors(label: str) -> Iterator[None]:
     except Exception as error:
         # A model whose bytes are damaged breaks its readers (protobuf, ONNX's inliner and shape
         # inference) with errors of many types, some with no base but Exception.
-        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise GraphError(f"{label}: not a sound ONNX model: {text}") from error
+        raise GraphError(f"{label}: not a sound ONNX model: {reason_of(error)}") from error
 
 
 def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:

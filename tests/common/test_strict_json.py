@@ -27,6 +27,7 @@ from tests.support.texts import one_line
         (b'["\\ud800"]', "control characters, got '\\ud800'"),
         (b'{"x": [{"a\\u001b[31m": 1}]}', "control characters, got 'a"),
         (b'["two\\nlines"]', "control characters"),
+        (b'{"a\\nb": "c\\nd"}', "$: texts must not have control characters, got 'a\\nb'"),
         ('["\x9b31m"]'.encode(), "control characters"),
         ('["\u202e"]'.encode(), "control characters"),
     ],

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.deploy.random_weights import (
     numpy_type,
     random_input,
@@ -263,8 +264,8 @@ def run_model(
         results = session.run(list(wanted), feeds)
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.
-        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ResultError(
-            f"{label}: ONNX Runtime cannot run it; a model without weights needs --no-check: {text}"
+            f"{label}: ONNX Runtime cannot run it; a model without weights needs --no-check: "
+            f"{reason_of(error)}"
         ) from None
     return dict(zip(wanted, results, strict=True))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.deploy.check_onnx import Values, WrittenPart, run_model
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.results.errors import ResultError
@@ -170,8 +171,7 @@ def _quantise(path: Path, samples: Sequence[Values], label: str) -> None:
         )  # fmt: skip
     except Exception as error:
         # Errors of ONNX and ONNX Runtime share no base class but Exception.
-        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {text}") from None
+        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {reason_of(error)}") from None
     finally:
         logging.disable(level)
         set_default_logger_severity(_WARNINGS)

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
 from paretosoc.dse.tools.sensitivity.rewrite import Rewriter
 from paretosoc.dse.tools.sensitivity.samples import Sample
@@ -84,8 +85,9 @@ class LossMeter:
             raise
         except Exception as error:
             # ONNX Runtime's errors share no base class but Exception.
-            text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise ResultError(f"{self._network.name}: ONNX Runtime cannot run it: {text}") from None
+            raise ResultError(
+                f"{self._network.name}: ONNX Runtime cannot run it: {reason_of(error)}"
+            ) from None
 
 
 def layer_losses(

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
+from paretosoc.common.text import reason_of
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.tools.deploy.strong_types import CalibrationReader
 from paretosoc.dse.tools.sensitivity.samples import Sample
@@ -175,7 +176,6 @@ def _runtime_errors(label: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {text}") from None
+        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {reason_of(error)}") from None
     finally:
         logging.disable(level)

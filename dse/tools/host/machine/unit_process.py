@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
+from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.host.machine.frame_stream import Ledger, run_shares
 from paretosoc.dse.tools.host.machine.host_units import HostUnit
 from paretosoc.dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
@@ -159,8 +160,7 @@ class _Process:
                 )
             except Exception as error:
                 # ONNX Runtime's errors share no base class but Exception.
-                text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-                raise ResultError(f"ONNX Runtime cannot run it: {text}") from None
+                raise ResultError(f"ONNX Runtime cannot run it: {reason_of(error)}") from None
             sessions[path] = session
             self._run.append(
                 [
