@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from paretosoc.results.export.trace import trace_bytes
+from paretosoc.results.front.front import FreeRun
 
 UNITS = ("cpu", "gpu", "dla")
 
@@ -147,3 +148,26 @@ def test_members_are_processes(front, trace_of):
     assert names == ["member 0", "member 1"]
     assert {e["pid"] for e in document["traceEvents"]} == {1, 2}
     check_trace(document)
+
+
+@pytest.mark.parametrize("shown_ps", [None, 3_000_000, 4_000_000, 7_000_000, 10_000_000])
+def test_the_counted_window_is_a_thread_as_far_as_it_is_shown(front, scheduled, shown_ps):
+    """Of networks that run freely; there is none if the schedule ends at its begin or before."""
+    begin, end, periods = 4_000_000, 10_000_000, (2_500_000, 3_000_000)
+    run = None if shown_ps is None else FreeRun((begin, end), periods, shown_ps)
+    shown = scheduled(front.problem, front.members[0])
+    shown = dataclasses.replace(shown, member=dataclasses.replace(shown.member, free_run=run))
+    events = json.loads(trace_bytes([("one", shown)]))["traceEvents"]
+    found = [event for event in events if event["name"] == "counted window"]
+    if shown_ps is None or shown_ps <= begin:
+        assert found == []
+        return
+    (window,) = found
+    assert window["tid"] == len(UNITS) + 1
+    assert (window["ts"], window["ts"] + window["dur"]) == (4, shown_ps / 1e6)
+    names = [f"frame period of {network.name} (ps)" for network in front.problem.networks]
+    assert window["args"] == {
+        "begin_ps": begin,
+        "end_ps": end,
+        **dict(zip(names, periods, strict=True)),
+    }

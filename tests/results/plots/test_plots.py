@@ -1,8 +1,10 @@
 """Figures of one and several results: all that is in the fronts is drawn, in every format."""
 
 import dataclasses
+from itertools import pairwise
 
 import pytest
+from matplotlib.cbook import STEP_LOOKUP_MAP
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.plots.convergence import draw_convergence
@@ -12,6 +14,7 @@ from paretosoc.results.plots.fronts import draw_fronts
 from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
@@ -143,6 +146,27 @@ def test_convergence_is_in_per_cent_of_the_last(front):
             *(100 * point.hypervolume for point in points),
             100 * points[-1].hypervolume,
         ]
+
+
+@pytest.mark.parametrize("first", [ObjectiveKind.LATENCY, ObjectiveKind.THROUGHPUT])
+def test_the_step_between_two_members_is_the_worse_of_both(front, first):
+    """Of a front of latency and energy it lies above both, of throughput and energy as well, but
+    where the lower throughput is."""
+    objectives = (Objective(first), Objective(ObjectiveKind.ENERGY))
+    shown = dataclasses.replace(
+        front, problem=dataclasses.replace(front.problem, objectives=objectives)
+    )
+    with picture_settings():
+        (line,) = draw_front(shown).axes[0].get_lines()
+    points = list(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    steps = STEP_LOOKUP_MAP[line.get_drawstyle()](line.get_xdata(), line.get_ydata())
+    corners = list(zip(*(values[1::2] for values in steps), strict=True))
+    worse = max if first is ObjectiveKind.LATENCY else min
+    assert len(points) > 3
+    assert points == sorted(points)
+    assert corners == [
+        (worse(x, other_x), max(y, other_y)) for (x, y), (other_x, other_y) in pairwise(points)
+    ]
 
 
 HOSTILE = ("$x_$", r"$\frac$", "网络 $", "\N{PILE OF POO}", "a^b_c")

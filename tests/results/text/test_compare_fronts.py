@@ -1,0 +1,44 @@
+"""What a comparison of two fronts says, for figures and problems made by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.text.compare_fronts import compare_fronts, problem_differences
+
+RESPONSE = (Objective(ObjectiveKind.RESPONSE),)
+
+
+def with_objectives(front, rows):
+    """A front with other figures: what the comparison sees of it."""
+    base = front.members[0]
+    return replace(front, members=tuple(replace(base, objectives=row) for row in rows))
+
+
+@pytest.mark.parametrize(("least", "factor"), [(2, 2.0), (1, 1.0), (0, None), (-2, None)])
+def test_a_factor_between_fronts_needs_objectives_above_0(front, least, factor):
+    """No factor turns 0 into anything else, so an objective of 0 leaves none to name."""
+    first, second = with_objectives(front, [(least, 5)]), with_objectives(front, [(1, 5)])
+    found = compare_fronts(first, second)
+    assert found.first.multiplicative_epsilon == factor
+    assert (found.second.multiplicative_epsilon is None) is (factor is None)
+
+
+def test_releases_are_told_of_networks_that_have_them(front):
+    """A network that is not paced has none, however often it runs."""
+    one, other = front.problem.networks
+    paced = replace(one, paced=True, repeats=3)
+    twice = replace(one, repeats=2)
+
+    def releases(mine, theirs):
+        given = replace(front.problem, execution=Rates(10**9), objectives=RESPONSE)
+        problems = [replace(given, networks=(network, other)) for network in (mine, theirs)]
+        fronts = [replace(front, problem=problem) for problem in problems]
+        lines = problem_differences(*fronts)
+        return [line for line in lines if line.startswith("releases of")]
+
+    assert releases(paced, replace(paced, repeats=4)) == [f"releases of {one.name}: 3 and 4"]
+    assert releases(paced, twice) == [f"releases of {one.name}: 3 and none"]
+    assert releases(one, twice) == []
