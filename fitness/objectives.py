@@ -42,11 +42,21 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS
-from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
 from paretosoc.fitness.execution import EnergyAccount, rules_of
 from paretosoc.fitness.memory import MemoryTables, memory_tables_of
 from paretosoc.fitness.simulate import Evaluation, Evaluator, make_evaluator
 from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.limits import (
+    OVERLOAD,
+    POOL,
+    POWER,
+    RATE,
+    SEGMENTS,
+    TRANSITIONS,
+    Constraint,
+    LimitSpec,
+    constraints_of,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import relative_rates_ppm, time_per_image_ps
@@ -67,6 +77,7 @@ class Outcomes:
 
 
 OutcomeFunction = Callable[[IntArray], Outcomes]
+SegmentCounter = Callable[[IntArray], tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +91,7 @@ class Evaluated:
     one_frame: Evaluation | None
     """None where none is needed."""
     memory: MemoryTables
+    count_segments: SegmentCounter
 
     @property
     def frame(self) -> Evaluation:
@@ -91,6 +103,11 @@ class Evaluated:
     def memory_bytes(self) -> IntArray:
         """[n, pools]: what each holds."""
         return memory_bytes(self.problem, self.memory, self.rows)
+
+    @cached_property
+    def counts(self) -> tuple[IntArray, IntArray]:
+        """[n, networks] transitions and [n, units] segments."""
+        return self.count_segments(self.rows)
 
     @property
     def stream_period_ps(self) -> IntArray:
@@ -117,12 +134,9 @@ def make_outcomes(
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if simulate is None else simulate(rows)
-        found = Evaluated(problem, rows, account(rows, frame), frame, memory)
+        found = Evaluated(problem, rows, account(rows, frame), frame, memory, count_segments)
         columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
-        counts = None
-        if any(entry.kind in _COUNTED for entry in constraints):
-            counts = count_segments(rows)
-        values = [_constraint_value(found, entry, counts) for entry in constraints]
+        values = [_figure(found, entry) for entry in constraints]
         table = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
         possible = found.account.possible
         return Outcomes(
@@ -145,45 +159,31 @@ def needs_frame(problem: Problem) -> bool:
     )
 
 
-_COUNTED = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS)
+def _figure(found: Evaluated, limit: Constraint) -> IntArray:
+    """Return the figure of a limit, [n]: of its own, else that of its objective."""
+    if limit.kind in FIGURES:
+        return FIGURES[limit.kind](found, limit.index)
+    assert limit.kind.figure is not None, "FIGURES"
+    return OBJECTIVE_VALUES[limit.kind.figure](found, Objective(limit.kind.figure, limit.index))
 
 
-def _constraint_value(
-    found: Evaluated, constraint: Constraint, counts: tuple[IntArray, IntArray] | None
-) -> IntArray:
-    """[n]: what a constraint limits; ``counts``: of :func:`make_segment_counter`, where asked."""
-    account, index = found.account, constraint.index
-    match constraint.kind:
-        case ConstraintKind.TRANSITIONS | ConstraintKind.SEGMENTS:
-            assert counts is not None, "_COUNTED"
-            return counts[_COUNTED.index(constraint.kind)][:, index]
-        case ConstraintKind.LOSS:
-            return loss_ppm(found.problem, found.rows, index)
-        case ConstraintKind.MEMORY:
-            held = found.memory_bytes
-            return held.sum(axis=1) if index is None else held[:, index]
-        case ConstraintKind.DEADLINE:
-            return found.frame.latency_ps[:, index]
-        case ConstraintKind.RESPONSE_95:
-            return found.frame.percentile_95_ps[:, index]
-        case ConstraintKind.JITTER:
-            return found.frame.jitter_ps[:, index]
-        case ConstraintKind.MISSES:
-            return found.frame.misses[:, index]
-        case ConstraintKind.RATE:
-            assert index is not None, "constraints_of"
-            rates = UHZ_PS // found.stream_period_ps[:, index]
-            images = found.problem.images[index]
-            return -np.where(rates > INT64_MAX // images, INT64_MAX, images * rates)
-        case ConstraintKind.PERIOD:
-            return found.frame.makespan_ps
-        case ConstraintKind.OVERLOAD:
-            return found.frame.recurs_ps
-        case ConstraintKind.POWER:
-            # Rounded up: a power just above the cap must not pass for the cap.
-            return account.power_uw[1]
-        case ConstraintKind.ENERGY:
-            return account.energy_fj
+def _negative_rate(found: Evaluated, index: int | None) -> IntArray:
+    assert index is not None, "of a network"
+    rates = UHZ_PS // found.stream_period_ps[:, index]
+    images = found.problem.images[index]
+    return -np.where(rates > INT64_MAX // images, INT64_MAX, images * rates)
+
+
+FIGURES: dict[LimitSpec, Callable[[Evaluated, int | None], IntArray]] = {
+    TRANSITIONS: lambda found, n: found.counts[0][:, n],
+    SEGMENTS: lambda found, u: found.counts[1][:, u],
+    POOL: lambda found, p: found.memory_bytes[:, p],
+    RATE: _negative_rate,
+    OVERLOAD: lambda found, _: found.frame.recurs_ps,
+    # Rounded up: a power just above the cap must not pass for the cap.
+    POWER: lambda found, _: found.account.power_uw[1],
+}
+"""[n]: figures of limits that are not those of an objective."""
 
 
 def _latency(found: Evaluated, objective: Objective) -> IntArray:
@@ -337,7 +337,7 @@ def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
     return times
 
 
-def make_segment_counter(problem: Problem) -> Callable[[IntArray], tuple[IntArray, IntArray]]:
+def make_segment_counter(problem: Problem) -> SegmentCounter:
     """A function from rows to ([n, networks] transitions, [n, units] segments), of a unit with
     several number formats at its first entry.
 

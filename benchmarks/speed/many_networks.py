@@ -29,10 +29,10 @@ from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
 from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+from paretosoc.results.problem.limits import constraints_of
 
 COUNTS = (1, 2, 4, 8, 16)
 ENGINES: dict[str, Callable[..., Engine]] = {OURS: RestartingNsga2, LOOP: pymoo_loop}

@@ -14,8 +14,8 @@ from paretosoc.dse.problem.constraint_status import limit_in_units
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
 from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
 from paretosoc.dse.tools.analysis.limits import limit_prices
-from paretosoc.fitness.constraints import Constraint
 from paretosoc.fitness.simulate import row_of
+from paretosoc.results.problem.limits import Constraint
 from paretosoc.results.problem.objectives import objective_value
 
 

@@ -21,11 +21,11 @@ from paretosoc.dse.baselines.one_format import formats_of, in_one_format
 from paretosoc.dse.baselines.tensorrt_style import TensorRtStyle
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BaselinePoint
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.results.problem.additive import additive_figures, additive_limit
+from paretosoc.results.problem.limits import additive_figures, additive_limit
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 

@@ -4,7 +4,6 @@ smallest relaxation found that makes the problem feasible."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from paretosoc.dse.problem.constraint_status import limit_and_value, shown
 from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.warm_start import starting_rows
-from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import (
     OutcomeFunction,
     Outcomes,
@@ -25,7 +23,23 @@ from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.execution import OneFrame, Periodic
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.limits import (
+    LIMITS,
+    MISSES,
+    OVER_TIME,
+    OVERLOAD,
+    PERIOD,
+    POOL,
+    RATE,
+    RESPONSE,
+    SEGMENTS,
+    TRANSITIONS,
+    Constraint,
+    constraints_of,
+    with_limit,
+    without_limits,
+)
+from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz, times_alone_ps
 from paretosoc.results.text.releases import describe_loads
@@ -36,39 +50,8 @@ FREE_RUNNING_PROBE_EVALUATIONS = 300
 """The same where networks run freely: 5,000 took 69 s of the processor for six of them, the search
 itself 4 s."""
 
-PROBES = {
-    ConstraintKind.DEADLINE: ObjectiveKind.LATENCY,
-    ConstraintKind.PERIOD: ObjectiveKind.LATENCY,
-    ConstraintKind.RESPONSE_95: ObjectiveKind.RESPONSE_95,
-    ConstraintKind.JITTER: ObjectiveKind.JITTER,
-    ConstraintKind.MISSES: ObjectiveKind.MISSES,
-    ConstraintKind.POWER: ObjectiveKind.POWER,
-    ConstraintKind.ENERGY: ObjectiveKind.ENERGY,
-    ConstraintKind.LOSS: ObjectiveKind.ACCURACY_LOSS,
-    ConstraintKind.MEMORY: ObjectiveKind.MEMORY,
-    ConstraintKind.OVERLOAD: ObjectiveKind.RELATIVE_RESPONSE,
-}
-"""The objective that has the figure of a limit; of a memory pool, :func:`figure_of_pool`."""
-
-_NETWORK_FIELDS = {
-    ConstraintKind.TRANSITIONS: "max_transitions",
-    ConstraintKind.DEADLINE: "deadline_ps",
-    ConstraintKind.RATE: "min_rate_uhz",
-    ConstraintKind.RESPONSE_95: "deadline_95_ps",
-    ConstraintKind.JITTER: "max_jitter_ps",
-    ConstraintKind.MISSES: "max_misses",
-    ConstraintKind.LOSS: "max_loss_ppm",
-}
-_PROBLEM_FIELDS = {
-    ConstraintKind.POWER: "power_cap_mw",
-    ConstraintKind.ENERGY: "energy_budget_fj",
-    ConstraintKind.MEMORY: "memory_cap_bytes",
-}
-"""Where limits are that can be relaxed."""
 MORE_COUNTS = (1, 2, 4, 8)
 """How many more of what is counted, with no objective of its own, are tried."""
-
-_OVER_THE_PERIOD = (ConstraintKind.POWER, ConstraintKind.ENERGY)
 
 
 def explain_infeasible(
@@ -90,10 +73,10 @@ def explain_infeasible(
     least = [int(value) for value in result.least_constraint_values]
     lightest: IntArray | None = None
     for index, constraint in enumerate(constraints):
-        if not probe or least[index] <= constraint.limit or constraint.kind not in PROBES:
+        if not probe or least[index] <= constraint.limit or constraint.kind.figure is None:
             continue
         probed = _probe(problem, constraint)
-        if constraint.kind is ConstraintKind.OVERLOAD:
+        if constraint.kind is OVERLOAD:
             lightest = _least_loaded(probed, seed, jobs)
             alone = [] if lightest is None else [_recurs_ps(probed, lightest)]
         else:
@@ -101,7 +84,7 @@ def explain_infeasible(
         least[index] = min([least[index], *alone])
     lines = []
     for entry, value in zip(constraints, least, strict=True):
-        if entry.kind is ConstraintKind.OVERLOAD and value > entry.limit:
+        if entry.kind is OVERLOAD and value > entry.limit:
             lines.append(_overload(problem, entry, value, lightest))
             continue
         limit, found = limit_and_value(entry, value)
@@ -112,13 +95,13 @@ def explain_infeasible(
         for line, entry, value in zip(lines, constraints, least, strict=True)
         if value > entry.limit
     ]
-    if any(kind is ConstraintKind.PERIOD for kind, _ in over):
+    if any(kind is PERIOD for kind, _ in over):
         # Power and energy over a period that is too short mean nothing.
-        over = [item for item in over if item[0] not in _OVER_THE_PERIOD]
+        over = [item for item in over if item[0] not in OVER_TIME]
     missed = [line for _, line in over]
     if len(missed) == 1:
         entry = constraints[lines.index(missed[0])]
-        asked = [other for other in constraints if other.kind is not ConstraintKind.SEGMENTS]
+        asked = [other for other in constraints if other.kind is not SEGMENTS]
         needed = None
         if probe and len(asked) > 1:
             needed = _relaxation(problem, entry, seed, jobs)
@@ -130,7 +113,7 @@ def explain_infeasible(
     requested = [
         line + (_relaxed_text(entry, _relaxation(problem, entry, seed, jobs)) if probe else "")
         for line, entry in zip(lines, constraints, strict=True)
-        if entry.kind not in (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
+        if entry.kind.is_asked
     ]
     return "\n".join(
         [
@@ -143,7 +126,7 @@ def explain_infeasible(
 
 def _alone(problem: Problem, constraint: Constraint) -> str:
     """Behind the highest rate found: the rate that the network reaches alone on its best unit."""
-    if constraint.kind is not ConstraintKind.RATE or constraint.index is None:
+    if constraint.kind is not RATE or constraint.index is None:
         return ""
     n = constraint.index
     rate = problem.images[n] * rate_uhz(times_alone_ps(problem)[n])
@@ -164,15 +147,15 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
     """The smallest value of a constraint found among design points that keep all others; None where
     none was found, or the limit is none that can be relaxed."""
     kind = constraint.kind
-    if not can_be_relaxed(problem, constraint):
+    if not can_be_relaxed(constraint):
         return None
     column = constraints_of(problem).index(constraint)
     limits: list[int | None] = [None]
-    if kind is ConstraintKind.TRANSITIONS:
+    if kind is TRANSITIONS:
         limits = [constraint.limit + more for more in MORE_COUNTS]
     for limit in limits:
-        relaxed = with_limit(problem, constraint, limit)
-        if kind in PROBES:
+        relaxed = lifted(problem, constraint, limit)
+        if kind.figure is not None:
             relaxed = with_figure(relaxed, constraint)
         rows = short_search(relaxed, seed, jobs, figure_of_pool(relaxed, constraint)).rows
         if len(rows):
@@ -180,38 +163,23 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
     return None
 
 
-def can_be_relaxed(problem: Problem, constraint: Constraint) -> bool:
-    """Whether a limit was asked for and is that and no more."""
-    is_asked = constraint.kind in _NETWORK_FIELDS | _PROBLEM_FIELDS
-    return is_asked and not says_what_is_late(problem, constraint)
-
-
-def says_what_is_late(problem: Problem, constraint: Constraint) -> bool:
-    """Whether it is a deadline of networks with rates, from which misses are counted, too."""
-    return problem.has_rates and constraint.kind is ConstraintKind.DEADLINE
-
-
-def with_limit(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
-    """The problem with one limit that :func:`can_be_relaxed` changed, or without it."""
+def can_be_relaxed(constraint: Constraint) -> bool:
+    """Return whether a limit was asked for, and says nothing else."""
     kind = constraint.kind
-    if _is_of_pool(constraint):
-        pools = list(problem.memory_pools)
-        assert constraint.index is not None, "a limit of a pool"
-        pools[constraint.index] = replace(
-            pools[constraint.index], cap_bytes=INT64_MAX if limit is None else limit
-        )
-        return replace(problem, memory_pools=tuple(pools))
-    if kind in _PROBLEM_FIELDS:
-        changed: dict[str, Any] = {_PROBLEM_FIELDS[kind]: limit}
-        return replace(problem, **changed)
-    networks = list(problem.networks)
-    assert constraint.index is not None, "a limit of a network"
-    if kind is ConstraintKind.MISSES and limit is None:
+    return kind.is_asked and kind.field is not None and kind is not RESPONSE
+
+
+def lifted(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:
+    """Return the problem with one limit that :func:`can_be_relaxed` changed, or without it."""
+    kind, index = constraint.kind, constraint.index
+    if limit is None and kind is MISSES:
         # Without a number no response may be beyond the deadline.
-        limit = problem.releases(constraint.index)
-    changed = {_NETWORK_FIELDS[kind]: limit}
-    networks[constraint.index] = replace(networks[constraint.index], **changed)
-    return replace(problem, networks=tuple(networks))
+        assert index is not None, "of a network"
+        limit = problem.releases(index)
+    if limit is None and kind is POOL:
+        # The figure of a pool is that of its constraint.
+        limit = INT64_MAX
+    return with_limit(problem, kind, index, limit)
 
 
 def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArray | None) -> str:
@@ -233,7 +201,7 @@ def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
     """The design point found whose busiest unit has least work in a period, with all limits but the
     overload; None where none keeps them."""
     evaluate, constraints = make_outcomes(problem, jobs=jobs), constraints_of(problem)
-    kept = np.array([limit.kind is not ConstraintKind.OVERLOAD for limit in constraints])
+    kept = np.array([limit.kind is not OVERLOAD for limit in constraints])
     limits = np.array([limit.limit for limit in constraints], dtype=np.int64)
 
     def loads(rows: IntArray) -> Outcomes:
@@ -249,7 +217,7 @@ def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
 def _recurs_ps(problem: Problem, row: IntArray) -> int:
     kinds = [constraint.kind for constraint in constraints_of(problem)]
     values = make_outcomes(problem)(row[None]).constraint_values[0]
-    return int(values[kinds.index(ConstraintKind.OVERLOAD)])
+    return int(values[kinds.index(OVERLOAD)])
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
@@ -258,33 +226,15 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
     Over a fixed period power and energy mean something only where the makespan fits into it.
     """
     execution = problem.execution
-    if isinstance(execution, Periodic) and constraint.kind not in _OVER_THE_PERIOD:
+    if isinstance(execution, Periodic) and constraint.kind not in OVER_TIME:
         execution = OneFrame()
-    problem = replace(
-        problem, memory_pools=tuple(replace(pool, cap_bytes=None) for pool in problem.memory_pools)
-    )
-    if _is_of_pool(constraint):
-        problem = with_limit(problem, constraint, None)
-    return replace(
-        with_figure(problem, constraint),
-        execution=execution,
-        power_cap_mw=None,
-        energy_budget_fj=None,
-        memory_cap_bytes=None,
-        networks=tuple(
-            replace(
-                entry,
-                # Where it says what is late, it stays.
-                deadline_ps=entry.deadline_ps if constraint.kind is ConstraintKind.MISSES else None,
-                min_rate_uhz=None,
-                deadline_95_ps=None,
-                max_jitter_ps=None,
-                max_misses=None,
-                max_loss_ppm=None,
-            )
-            for entry in problem.networks
-        ),
-    )
+    # If the deadline says what is late, it stays.
+    stays = RESPONSE if constraint.kind is MISSES else None
+    asked = [kind for kind in LIMITS if kind.field and kind.counts is None and kind is not stays]
+    problem = without_limits(problem, asked)
+    if constraint.kind is POOL:
+        problem = lifted(problem, constraint, None)
+    return replace(with_figure(problem, constraint), execution=execution)
 
 
 def with_figure(
@@ -292,20 +242,17 @@ def with_figure(
 ) -> Problem:
     """The problem with other objectives and, as the last one that it does not have yet, the figure
     of a limit; outcomes of a pool are those of :func:`figure_of_pool`."""
-    if _is_of_pool(constraint):
-        return replace(problem, objectives=(*beside, Objective(ObjectiveKind.MEMORY)))
-    figure = Objective(PROBES[constraint.kind], constraint.index)
+    assert constraint.kind.figure is not None, "a limit with an objective"
+    if constraint.kind is POOL:
+        return replace(problem, objectives=(*beside, Objective(constraint.kind.figure)))
+    figure = Objective(constraint.kind.figure, constraint.index)
     return replace(problem, objectives=tuple(dict.fromkeys((*beside, figure))))
-
-
-def _is_of_pool(constraint: Constraint) -> bool:
-    return constraint.kind is ConstraintKind.MEMORY and constraint.index is not None
 
 
 def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction | None:
     """Outcomes whose last objective, ``memory``, is that of a limited pool alone; None where the
     limit is on something else."""
-    if not _is_of_pool(constraint):
+    if constraint.kind is not POOL:
         return None
     evaluate = make_outcomes(problem)
     column = [entry.name for entry in constraints_of(problem)].index(constraint.name)

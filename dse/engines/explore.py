@@ -25,11 +25,11 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.space.warm_start import starting_rows
 from paretosoc.dse.version import program_version
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
 from paretosoc.results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.problem_file import problem_sha256

@@ -7,34 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.common.units import (
-    BYTES_PER_MB,
-    FJ_PER_MJ,
-    PPM_PER_PERCENT,
-    PS_PER_MS,
-    UHZ_PER_HZ,
-    UW_PER_W,
-)
-from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.simulate import row_of
+from paretosoc.results.problem.limits import UNITS, Constraint, constraints_of
 from paretosoc.results.problem.problem import DesignPoint, Problem
-
-_NOT_ASKED = (ConstraintKind.SEGMENTS, ConstraintKind.OVERLOAD)
-_SOURCES = {
-    ConstraintKind.SEGMENTS: "on this chip",
-    ConstraintKind.MEMORY: "(asked for, or of the board)",
-    ConstraintKind.OVERLOAD: "or it is overloaded",
-}
-
-_SCALES = {
-    "ps": (PS_PER_MS, " ms"),
-    "uW": (UW_PER_W, " W"),
-    "fJ": (FJ_PER_MJ, " mJ"),
-    "B": (BYTES_PER_MB, " MB"),
-    "uHz": (UHZ_PER_HZ, " images/s"),
-    "ppm": (PPM_PER_PERCENT, " %"),
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +67,7 @@ class ConstraintState:
 def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[ConstraintState]]:
     """Return the state of every limit, per design. Without limits nothing is returned or
     simulated."""
-    asked = [limit for limit in constraints_of(problem) if limit.kind not in _NOT_ASKED]
+    asked = [limit for limit in constraints_of(problem) if limit.kind.is_asked]
     if not asked or not designs:
         return [[] for _ in designs]
     outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
@@ -99,7 +75,7 @@ def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[
         [
             state
             for state in constraint_states(problem, outcomes, row)
-            if state.constraint.kind not in _NOT_ASKED
+            if state.constraint.kind.is_asked
         ]
         for row in range(len(designs))
     ]
@@ -110,9 +86,7 @@ def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
     limit."""
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
-    bound = "at least" if constraint.is_least else "at most"
-    source = _SOURCES.get(constraint.kind, "asked for")
-    return f"{bound} {limit} {source}", value
+    return f"{constraint.kind.at} {limit} {constraint.kind.source}", value
 
 
 def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[ConstraintState]:
@@ -128,16 +102,14 @@ def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[Co
 def limit_in_units(constraint: Constraint, figure: int) -> tuple[float, str]:
     """Return a figure of a constraint and its unit for people: ms, W, mJ, images/s, ... ``figure``
     is negative for a lower limit, as in the constraint."""
-    factor, symbol = _SCALES.get(constraint.unit, (1, ""))
-    return (-figure if constraint.is_least else figure) / factor, symbol.strip()
+    factor, symbol = UNITS[constraint.unit]
+    return (-figure if constraint.is_least else figure) / factor, symbol
 
 
 def shown(value: int, unit: str, digits: int = 4) -> str:
     """Return the figure in the unit for people: ms, W, mJ, images/s."""
-    factor, symbol = _SCALES.get(unit, (1, ""))
-    if factor == 1:
-        return str(value)
-    return f"{value / factor:.{digits}g}{symbol}"
+    factor, symbol = UNITS[unit]
+    return f"{value / factor:.{digits}g} {symbol}" if symbol else str(value)
 
 
 def shown_apart(first: int, second: int, unit: str) -> tuple[str, str]:

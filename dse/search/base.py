@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 
 

@@ -24,8 +24,8 @@ from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoo
 from paretosoc.dse.search.driver import Budget, SearchResult, search
 from paretosoc.dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.limits import RATE, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
 from paretosoc.results.problem.problem import Problem
 
@@ -192,7 +192,7 @@ def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
     slowest_uhz = min(
         -int(figure)
         for limit, figure in zip(constraints_of(judged), outcomes.constraint_values[0], strict=True)
-        if limit.kind is ConstraintKind.RATE
+        if limit.kind is RATE
     )
     return Answer(
         throughput, power, efficiency, slowest_uhz / 10**6, bool(outcomes.feasible[0]), seconds

@@ -8,8 +8,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.predictor import Predictor
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import OutcomeFunction, Outcomes, make_segment_counter
+from paretosoc.results.problem.limits import POWER, SEGMENTS, TRANSITIONS, constraints_of
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -62,4 +62,4 @@ def predicted_outcomes(
     return evaluate
 
 
-_KNOWN = (ConstraintKind.TRANSITIONS, ConstraintKind.SEGMENTS, ConstraintKind.POWER)
+_KNOWN = (TRANSITIONS, SEGMENTS, POWER)

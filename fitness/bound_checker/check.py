@@ -13,8 +13,8 @@ from paretosoc.fitness.bound_checker.inequality import Inequality, Structure
 from paretosoc.fitness.bound_checker.limits import contradicts, limits_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
-from paretosoc.results.problem.additive import additive_figures
 from paretosoc.results.problem.execution import ClosedForm, IdleTime
+from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
 from paretosoc.results.problem.problem import Problem
 

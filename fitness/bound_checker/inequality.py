@@ -11,8 +11,8 @@ import numpy as np
 from paretosoc.fitness.bound_checker.costs import MAX_PRODUCT, BoxCosts
 from paretosoc.fitness.bound_checker.frame_time import FrameTime
 from paretosoc.results.front.bounds import BoundProof, Multipliers
-from paretosoc.results.problem.additive import additive_figures
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 

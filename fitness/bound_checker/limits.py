@@ -12,8 +12,8 @@ from paretosoc.fitness.bound_checker.frame_time import FrameTime
 from paretosoc.fitness.bound_checker.inequality import Inequality
 from paretosoc.results.front.bounds import Corner
 from paretosoc.results.io.canonical_json import INT64_MAX
-from paretosoc.results.problem.additive import additive_figures, additive_limit
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.limits import additive_figures, additive_limit
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import frame_period_limit_ps, times_alone_ps

@@ -12,7 +12,7 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.front.bounds import MAX_CONFIGURATIONS
-from paretosoc.results.problem.additive import additive_figures
+from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 

@@ -32,7 +32,7 @@ class Multipliers:
     segments: tuple[int, ...]
     """[units]: of a segment there, in ps times the weight of a unit."""
     figures: tuple[int, ...] = ()
-    """Of the :func:`~results.problem.additive.additive_figures` of the problem, in their order."""
+    """Of the :func:`~results.problem.limits.additive_figures` of the problem, in their order."""
 
 
 @dataclass(frozen=True)

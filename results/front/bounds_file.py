@@ -17,8 +17,8 @@ from paretosoc.results.io.canonical_json import (
     parse,
 )
 from paretosoc.results.io.schema import check_against_schema
-from paretosoc.results.problem.additive import additive_figures
 from paretosoc.results.problem.content_hashes import check_content_hashes
+from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.problem import Problem
 
 BOUNDS_FORMAT = "paretosoc-bounds/1"

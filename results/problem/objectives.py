@@ -97,6 +97,9 @@ class ObjectiveSpec:
     """Whether it can be narrowed to one network."""
     needs_network: bool = False
     """Whether it is always of one network."""
+    unit_table: str | None = None
+    """Table of a unit that it adds up over the groups, whatever the clocks: each unit must have it
+    if the figure is an objective or limited."""
 
 
 def _divided(by: int) -> Callable[[int], float]:
@@ -244,6 +247,7 @@ OBJECTIVES = {
         best="least accuracy loss",
         display=_divided(PPM_PER_PERCENT),
         of_one_network=True,
+        unit_table="loss_ppm",
     ),
     ObjectiveKind.MEMORY: ObjectiveSpec(
         file_name="memory_bytes",
@@ -251,6 +255,7 @@ OBJECTIVES = {
         unit="MB",
         best="least memory",
         display=_divided(BYTES_PER_MB),
+        unit_table="weight_bytes",
     ),
 }
 """Every kind of objective."""

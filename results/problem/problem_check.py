@@ -22,7 +22,7 @@ from paretosoc.results.problem.execution import (
     Pipeline,
     Rates,
 )
-from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.limits import Of, fields_of
 from paretosoc.results.problem.problem import (
     MAX_BATCH,
     Problem,
@@ -58,6 +58,7 @@ def check_problem(problem: Problem) -> None:
     check_formats(problem)
     _check_allowed(problem)
     _check_objectives(problem)
+    _check_limits(problem)
     _check_execution(problem)
     if problem.searches_priorities:
         require(
@@ -86,11 +87,6 @@ def _check_networks(problem: Problem) -> None:
         require(network.repeats >= 1, f"{path}.repeats", f"must be >= 1, got {network.repeats}")
         require(
             network.arrival_ps >= 0, f"{path}.arrival_ps", f"must be >= 0, got {network.arrival_ps}"
-        )
-        require(
-            network.max_loss_ppm is None or network.max_loss_ppm >= 0,
-            f"{path}.max_loss_ppm",
-            f"must be null or >= 0, got {network.max_loss_ppm}",
         )
         require(
             0 <= network.activation_bytes <= MAX_MEMORY_BYTES,
@@ -136,25 +132,17 @@ def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
     """Check that requirements on releases come with releases."""
     if problem.has_rates:
         require(not problem.has_phases, path, f"must not grow under {Rates.model}")
-    limits = {
-        "deadline_95_ps": network.deadline_95_ps,
-        "max_jitter_ps": network.max_jitter_ps,
-        "max_misses": network.max_misses,
-    }
     require(1 <= network.batch <= MAX_BATCH, f"{path}.batch", f"must be 1 to {MAX_BATCH}")
     require(
         network.batch_wait_ps == 0 or (network.paced and network.batch_wait_ps > 0),
         f"{path}.batch_wait_ps",
         f"must be left out but for a paced network, and above 0, got {network.batch_wait_ps}",
     )
-    for name, value in {**limits, "paced": network.paced or None}.items():
-        require(
-            value is None or problem.has_rates,
-            f"{path}.{name}",
-            f"must be left out but where the execution model is {Rates.model}",
-        )
-    for name, value in limits.items():
-        require(value is None or value >= 0, f"{path}.{name}", f"must be >= 0, got {value}")
+    require(
+        not network.paced or problem.has_rates,
+        f"{path}.paced",
+        f"must be left out but where the execution model is {Rates.model}",
+    )
 
 
 def _check_edges(problem: Problem) -> None:
@@ -293,21 +281,13 @@ def _check_closed_form(problem: Problem) -> None:
 
 
 def _check_frame_of(network: ProblemNetwork, execution: ExecutionModel, path: str) -> None:
-    """Check that requirements on a common frame, or on a rate of its own, fit the model."""
+    """Check that requirements on a common frame fit the model."""
     if execution.has_frame:
-        require(
-            network.min_rate_uhz is None,
-            f"{path}.min_rate_uhz",
-            "must be null where networks share a frame",
-        )
         return
     why = "where networks are free-running"
     require(not network.waits_for, f"{path}.waits_for", f"must be empty {why}")
     require(network.arrival_ps == 0, f"{path}.arrival_ps", f"must be 0 {why}")
     require(network.priority == 0, f"{path}.priority", f"must be 0 {why}")
-    require(network.deadline_ps is None, f"{path}.deadline_ps", f"must be null {why}")
-    if network.min_rate_uhz is not None:
-        _check_number(network.min_rate_uhz, f"{path}.min_rate_uhz")
 
 
 def _check_allowed(problem: Problem) -> None:
@@ -342,31 +322,35 @@ def _check_objectives(problem: Problem) -> None:
             )
         elif objective.kind.spec.needs_network:
             require(False, path, f"{objective.kind.value} must name a network")
-    limited = any(network.max_loss_ppm is not None for network in problem.networks)
-    if limited or any(o.kind is ObjectiveKind.ACCURACY_LOSS for o in problem.objectives):
-        for u, unit in enumerate(problem.units):
-            require(
-                unit.loss_ppm is not None,
-                f"$.units[{u}].loss_ppm",
-                "must be given where accuracy is an objective or limited",
-            )
-    if problem.memory_cap_bytes is not None:
-        cap = problem.memory_cap_bytes
-        require(cap >= 0, "$.memory_cap_bytes", f"must be null or >= 0, got {cap}")
+
+
+def _check_limits(problem: Problem) -> None:
+    """Check that limits fit the execution model, and that units have the tables of all figures."""
     if problem.memory_pools:
         check_names("$.memory_pools", [pool.name for pool in problem.memory_pools])
-    for p, pool in enumerate(problem.memory_pools):
-        require(
-            pool.cap_bytes is None or pool.cap_bytes >= 0,
-            f"$.memory_pools[{p}].cap_bytes",
-            f"must be null or >= 0, got {pool.cap_bytes}",
-        )
-    caps = [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
-    is_objective = any(o.kind is ObjectiveKind.MEMORY for o in problem.objectives)
-    if caps.count(None) < len(caps) or is_objective:
+    kinds = {objective.kind for objective in problem.objectives}
+    for owner in Of:
+        for field, limits in fields_of(owner).items():
+            models = [model for limit in limits for model in limit.models]
+            least = int(limits[0].is_least)
+            for index, holder in enumerate(owner.of(problem)):
+                value = getattr(holder, field)
+                if value is None:
+                    continue
+                where = "$" if owner is Of.ALL else f"$.{owner.value}[{index}]"
+                require(
+                    type(problem.execution) in models,
+                    f"{where}.{field}",
+                    f"must be {'left out' if limits[0].is_optional else 'null'} but where the "
+                    f"execution model is {', '.join(model.model for model in models)}",
+                )
+                require(value >= least, f"{where}.{field}", f"must be >= {least}, got {value}")
+                kinds |= {limit.figure for limit in limits if limit.figure is not None}
+    for kind in kinds:
+        table = kind.spec.unit_table
         for u, unit in enumerate(problem.units):
             require(
-                unit.weight_bytes is not None,
-                f"$.units[{u}].weight_bytes",
-                "must be given where memory is an objective or limited",
+                table is None or getattr(unit, table) is not None,
+                f"$.units[{u}].{table}",
+                f"must be given where {kind.spec.label} is an objective or limited",
             )

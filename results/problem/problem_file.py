@@ -13,6 +13,7 @@ from paretosoc.results.io.canonical_json import Json, canonical_bytes, sha256_of
 from paretosoc.results.problem.execution import (
     ExecutionModel,
 )
+from paretosoc.results.problem.limits import Of, limits_to_document
 from paretosoc.results.problem.objectives import objective_name
 from paretosoc.results.problem.problem import (
     ChannelCosts,
@@ -71,13 +72,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             for objective in problem.objectives
         ],
         "execution": _execution_to_document(problem.execution),
-        "power_cap_mw": problem.power_cap_mw,
-        "energy_budget_fj": problem.energy_budget_fj,
-        **(
-            {}
-            if problem.memory_cap_bytes is None
-            else {"memory_cap_bytes": problem.memory_cap_bytes}
-        ),
+        **limits_to_document(Of.ALL, problem),
         **(
             {"memory_pools": [vars(pool) for pool in problem.memory_pools]}
             if problem.memory_pools
@@ -96,11 +91,8 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 "repeats": network.repeats,
                 "waits_for": [network_names[other] for other in network.waits_for],
                 "arrival_ps": network.arrival_ps,
-                "max_transitions": network.max_transitions,
-                "deadline_ps": network.deadline_ps,
-                "min_rate_uhz": network.min_rate_uhz,
+                **limits_to_document(Of.NETWORK, network),
                 **({"priority": network.priority} if network.priority else {}),
-                **({} if network.max_loss_ppm is None else {"max_loss_ppm": network.max_loss_ppm}),
                 **(
                     {"activation_bytes": network.activation_bytes}
                     if network.activation_bytes
@@ -114,11 +106,6 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
                 **({"paced": True} if network.paced else {}),
                 **({"batch": network.batch} if network.batch > 1 else {}),
                 **({"batch_wait_ps": network.batch_wait_ps} if network.batch_wait_ps else {}),
-                **{
-                    name: value
-                    for name in ("deadline_95_ps", "max_jitter_ps", "max_misses")
-                    if (value := getattr(network, name)) is not None
-                },
                 "group_names": list(network.group_names),
             }
             for network in problem.networks
@@ -138,7 +125,7 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
             {
                 "name": unit.name,
                 "clocks": [domain_names[clock] for clock in unit.clocks],
-                "max_segments": unit.max_segments,
+                **limits_to_document(Of.UNIT, unit),
                 "idle_mw": unit.idle_mw.tolist(),
                 "contention": _contention_to_document(unit.contention),
                 "channels": _channels_to_document(unit.channels, domain_names),

@@ -21,6 +21,7 @@ from paretosoc.results.problem.execution import (
     Pipeline,
     Rates,
 )
+from paretosoc.results.problem.limits import Of, limits_from_document
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_name
 from paretosoc.results.problem.problem import (
     ChannelCosts,
@@ -75,11 +76,8 @@ def problem_from_document(document: Json) -> Problem:
                     for other in network["waits_for"]
                 ),
                 arrival_ps=network["arrival_ps"],
-                max_transitions=network["max_transitions"],
-                deadline_ps=network["deadline_ps"],
-                min_rate_uhz=network["min_rate_uhz"],
+                **limits_from_document(Of.NETWORK, network),
                 priority=network.get("priority", 0),
-                max_loss_ppm=network.get("max_loss_ppm"),
                 activation_bytes=network.get("activation_bytes", 0),
                 group_activation_bytes=(
                     tuple(network["group_activation_bytes"])
@@ -89,9 +87,6 @@ def problem_from_document(document: Json) -> Problem:
                 paced=network.get("paced", False),
                 batch=network.get("batch", 1),
                 batch_wait_ps=network.get("batch_wait_ps", 0),
-                deadline_95_ps=network.get("deadline_95_ps"),
-                max_jitter_ps=network.get("max_jitter_ps"),
-                max_misses=network.get("max_misses"),
             )
             for n, network in enumerate(content["networks"])
         ),
@@ -116,9 +111,7 @@ def problem_from_document(document: Json) -> Problem:
             for i, objective in enumerate(content["objectives"])
         ),
         execution=_execution_from_document(content["execution"]),
-        power_cap_mw=content["power_cap_mw"],
-        energy_budget_fj=content["energy_budget_fj"],
-        memory_cap_bytes=content.get("memory_cap_bytes"),
+        **limits_from_document(Of.ALL, content),
         memory_pools=tuple(MemoryPool(**pool) for pool in content.get("memory_pools", [])),
         edge_tokens=_tokens(edges),
         handovers=tuple((entry["source"], entry["target"]) for entry in handovers),
@@ -174,7 +167,7 @@ def _unit_from_document(
     unit: Any, domains: dict[str, int], pools: dict[str, int], path: str
 ) -> ProblemUnit:
     contention, channels = unit["contention"], unit["channels"]
-    tables = {
+    tables: dict[str, Any] = {
         name: _integers(unit[name], f"{path}.{name}") for name in _UNIT_TABLES if name in unit
     }
     return ProblemUnit(
@@ -188,7 +181,7 @@ def _unit_from_document(
                 for name, values in contention.items()
             }
         ),
-        max_segments=unit["max_segments"],
+        **limits_from_document(Of.UNIT, unit),
         unit=unit.get("unit"),
         number_format=unit.get("number_format"),
         memory_pool=(

@@ -10,18 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.common.units import (
-    BYTES_PER_MB,
-    FJ_PER_MJ,
-    MW_PER_W,
-    PPM_PER_PERCENT,
-    PS_PER_MS,
-    UHZ_PER_HZ,
-)
+from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import hypervolume, reference_point
 from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -166,40 +160,22 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     _note_clocks(differences, a, b)
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
     note("search of priorities", a.searches_priorities, b.searches_priorities)
-    note("power cap", _of(a.power_cap_mw, MW_PER_W, "W"), _of(b.power_cap_mw, MW_PER_W, "W"))
-    note(
-        "energy budget",
-        _of(a.energy_budget_fj, FJ_PER_MJ, "mJ"),
-        _of(b.energy_budget_fj, FJ_PER_MJ, "mJ"),
-    )
-    note("memory cap", *(_of(p.memory_cap_bytes, BYTES_PER_MB, "MB") for p in (a, b)))
-    for name in dict.fromkeys(pool.name for problem in (a, b) for pool in problem.memory_pools):
-        caps = [
-            [pool.cap_bytes for pool in problem.memory_pools if pool.name == name] or [None]
-            for problem in (a, b)
-        ]
-        note(f"memory cap of {name}", *(_of(cap[0], BYTES_PER_MB, "MB") for cap in caps))
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
+    for owner in (Of.ALL, Of.POOL, Of.NETWORK):
+        holders = [{getattr(holder, "name", ""): holder for holder in owner.of(p)} for p in (a, b)]
+        for name in dict.fromkeys((*holders[0], *holders[1])):
+            if owner is Of.NETWORK and name not in shared:
+                continue
+            for field, (limit, *_) in fields_of(owner).items():
+                what = f"{limit.compared} of {name}" if name else limit.compared
+                values = (getattr(side.get(name), field, None) for side in holders)
+                note(what, *(_of(value, limit) for value in values))
     for name in sorted(shared):
         one, other = (next(n for n in p.networks if n.name == name) for p in (a, b))
-        note(f"deadline of {name}", *(_of(n.deadline_ps, PS_PER_MS, "ms") for n in (one, other)))
-        note(f"most transitions of {name}", *(_of(n.max_transitions, 1, "") for n in (one, other)))
-        note(
-            f"least rate of {name}",
-            *(_of(n.min_rate_uhz, UHZ_PER_HZ, "images/s") for n in (one, other)),
-        )
         note(f"releases of {name}", *(n.repeats if n.paced else "none" for n in (one, other)))
         note(f"priority of {name}", one.priority, other.priority)
         note(f"batch of {name}", one.batch, other.batch)
-        for what, field, by, unit in (
-            ("most accuracy loss", "max_loss_ppm", PPM_PER_PERCENT, "%"),
-            ("95th percentile", "deadline_95_ps", PS_PER_MS, "ms"),
-            ("most jitter", "max_jitter_ps", PS_PER_MS, "ms"),
-            ("most misses", "max_misses", 1, ""),
-        ):
-            limits = (_of(getattr(n, field), by, unit) for n in (one, other))
-            note(f"{what} of {name}", *limits)
-        note(f"arrival of {name}", *(_of(n.arrival_ps, PS_PER_MS, "ms") for n in (one, other)))
+        note(f"arrival of {name}", *(f"{n.arrival_ps / PS_PER_MS:g} ms" for n in (one, other)))
         waits = [
             ", ".join(p.networks[m].name for m in n.waits_for) or "nothing"
             for p, n in ((a, one), (b, other))
@@ -245,5 +221,6 @@ def _ladder(khz: tuple[int, ...] | None) -> str:
     return f"{len(khz)} from {khz[0] / 1000:g} to {khz[-1] / 1000:g} MHz"
 
 
-def _of(value: int | None, factor: int, unit: str) -> str:
-    return "none" if value is None else f"{value / factor:g} {unit}".rstrip()
+def _of(value: int | None, limit: LimitSpec) -> str:
+    factor, unit = UNITS[limit.unit]
+    return "none" if value is None else f"{value * limit.scale / factor:g} {unit}".rstrip()

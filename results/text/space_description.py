@@ -19,14 +19,15 @@ from paretosoc.results.problem.execution import (
     Pipeline,
     Rates,
 )
-from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
+from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork
 
 
 def describe_space(problem: Problem) -> str:
     """Return networks, units, operating points and every limit, exactly. Problems with different
     spaces have different descriptions, as long as their costs are the same."""
-    networks = ", ".join(_network(problem, network) for network in problem.networks)
-    units = ", ".join(_unit(unit) for unit in problem.units)
+    networks = ", ".join(_network(problem, n) for n in range(len(problem.networks)))
+    units = ", ".join(_unit(problem, u) for u in range(len(problem.units)))
     parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
     match problem.execution:
         case Periodic(period):
@@ -40,17 +41,9 @@ def describe_space(problem: Problem) -> str:
             parts.append(f"at most {frames_of}, which run freely")
     if problem.searches_priorities:
         parts.append(f"priorities 0 to {PRIORITY_LEVELS - 1}")
-    if problem.power_cap_mw is not None:
-        parts.append(f"mean power at most {_decimal(problem.power_cap_mw, 3)} W")
-    if problem.energy_budget_fj is not None:
-        parts.append(f"energy at most {_decimal(problem.energy_budget_fj, 12)} mJ")
-    if problem.memory_cap_bytes is not None:
-        parts.append(f"memory at most {_decimal(problem.memory_cap_bytes, 6)} MB")
-    parts += [
-        f"memory of {pool.name} at most {_decimal(pool.cap_bytes, 6)} MB"
-        for pool in problem.memory_pools
-        if pool.cap_bytes is not None
-    ]
+    parts += _limits(problem, Of.ALL)
+    for p, pool in enumerate(problem.memory_pools):
+        parts += _limits(problem, Of.POOL, p, f" of {pool.name}")
     return "; ".join(parts)
 
 
@@ -75,7 +68,31 @@ def describe_execution(execution: ExecutionModel) -> str:
 _CHANNELS = {ChannelUse.BETWEEN_UNITS: "channels between units", ChannelUse.ALL: "all channels"}
 
 
-def _network(problem: Problem, network: ProblemNetwork) -> str:
+def _limits(problem: Problem, of: Of, index: int = 0, which: str = "") -> list[str]:
+    """Return the limits that one owner sets, in the order that published claims have."""
+    model, owner = type(problem.execution), of.of(problem)[index]
+    limits = [
+        (next((kind for kind in kinds if model in kind.models), kinds[0]), getattr(owner, field))
+        for field, kinds in fields_of(of).items()
+    ]
+    return [
+        _limit(kind, value, which)
+        for kind, value in sorted(limits, key=lambda limit: limit[0].is_described_last)
+        if value is not None
+    ]
+
+
+def _limit(kind: LimitSpec, value: int, which: str) -> str:
+    if kind.counts is not None:
+        return f"{kind.at} {pluralize(value, kind.counts)}"
+    factor, unit = UNITS[kind.unit]
+    number = _decimal(value * kind.scale, len(str(factor)) - 1)
+    words = f"{kind.described or kind.words}{which} {kind.at} {number} {unit}"
+    return words.replace("images/s", "images per second").rstrip()
+
+
+def _network(problem: Problem, n: int) -> str:
+    network = problem.networks[n]
     notes = [pluralize(len(network.group_names), "group")]
     if network.batch > 1:
         notes.append(f"batches of {network.batch}")
@@ -89,21 +106,7 @@ def _network(problem: Problem, network: ProblemNetwork) -> str:
         notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
     if network.priority and not problem.searches_priorities:
         notes.append(f"priority {network.priority}")
-    if network.max_transitions is not None:
-        notes.append(f"at most {pluralize(network.max_transitions, 'transition')}")
-    if network.max_loss_ppm is not None:
-        notes.append(f"accuracy loss at most {_decimal(network.max_loss_ppm, 4)} %")
-    if network.deadline_ps is not None:
-        what = "response" if problem.has_rates else "latency"
-        notes.append(f"{what} at most {_decimal(network.deadline_ps, 9)} ms")
-    if network.max_misses is not None:
-        notes.append(f"misses at most {network.max_misses}")
-    if network.deadline_95_ps is not None:
-        notes.append(f"95th percentile at most {_decimal(network.deadline_95_ps, 9)} ms")
-    if network.max_jitter_ps is not None:
-        notes.append(f"jitter at most {_decimal(network.max_jitter_ps, 9)} ms")
-    if network.min_rate_uhz is not None:
-        notes.append(f"rate at least {_decimal(network.min_rate_uhz, 6)} images per second")
+    notes += _limits(problem, Of.NETWORK, n)
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"
 
 
@@ -127,11 +130,11 @@ def _pins(problem: Problem, network: ProblemNetwork) -> list[str]:
     return pins
 
 
-def _unit(unit: ProblemUnit) -> str:
-    if unit.max_segments is None:
-        return unit.name
+def _unit(problem: Problem, u: int) -> str:
+    unit = problem.units[u]
     where = "" if unit.unit is None else f" on {unit.unit}"
-    return f"{unit.name} (at most {pluralize(unit.max_segments, 'segment')}{where})"
+    notes = [f"{limit}{where}" for limit in _limits(problem, Of.UNIT, u)]
+    return f"{unit.name} ({', '.join(notes)})" if notes else unit.name
 
 
 def _domain(domain: ProblemDomain) -> str:

@@ -9,12 +9,23 @@ import pytest
 
 from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.long_run import simulate_long_run
 from paretosoc.fitness.reference.timeline import simulate
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
+from paretosoc.results.problem.limits import (
+    DEADLINE,
+    ENERGY,
+    LIMITS,
+    LOSS,
+    MEMORY,
+    PERIOD,
+    POWER,
+    SEGMENTS,
+    TRANSITIONS,
+    constraints_of,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 4), units=(1, 3), points=(1, 3))
@@ -208,20 +219,19 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
         memory = held_bytes(limited, design)
         limited = replace(limited, memory_cap_bytes=memory)
         figures = {
-            ConstraintKind.TRANSITIONS: crossings,
-            ConstraintKind.SEGMENTS: segments,
-            ConstraintKind.LOSS: losses,
-            ConstraintKind.MEMORY: [memory],
-            ConstraintKind.DEADLINE: list(latencies),
-            ConstraintKind.RATE: [],
-            ConstraintKind.PERIOD: [] if execution.period_ps is None else [makespan],
-            ConstraintKind.POWER: [power_uw],
-            ConstraintKind.ENERGY: [energy],
+            TRANSITIONS: crossings,
+            SEGMENTS: segments,
+            LOSS: losses,
+            MEMORY: [memory],
+            DEADLINE: list(latencies),
+            PERIOD: [] if execution.period_ps is None else [makespan],
+            POWER: [power_uw],
+            ENERGY: [energy],
         }
         outcomes = make_outcomes(limited)(rows)
         kinds = [entry.kind for entry in constraints_of(limited)]
-        wanted = [value for kind in ConstraintKind for value in figures.get(kind, ())]
-        assert kinds == [kind for kind in ConstraintKind for _ in figures.get(kind, ())]
+        wanted = [value for kind in LIMITS for value in figures.get(kind, ())]
+        assert kinds == [kind for kind in LIMITS for _ in figures.get(kind, ())]
         assert outcomes.constraint_values[0].tolist() == wanted
         in_time = execution.period_ps is None or makespan <= execution.period_ps
         assert bool(outcomes.feasible[0]) == in_time

@@ -17,7 +17,6 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
 )
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.long_run import PlainLongRun, simulate_long_run
@@ -34,6 +33,7 @@ from paretosoc.fitness.simulate_long_run import (
 from paretosoc.fitness.simulator.chains.chain_tables import are_chains
 from paretosoc.results.front.front import FreeRun
 from paretosoc.results.problem.execution import FreeRunning, Pipeline, frames_in_flight
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps

@@ -21,9 +21,9 @@ from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
 from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 
 ENGINES: dict[str, tuple[MakeEngine, str]] = {

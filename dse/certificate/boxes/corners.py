@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS, UW_PER_MW
 from paretosoc.fitness.bound_checker.frame_time import FrameTime
-from paretosoc.results.problem.additive import additive_figures, additive_limit
+from paretosoc.results.problem.limits import additive_figures, additive_limit
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import times_alone_ps

@@ -12,8 +12,8 @@ from paretosoc.dse.search.base import EngineState
 from paretosoc.dse.search.optimizers.dedup import SeenRows
 from paretosoc.dse.search.rng_state import generator_from, state_of
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.limits import constraints_of
 
 BATCH = 200
 ATTEMPTS = 20

@@ -18,8 +18,8 @@ from paretosoc.dse.search.optimizers.initial_population import initial_populatio
 from paretosoc.dse.search.rng_state import generator_from, state_of
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.operators import mutate
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.limits import constraints_of
 
 WALKERS = 200
 HOT, COLD = 0.1, 1e-4

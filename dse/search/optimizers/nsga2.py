@@ -21,8 +21,8 @@ from paretosoc.dse.search.surrogate.lower_bounds import (
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.neighbourhood import neighbours
 from paretosoc.dse.space.operators import breed
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import Outcomes
+from paretosoc.results.problem.limits import constraints_of
 
 POPULATION = 200
 NEIGHBOURS = 200

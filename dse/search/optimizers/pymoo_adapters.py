@@ -33,8 +33,8 @@ from paretosoc.dse.search.base import Engine, Violation
 from paretosoc.dse.search.optimizers.initial_population import initial_population
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.space.operators import mutate, segment_crossover
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.results.problem.limits import constraints_of
 
 POPULATION = 200
 SMS_POPULATION = 100

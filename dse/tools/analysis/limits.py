@@ -15,16 +15,14 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.engines.diagnose_infeasible import (
     MORE_COUNTS,
-    PROBES,
     can_be_relaxed,
     figure_of_pool,
-    says_what_is_late,
+    lifted,
     short_search,
     with_figure,
-    with_limit,
 )
-from paretosoc.fitness.constraints import Constraint, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.limits import RESPONSE, Constraint, constraints_of
 from paretosoc.results.problem.problem import Problem
 
 
@@ -71,8 +69,8 @@ def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int =
     prices: list[LimitPrice] = []
     free, not_tried = [], []
     for column, constraint in enumerate(constraints_of(problem)):
-        if not can_be_relaxed(problem, constraint):
-            if says_what_is_late(problem, constraint):
+        if not can_be_relaxed(constraint):
+            if constraint.kind is RESPONSE:
                 not_tried.append(constraint)
             continue
         found = _beyond(problem, constraint, column, rows, best, seed, jobs)
@@ -94,13 +92,13 @@ def _beyond(
     """Return the prices of one limit, whose figure is in ``column`` of the constraints."""
     kind, evaluate = constraint.kind, make_outcomes(problem, jobs=jobs)
     limits: list[int | None] = [None]
-    if kind not in PROBES and not constraint.is_least:
+    if kind.figure is None and not constraint.is_least:
         # Without an objective for it a search does not look for the smallest that helps.
         limits = [*(constraint.limit + more for more in MORE_COUNTS), None]
     values, figures = [], []
     for limit in limits:
-        relaxed = with_limit(problem, constraint, limit)
-        if kind in PROBES:
+        relaxed = lifted(problem, constraint, limit)
+        if kind.figure is not None:
             relaxed = with_figure(relaxed, constraint, problem.objectives)
         of_pool = figure_of_pool(relaxed, constraint)
         found = short_search(relaxed, seed, jobs, of_pool, start=rows).rows

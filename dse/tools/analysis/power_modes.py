@@ -11,12 +11,12 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.problem.constraint_status import constraint_states
-from paretosoc.fitness.constraints import ConstraintKind
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
+from paretosoc.results.problem.limits import OVERLOAD
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.releases import OVERLOADED
@@ -65,7 +65,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
             *times, energy = values[row]
             states = constraint_states(problem, outcomes, row)
             broken = [state for state in states if not state.met]
-            if any(state.constraint.kind is ConstraintKind.OVERLOAD for state in broken):
+            if any(state.constraint.kind is OVERLOAD for state in broken):
                 of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (OVERLOADED,)))
                 continue
             remarks = (

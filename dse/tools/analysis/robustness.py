@@ -20,9 +20,9 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PPM
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_errors import at_clocks_of, check_errors, with_cost_errors
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.limits import OVERLOAD, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -175,7 +175,7 @@ def _played(problem: Problem, rows: IntArray) -> Outcomes:
     """Return the outcomes, with ``OVERLOADED`` as the time of overloaded members."""
     outcomes = make_outcomes(problem)(rows)
     for column, constraint in enumerate(constraints_of(problem)):
-        if constraint.kind is ConstraintKind.OVERLOAD:
+        if constraint.kind is OVERLOAD:
             overloaded = outcomes.constraint_values[:, column] > constraint.limit
             outcomes.objectives[overloaded, _TIME] = OVERLOADED
     return outcomes

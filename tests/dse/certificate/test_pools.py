@@ -17,11 +17,12 @@ from benchmarks.problems.memory import most_bytes, with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.limits import POOL as POOL_LIMIT
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
@@ -76,9 +77,7 @@ def test_compiled_equals_plain_and_the_exact_front_the_enumeration() -> None:
         assert result.complete, seed
         assert {*map(tuple, result.objectives.tolist())} == {*map(tuple, expected.tolist())}, seed
         # What the limits of pools alone rule out.
-        of_pools = [
-            limit.kind is ConstraintKind.MEMORY and limit.index is not None for limit in limits
-        ]
+        of_pools = [limit.kind is POOL_LIMIT for limit in limits]
         others = np.array([limit.limit for limit in limits], dtype=np.int64)
         kept = (outcomes.constraint_values <= others)[:, ~np.array(of_pools, dtype=bool)]
         free = outcomes.objectives[outcomes.possible & kept.all(axis=1)]

@@ -18,7 +18,6 @@ from benchmarks.problems.random_problem import (
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import row_of
@@ -30,6 +29,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Pipeline,
 )
+from paretosoc.results.problem.limits import POWER, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import MemoryPool, Problem
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
@@ -244,7 +244,7 @@ def test_a_power_cap_that_nothing_reaches_closes_nothing(cap_mw: int) -> None:
         problem = replace(problem, objectives=(problem.objectives[0], problem.objectives[1]))
         capped = replace(problem, power_cap_mw=cap_mw)
         assert constraints_of(capped)[-1 if problem.energy_budget_fj is None else -2].kind is (
-            ConstraintKind.POWER
+            POWER
         )
         rows = space_of(capped).rows
         outcomes = make_outcomes(capped)(rows)

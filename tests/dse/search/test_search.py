@@ -11,9 +11,9 @@ from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.driver import MIN_PART, Budget, StoppedBy, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.problem.limits import constraints_of
 from tests.support.problems.small_spaces import enumerated, exact_front, small_space
 
 

@@ -29,12 +29,13 @@ from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.objectives import constraints_of, make_outcomes
+from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes

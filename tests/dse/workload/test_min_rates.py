@@ -28,7 +28,6 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.per_network import MIN_RATE
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
-from paretosoc.fitness.constraints import Constraint, ConstraintKind, constraints_of
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
@@ -39,6 +38,7 @@ from paretosoc.results.export.report import report_html
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.problem.limits import RATE, Constraint, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.rates import member_relative_ppm, times_alone_ps
 from paretosoc.results.text.compare_fronts import compare_fronts
@@ -223,7 +223,7 @@ def test_a_mapping_that_starves_a_network_is_told(starved: Path, dse) -> None:
 
 
 def test_a_state_in_words() -> None:
-    limit = Constraint(ConstraintKind.RATE, "rate of a", -5_000_000, "uHz", 0)
+    limit = Constraint(RATE, "rate of a", -5_000_000, 0)
     assert ConstraintState(limit, -5_000_000).describe() == (
         "rate of a: 5 images/s, at least 5 images/s asked for: 0 images/s to spare"
     )

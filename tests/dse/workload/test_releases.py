@@ -30,7 +30,6 @@ from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
@@ -39,6 +38,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.front_reader import front_from_document
 from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.releases import response_lines

@@ -21,13 +21,13 @@ from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluat
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import make_evaluator, row_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem_check import check_problem
 from tests.dse.tools.deploy.test_strong_types import small_network

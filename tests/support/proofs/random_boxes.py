@@ -8,8 +8,8 @@ from paretosoc.fitness.bound_checker.boxes import whole_space
 from paretosoc.fitness.bound_checker.frame_time import frame_time
 from paretosoc.fitness.multipliers.structure import chains_of, paths_of
 from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers, Split
-from paretosoc.results.problem.additive import additive_figures
 from paretosoc.results.problem.execution import ClosedForm, FreeRunning
+from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256

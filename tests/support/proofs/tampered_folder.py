@@ -30,7 +30,6 @@ from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.tree import TreeFault
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
@@ -45,6 +44,7 @@ from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.front.front_reader import front_from_document
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_reader import problem_from_document

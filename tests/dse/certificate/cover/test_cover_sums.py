@@ -16,19 +16,27 @@ from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_c
 from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.constraints import ConstraintKind, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
+from paretosoc.results.problem.limits import (
+    LOSS,
+    MEMORY,
+    POOL,
+    SEGMENTS,
+    TRANSITIONS,
+    constraints_of,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_limited_problem, size_of, space_of
 
 OF_MAPPINGS = {
-    ConstraintKind.TRANSITIONS,
-    ConstraintKind.SEGMENTS,
-    ConstraintKind.LOSS,
-    ConstraintKind.MEMORY,
+    TRANSITIONS,
+    SEGMENTS,
+    LOSS,
+    MEMORY,
+    POOL,
 }
 
 

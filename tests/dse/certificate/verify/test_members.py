@@ -15,7 +15,6 @@ from paretosoc.dse.certificate.verify import members
 from paretosoc.dse.certificate.verify.members import check_members, what_is_wrong
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
-from paretosoc.fitness.constraints import constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.front import Member
@@ -26,6 +25,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Pipeline,
 )
+from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.problem.constraint_status import ConstraintState, shown_apart
-from paretosoc.fitness.constraints import Constraint, ConstraintKind
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.results.io.canonical_json import parse
 from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.problem.limits import POWER, Constraint
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.results.text.schedule import stretches
 
@@ -143,7 +143,7 @@ def test_limits_at_the_figure_itself_hold(mapped):
 
 
 def test_state_in_words_tells_near_figures_apart():
-    constraint = Constraint(ConstraintKind.POWER, "power", 15_000_000, "uW")
+    constraint = Constraint(POWER, "power", 15_000_000)
     words = ConstraintState(constraint, 15_000_001).describe()
     assert words == "power: 15.000001 W, at most 15 W asked for: 1e-06 W too much"
     assert shown_apart(7, 7, "") == ("7", "7")

@@ -11,12 +11,12 @@ import numpy as np
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.limits import limits
 from paretosoc.dse.cli.search.limits import _cells
-from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, with_limit
+from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, lifted
 from paretosoc.dse.tools.analysis.limits import LimitPrice, limit_prices
-from paretosoc.fitness.constraints import Constraint, constraints_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.problem.execution import Rates
+from paretosoc.results.problem.limits import Constraint, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_memory import drawn
@@ -31,7 +31,7 @@ def enumerated(problem: Problem, rows: np.ndarray, constraint: Constraint) -> li
     column = constraints_of(problem).index(constraint)
     outcomes = make_outcomes(problem)(rows)
     best = outcomes.objectives[outcomes.feasible].min(axis=0)
-    free = make_outcomes(with_limit(problem, constraint, None))(rows).feasible
+    free = make_outcomes(lifted(problem, constraint, None))(rows).feasible
     figures = outcomes.constraint_values[:, column]
     prices = []
     for j, now in enumerate(best.tolist()):
@@ -57,7 +57,7 @@ def test_prices_are_those_of_enumeration() -> None:
         if not len(objectives):
             continue
         front = rows[outcomes.feasible][non_dominated(objectives)]
-        asked = [entry for entry in constraints_of(problem) if can_be_relaxed(problem, entry)]
+        asked = [entry for entry in constraints_of(problem) if can_be_relaxed(entry)]
         result = limit_prices(problem, front)
         expected = [price for entry in asked for price in enumerated(problem, rows, entry)]
         assert list(result.prices) == expected, seed
