@@ -14,11 +14,15 @@ from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, OURS_WITH_R
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.predicted_outcomes import predicted_outcomes
-from paretosoc.dse.papers.estimator.predictor import Bins, Prediction, TimelinePredictor
+from paretosoc.dse.papers.estimator.predictor import (
+    Bins,
+    Prediction,
+    PredictorName,
+    TimelinePredictor,
+)
 from paretosoc.dse.papers.estimator.training.data_set import load_data
 from paretosoc.dse.papers.estimator.training.workloads import build
-from paretosoc.dse.papers.managers.mapformer.modes import Mode
-from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
+from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.fitness import simulate_long_run as long_run
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.objectives import ObjectiveKind

@@ -11,10 +11,13 @@ import time
 from collections.abc import Sequence
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.papers.estimator.predictor import Prediction, Predictor
+from paretosoc.dse.papers.estimator.predictor import (
+    Prediction,
+    Predictor,
+    PredictorName,
+    make_predictor,
+)
 from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
-from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

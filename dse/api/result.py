@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import holds_periodic
+from paretosoc.results.export.result_folder import other_kind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +17,12 @@ PLOTS = ("front", "gantt", "convergence", "energy")
 
 
 class Result(Protocol):
-    """A front of design points (:class:`dse.Front`) or of periodic schedules."""
+    """A front of design points (:class:`dse.Front`), or results of another kind.
+
+    A package registers such a class under the entry point ``paretosoc.results``. The name of the
+    entry is that of the file in the folder, ``NAME.json``. The class also has ``words``, what the
+    results are, and ``verify(folder, ignore_hashes=)``, which yields checks.
+    """
 
     def __len__(self) -> int:
         """Return the number of members."""
@@ -60,16 +65,16 @@ class Result(Protocol):
 
 
 def open_result(folder: str | Path) -> Result:
-    """Read a result folder, whether of a front or of periodic schedules.
+    """Read a result folder of a front, or of a kind that is registered.
 
     Raises:
         ResultError: if a file is missing, was changed, or does not belong to the others.
     """
     path = Path(folder)
-    if holds_periodic(path):
-        from paretosoc.dse.api.periodic import PeriodicFront
-
-        return PeriodicFront.load(path)
+    kind = other_kind(path)
+    if kind is not None:
+        found: Result = kind.load(path)
+        return found
     from paretosoc.dse.api.front import Front
 
     return Front.load(path)

@@ -1,4 +1,4 @@
-"""Checks of result folders, of fronts and of periodic schedules."""
+"""Checks of result folders."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
 from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summary
 from paretosoc.dse.certificate.verify.verify import verify as verify_front
 from paretosoc.dse.inputs.arguments import check_arguments, choice
-from paretosoc.dse.papers.mobile_i.verify import verify_periodic
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import holds_periodic
+from paretosoc.results.export.result_folder import other_kind
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,9 @@ def verify(
     )
     form = choice("checker", Checker, checker)
     path = Path(folder)
-    if holds_periodic(path):
-        running = verify_periodic(path, ignore_hashes=ignore_hashes)
+    kind = other_kind(path)
+    if kind is not None:
+        running = kind.verify(path, ignore_hashes=ignore_hashes)
     else:
         running = verify_front(
             path, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds

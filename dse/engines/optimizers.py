@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from paretosoc.dse.certificate.preconditions import Goal
@@ -111,7 +112,8 @@ class NSGA2:
 class Named:
     """An optimizer with a name, and what it needs and can do.
 
-    ``make``: returns its engine for a space and a seed. ``goal``: what is proved of its front
+    ``make``: returns its engine for a space and ``seed=``; or the place of such a function or class
+    that is imported when it starts, ``MODULE:NAME``. ``goal``: what is proved of its front
     afterwards. ``needs_proof``: it finds a front by proving it, so the proof cannot be left out.
     ``least_objectives``: the minimum number that it is made for. ``required``: objectives that it
     needs. ``resumable``: its state can be kept in a checkpoint. ``single_decision``: its own
@@ -119,7 +121,7 @@ class Named:
     """
 
     name: str
-    make: Callable[[DesignSpace, int], Engine]
+    make: Callable[..., Engine] | str
     goal: Goal = Goal.FASTEST
     needs_proof: bool = False
     least_objectives: int = 1
@@ -145,7 +147,9 @@ class Named:
                     f"--engine {self.name}: --objective {kind.value} is required, got "
                     + ", ".join(entry.value for entry in kinds)
                 )
-        return self.make(space, seed)
+        make = resolve_name(self.make) if isinstance(self.make, str) else self.make
+        engine: Engine = make(space, seed=seed)
+        return engine
 
 
 @dataclass(frozen=True, kw_only=True)

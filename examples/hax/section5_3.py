@@ -18,7 +18,7 @@ from rich.table import Table
 
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload
 from examples.hax.published import Experiment, experiments
-from paretosoc.dse.papers.anytime.improve import Published
+from paretosoc.dse.certificate.improve import Published
 from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.tools.analysis.compare_baselines import two_accelerators
 from paretosoc.dse.workload.options import Options

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from examples.hax.prediction import built_workload, json_wanted
 from examples.hax.published import PLATFORMS, TABLE7_PERCENT
-from paretosoc.dse.papers.anytime.improve import FinalSchedule, improve, naive_schedule
+from paretosoc.dse.certificate.improve import FinalSchedule, improve, naive_schedule
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.warm_up import warm_up
 

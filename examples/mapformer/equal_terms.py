@@ -38,10 +38,15 @@ from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.wide_console import wide_console
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
-from paretosoc.dse.papers.estimator.predictor import Bins, Prediction, Predictor, TimelinePredictor
-from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
-from paretosoc.dse.papers.managers.mapformer.settings import DEFAULT_MODE, PredictorName
-from paretosoc.dse.papers.managers.mapformer.value import tie_break, value_of
+from paretosoc.dse.papers.estimator.predictor import (
+    Bins,
+    Prediction,
+    Predictor,
+    PredictorName,
+    TimelinePredictor,
+    make_predictor,
+)
+from paretosoc.dse.papers.managers.mapformer.value import DEFAULT_MODE, tie_break, value_of
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
 from paretosoc.results.problem.problem import Problem

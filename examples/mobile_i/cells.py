@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paretosoc.dse.papers.mobile_i.check import broken_rule
+from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups, split_operations
+from paretosoc.dse.papers.mobile_i.pe_array import engine_array, task_graph
+from paretosoc.dse.papers.mobile_i.periodic import EngineArray, PeriodicSchedule, TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     MEMOLUTION,
     SPARTA,
@@ -12,13 +16,8 @@ from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     mobile_i,
     sparta,
 )
-from paretosoc.fitness.costs.pe_array import engine_array, task_graph
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.periodic.check import broken_rule
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.task_graph import TaskGraph
 from paretosoc.sdf.catalogue.catalogue import load_network
-from paretosoc.sdf.grouping.operation_graph import fused_groups, split_operations
 
 ENGINES = (16, 32, 64)
 INFERENCES = (300, 1_000, 5_000)

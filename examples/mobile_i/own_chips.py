@@ -25,6 +25,7 @@ from rich.table import Table
 from examples.mobile_i.printing import parser, print_figures, print_table
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.papers.mobile_i.check import broken_rule
 from paretosoc.dse.papers.mobile_i.period_problem import period_problem
 from paretosoc.dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
@@ -38,7 +39,6 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.results.periodic.check import broken_rule
 from paretosoc.results.problem.execution import Pipeline
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

@@ -34,6 +34,7 @@ from examples.mobile_i.cells import (
 )
 from examples.mobile_i.printing import parser, print_figures, print_table
 from examples.mobile_i.transfers import CACHES, Gain, gains
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     MEMOLUTION,
     METHODS,
@@ -43,8 +44,6 @@ from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
 )
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.periodic.periodic import PeriodicSchedule
-from paretosoc.results.periodic.table import least_period_ps, least_prologue_periods
 
 NETWORKS = {
     "MobileNetSSD": "mobilenet_ssd",
@@ -216,13 +215,13 @@ def document(rows: Sequence[Row], allocation: Sequence[Gain]) -> dict[str, Any]:
         },
         "least_prologue": {
             reading: _prologue_over(
-                cells, reading, [least_prologue_periods(s) * s.period_ps for s in staged]
+                cells, reading, [s.least_prologue_periods * s.period_ps for s in staged]
             )
             for reading in (MEMOLUTION, BY_COPY)
         },
         "prologue_periods": {
             MEMOLUTION: sum(schedule.prologue_periods for schedule in memolutions),
-            "least": sum(map(least_prologue_periods, staged)),
+            "least": sum(s.least_prologue_periods for s in staged),
         },
         "above_least_period": {
             MEMOLUTION: _above_least(memolutions),
@@ -266,7 +265,7 @@ def _cached(schedules: Sequence[PeriodicSchedule]) -> int:
 
 
 def _above_least(schedules: Sequence[PeriodicSchedule]) -> float:
-    return max(s.period_ps / least_period_ps(s) - 1 for s in schedules)
+    return max(s.period_ps / s.least_period_ps - 1 for s in schedules)
 
 
 def _grid(title: str, left: Sequence[str], right: Sequence[str]) -> Table:

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from examples.mobile_i.cells import PAPER, STAGED, task_graphs
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule, TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.cache_allocation import allocate_transfers
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
 from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import mobile_i
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.periodic.periodic import PeriodicSchedule
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 CACHES = (2_560, 128 * 1024, 1024 * 1024)
 """Bytes: Neurocube's own (Kim et al., ISCA'16), the platform file's, and more."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from paretosoc.common.files import read_file
+from paretosoc.common.plugins import Registry
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.costs.costs_file import costs_bytes, costs_from_document
 from paretosoc.results.errors import ResultError
@@ -30,9 +32,6 @@ PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
 BOUNDS_FILE = "bounds.json"
 REPORT_FILE = "report.html"
-PERIODIC_FILE = "periodic.json"
-"""Of periodic schedules, instead of a front and its problem (see results/periodic/file.py)."""
-PERIODIC_FORMAT = "paretosoc-periodic/1"
 CERTIFICATE, EPSILON = "certificate", "epsilon"
 """Names of proofs: of the whole front or its best member, and of the whole front within an
 epsilon."""
@@ -44,10 +43,17 @@ RESULT_FILES = frozenset(
             for name in (CERTIFICATE, EPSILON)
             for ending in ("json", "tree", "smt2")
         ),
-        *(PERIODIC_FILE, "schedule.svg", "schedule.png"),
     }
 )
-"""All names that a result folder may hold. A folder with anything else is never replaced."""
+"""All names that the folder of a front may hold. One with anything else is never replaced."""
+OTHER_RESULTS: Registry[Any] = Registry(
+    "paretosoc.results",
+    "a kind of result",
+    lambda found: all(hasattr(found, name) for name in ("words", "load", "verify")),
+    "a class with words, load and verify",
+    error=ResultError,
+)
+"""Other kinds of results, by the name of their file: ``NAME.json``."""
 
 
 def write_results(
@@ -120,9 +126,8 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
         )
     check_own_folder(folder, _is_result_file, overwrite=overwrite)
     try:
-        ours = ((FRONT_FILE, FRONT_FORMAT), (PERIODIC_FILE, PERIODIC_FORMAT))
         written = folder.is_dir() and any(folder.iterdir())
-        if written and not any(_is_ours(folder / name, form) for name, form in ours):
+        if written and not _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
             raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
@@ -148,16 +153,16 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         check_hashes: refuse files that were changed, or that do not belong together.
 
     Raises:
-        ResultError: if the folder holds periodic schedules, or a file is missing, cannot be read,
-            does not follow its schema, was changed, or does not belong to the other. It names the
-            file and the JSON path.
+        ResultError: if the folder holds results of another kind, or a file is missing, cannot be
+            read, does not follow its schema, was changed, or does not belong to the other. It names
+            the file and the JSON path.
     """
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
     require_result_folder(folder)
-    if holds_periodic(folder):
+    if (kind := other_kind(folder)) is not None:
         raise ResultError(
-            f"{folder}: a front is required, got periodic schedules (dse papers periodic); show, "
-            "report, plot, trace and verify take these"
+            f"{folder}: a front is required, got {kind.words}; show, report, plot, trace and "
+            "verify take these"
         )
     problem_data, front_data = _read(problem_path), _read(front_path)
     try:
@@ -172,9 +177,13 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         raise ResultError(f"{front_path}: {error}") from None
 
 
-def holds_periodic(folder: Path) -> bool:
-    """Return whether a result folder holds periodic schedules, and not a front."""
-    return (folder / PERIODIC_FILE).is_file()
+def other_kind(folder: Path) -> Any:
+    """Return the class of the results in a folder (like :class:`dse.api.result.Result`), or None if
+    they are those of a front, or none."""
+    for name in OTHER_RESULTS.names():
+        if (folder / f"{name}.json").is_file():
+            return OTHER_RESULTS.get(name, str(folder))
+    return None
 
 
 def require_result_folder(folder: Path) -> None:
@@ -187,7 +196,7 @@ def require_result_folder(folder: Path) -> None:
         raise ResultError(f"{folder}: the folder of a result is required, got a file")
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")
-    if not any((folder / name).exists() for name in RESULT_FILES):
+    if not any((folder / name).exists() for name in RESULT_FILES) and other_kind(folder) is None:
         raise ResultError(f"{folder}: the folder of a result is required, it has no {FRONT_FILE}")
 
 

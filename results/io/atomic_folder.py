@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import file_in, sync
@@ -126,6 +127,34 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
     if foreign:
         raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+
+
+@dataclass(frozen=True)
+class FolderKind:
+    """Folders that hold files of these names and nothing else. They are written as a whole."""
+
+    names: frozenset[str]
+
+    def check(self, folder: Path, *, overwrite: bool) -> None:
+        """Accept a folder that :meth:`write` may write. Call it before the work.
+
+        Raises:
+            ResultError: if it exists and ``overwrite`` is false, or holds anything else.
+        """
+        check_own_folder(folder, lambda entry: entry.name in self.names, overwrite=overwrite)
+
+    def write(self, folder: Path, files: Mapping[str, bytes], *, overwrite: bool = False) -> None:
+        """Write all files, or none.
+
+        Raises:
+            ResultError: if the folder must not be replaced or cannot be written.
+        """
+        write_files(
+            folder,
+            files,
+            check=lambda: self.check(folder, overwrite=overwrite),
+            ours=self.names,
+        )
 
 
 def _check_writable(folder: Path) -> None:

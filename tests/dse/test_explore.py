@@ -11,7 +11,7 @@ import pytest
 
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines import explore as exploring
-from paretosoc.dse.engines.optimizer_registry import BUILT_IN
+from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS
 from paretosoc.dse.engines.optimizers import Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
 from paretosoc.dse.search.optimizers.random_search import RandomEngine
@@ -191,7 +191,7 @@ def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, c
             return rows
 
     astray = Named("auto", lambda space, seed: Astray(space, seed=seed))
-    monkeypatch.setitem(BUILT_IN, "auto", astray)
+    monkeypatch.setitem(OPTIMIZERS.own, "auto", astray)
     arguments = command(tmp_path / "astray", "--fix", "emc=min", evaluations=1000)
     assert run(arguments) == 70
     error = capsys.readouterr().err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paretosoc.results.periodic.task_graph import TaskGraph
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 
 
 def least_period(graph: TaskGraph, engines: int, *, time_limit_s: float = 10.0) -> int | None:

@@ -19,15 +19,15 @@ from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.find_models import parse_models
 from paretosoc.dse.tools.host.machine.dispatch import Dispatch
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document, summary_of
+from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.running import host_machine
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
-from paretosoc.results.replay.fidelity import fidelity_document, summary_of
-from paretosoc.results.replay.fidelity_picture import draw_fidelity
 
 if TYPE_CHECKING:
-    from paretosoc.results.replay.fidelity import Fidelity, FidelitySummary
+    from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelitySummary
 
 
 MAX_LOST = 0.05

@@ -19,8 +19,8 @@ from paretosoc.dse.cli.shared.options import (
 from paretosoc.dse.cli.shared.space_options import SpaceOptions
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.managers.mapformer.modes import Mode
-from paretosoc.dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
+from paretosoc.dse.papers.estimator.predictor import PredictorName
+from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
 from paretosoc.dse.workload.options import ThroughputModel
 from paretosoc.dse.workload.parse_options import make_options
@@ -99,7 +99,7 @@ def explore(
         if value is not None and engine != LA_MCTS.name:
             raise WorkloadError(f"--{name}: --engine {LA_MCTS.name} is required, got {engine}")
     if engine == LA_MCTS.name:
-        optimizer = la_mcts(ManagerSettings(manager.mode, manager.predictor))
+        optimizer = la_mcts(manager.mode, manager.predictor)
     return run_exploration(
         *(context, networks, platform, options, optimizer, engine, inputs, effort, result),
         together=together,

@@ -19,10 +19,9 @@ from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, 
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.artifacts import (
-    check_learned_folder,
+    LEARNED_FOLDER,
     learned_files,
     pool_of,
-    write_learned,
 )
 from paretosoc.dse.papers.estimator.training.data_set import (
     DataPlan,
@@ -129,7 +128,7 @@ def learn(
     """Train MapFormer's estimator and say how well it predicts workloads it never saw."""
 
     _check_source(source)
-    check_learned_folder(output, overwrite=force)
+    LEARNED_FOLDER.check(output, overwrite=force)
     _need_torch()
     began = time.monotonic()
     samples = _samples(source, training.seed, quick=quick)
@@ -149,7 +148,7 @@ def learn(
         seed=training.seed,
         seconds={"data": data_seconds, "training": learned.training_s},
     )
-    write_learned(output, files, overwrite=force)
+    LEARNED_FOLDER.write(output, files, overwrite=force)
     _tell(output, samples, learned, files["estimator.json"], as_json=as_json)
 
 

@@ -8,16 +8,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from paretosoc.dse.api.periodic import PeriodicFront
 from paretosoc.dse.cli.search.explore import Output, Quiet
 from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, PlatformName, ProfileFile
 from paretosoc.dse.cli.shared.space_options import Precision
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.explore import explore_periodic
+from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 from paretosoc.dse.workload.parse_options import parse_dimensions
-from paretosoc.results.export.result_folder import check_output_folder
-from paretosoc.results.periodic.file import write_periodic
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +51,7 @@ def periodic(
 ) -> int:
     """Find periodic schedules of a network with retiming (Mobile-I)."""
 
-    check_output_folder(output, overwrite=force)
+    PERIODIC_FOLDER.check(output, overwrite=force)
     found = explore_periodic(
         network,
         platform,
@@ -65,10 +63,10 @@ def periodic(
         dimensions=dict(parse_dimensions(dim)),
         command=shlex.join(context.obj),
     )
-    write_periodic(output, found, overwrite=force)
+    PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)
     if not quiet:
         console = Console(highlight=False)
-        for view in PeriodicFront(found).views(width=console.width, all_rows=True):
+        for view in found.views(width=console.width, all_rows=True):
             console.print(view)
         names = ", ".join(sorted(path.name for path in output.iterdir()))
         print(f"Written to {output}: {names}")

@@ -15,11 +15,11 @@ from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
 from paretosoc.dse.compile.load import announce_compilation
 from paretosoc.dse.papers.anytime import replay as player
 from paretosoc.dse.papers.anytime.file import load_replay
+from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
 from paretosoc.results.io.plural import pluralize
-from paretosoc.results.replay.file import check_replay_folder, write_replay
 
 if TYPE_CHECKING:
-    from paretosoc.results.replay.replay import Replay
+    from paretosoc.dse.papers.anytime.record import Replay
 
 
 def register(app: typer.Typer) -> None:
@@ -39,10 +39,10 @@ def replay(
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
 
-    check_replay_folder(output, overwrite=force)
+    REPLAY_FOLDER.check(output, overwrite=force)
     announce_compilation()
     result = player.replay(load_replay(file), nodes_per_second=nodes_per_second)
-    write_replay(output, result, overwrite=force)
+    REPLAY_FOLDER.write(output, replay_files(result), overwrite=force)
     if not quiet:
         _print(result, output)
 

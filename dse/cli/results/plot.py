@@ -13,7 +13,7 @@ from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared.options import Force
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.results.export.result_folder import holds_periodic
+from paretosoc.results.export.result_folder import other_kind
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 
@@ -61,8 +61,8 @@ def plot(
     for folder in folders:
         if not folder.is_dir():
             raise WorkloadError(f"{folder}: there is no such folder")
-    if len({holds_periodic(folder) for folder in folders}) > 1:
-        raise WorkloadError("DIR: fronts and periodic schedules cannot be drawn together")
+    if len({other_kind(folder) for folder in folders}) > 1:
+        raise WorkloadError("DIR: results of different kinds cannot be drawn together")
     results = [open_result(folder) for folder in folders]
     kind = type(results[0])
     named = list(zip(label or _names(folders), results, strict=True))

@@ -1,6 +1,6 @@
 """Fig. 7 of HaX-CoNN simulated: workloads change, schedules improve, frame follows frame.
 
-The search is the one of :mod:`dse.papers.anytime.improve`; only the frames are simulated, each
+The search is the one of :mod:`dse.certificate.improve`; only the frames are simulated, each
 taking the makespan of the schedule that is in use when it starts.
 """
 
@@ -13,22 +13,22 @@ from fractions import Fraction
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.certificate.certify import default_nodes
 from paretosoc.dse.certificate.fastest import find_fastest
-from paretosoc.dse.errors import InfeasibleError
-from paretosoc.dse.papers.anytime.file import ReplayPlan
-from paretosoc.dse.papers.anytime.improve import (
+from paretosoc.dse.certificate.improve import (
     Clock,
     FinalSchedule,
     Published,
     improve,
     naive_schedule,
 )
+from paretosoc.dse.errors import InfeasibleError
+from paretosoc.dse.papers.anytime.file import ReplayPlan
+from paretosoc.dse.papers.anytime.record import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.warm_up import warm_up
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.replay.replay import Replay, ReplayFrame, ReplayPhase, ReplaySchedule
 
 MAX_FRAMES = 1_000_000
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from paretosoc.dse.papers.anytime.improve import (
+from paretosoc.dse.certificate.improve import (
     Clock,
     FinalSchedule,
     Published,

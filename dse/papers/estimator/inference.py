@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inputs import Inputs, inputs_of
-from paretosoc.dse.papers.estimator.predictor import Prediction
+from paretosoc.dse.papers.estimator.predictor import Prediction, PredictorName
 from paretosoc.dse.papers.estimator.settings import (
     HEADS,
     LAYERS,
@@ -20,7 +20,6 @@ from paretosoc.dse.papers.estimator.settings import (
     sinusoids,
 )
 from paretosoc.dse.papers.estimator.tokens import Float32Array, TokenMaker
-from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.problem import Problem
 

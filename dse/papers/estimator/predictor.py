@@ -1,9 +1,10 @@
-"""Predictions of a mapping's throughput and power, and their classes."""
+"""Predictions of a mapping's throughput and power, their classes, and predictors by name."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,14 @@ from paretosoc.results.problem.problem import Problem
 
 CLASSES = 16
 """Classes of throughput and of power (MapFormer 5.1)."""
+
+
+class PredictorName(Enum):
+    """Names for ``--predictor``."""
+
+    TIMELINE = "timeline"
+    LEARNED = "learned"
+    LEARNED_STATIC = "learned-static"
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,3 +162,31 @@ def _bins(values: FloatArray) -> Bins | None:
 
 def _classes(bins: Bins | None, values: FloatArray) -> IntArray:
     return np.zeros(len(values), np.int64) if bins is None else bins.class_of(values)
+
+
+def make_predictor(name: PredictorName) -> Predictor:
+    """The predictor of that name."""
+    match name:
+        case PredictorName.TIMELINE:
+            return TimelinePredictor()
+        case PredictorName.LEARNED | PredictorName.LEARNED_STATIC:
+            from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+
+            return shipped_estimator(short_play=name is PredictorName.LEARNED).predictor
+
+
+def default_predictor(problem: Problem) -> Predictor:
+    """The learned one on what it was trained for, networks that run freely on its board; the
+    timeline elsewhere.
+
+    Simulation is more accurate, but takes far longer where slow networks run beside fast ones
+    (``python -m examples.mapformer.equal_terms`` has the seconds of both).
+    """
+    if not problem.execution.has_frame:
+        from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
+        from paretosoc.dse.papers.estimator.settings import BoardShape
+
+        estimator = shipped_estimator()
+        if estimator.settings.board == BoardShape.of(problem):
+            return estimator.predictor
+    return TimelinePredictor()

@@ -38,8 +38,9 @@ class Manager(ABC):
     label: ClassVar[str]
     """For people: in tables and pictures."""
 
-    def __init__(self, space: DesignSpace) -> None:
+    def __init__(self, space: DesignSpace, *, seed: int = 0) -> None:
         self._space = space
+        self._rng = np.random.default_rng(seed)
         self._answer: IntArray | None = None
 
     @abstractmethod

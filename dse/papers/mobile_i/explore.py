@@ -9,6 +9,16 @@ from pathlib import Path
 
 from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.papers.mobile_i.check import broken_rule
+from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups, split_operations
+from paretosoc.dse.papers.mobile_i.pe_array import (
+    engine_array,
+    firing_task_graph,
+    pe_array_of,
+    task_graph,
+)
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule, TaskGraph
+from paretosoc.dse.papers.mobile_i.result import PeriodicResult, undominated
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     DEFAULT_INFERENCES,
     memolution,
@@ -16,23 +26,12 @@ from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     sparta,
 )
 from paretosoc.dse.version import program_version
-from paretosoc.fitness.costs.pe_array import (
-    engine_array,
-    firing_task_graph,
-    pe_array_of,
-    task_graph,
-)
 from paretosoc.fitness.profiles.profile_file import Profile, load_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.periodic.check import broken_rule
-from paretosoc.results.periodic.periodic import PeriodicSchedule
-from paretosoc.results.periodic.result import PeriodicResult, undominated
-from paretosoc.results.periodic.task_graph import TaskGraph
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
-from paretosoc.sdf.grouping.operation_graph import fused_groups, split_operations
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,16 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.papers.mobile_i.period_simulator import PeriodSimulator, SimulatedPeriod
+from paretosoc.dse.papers.mobile_i.periodic import (
+    EngineArray,
+    PeriodicSchedule,
+    Task,
+    TaskGraph,
+    Transfer,
+)
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
 from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from paretosoc.fitness.reference.periodic import PeriodSimulator, SimulatedPeriod
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 METHOD = "mobile-i"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.dse.engines import optimizer_registry
-from paretosoc.dse.engines.optimizer_registry import BUILT_IN, optimizer_named, optimizer_names
+from paretosoc.common import plugins
+from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 
 ROOT = Path(__file__).parents[3]
@@ -26,10 +26,8 @@ def test_an_installed_package_adds_an_engine(tmp_path):
     metadata.mkdir(parents=True)
     shutil.copy(plugin / "hill_climber.py", site)
     (metadata / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
-    ((name, target),) = project["entry-points"][optimizer_registry.ENTRY_POINTS].items()
-    (metadata / "entry_points.txt").write_text(
-        f"[{optimizer_registry.ENTRY_POINTS}]\n{name} = {target}\n"
-    )
+    ((name, target),) = project["entry-points"][OPTIMIZERS.group].items()
+    (metadata / "entry_points.txt").write_text(f"[{OPTIMIZERS.group}]\n{name} = {target}\n")
     command = [
         sys.executable,
         "-m",
@@ -55,8 +53,8 @@ def test_an_installed_package_adds_an_engine(tmp_path):
 
 def test_the_papers_are_registered_and_not_built_in():
     papers = {"kang-ga", "la-mcts", "mobile-i", "mosaic", "odmdef", "omniboost", "omniboost-star"}
-    assert papers <= set(optimizer_names())
-    assert not papers & set(BUILT_IN)
+    assert papers <= set(OPTIMIZERS.names())
+    assert not papers & set(OPTIMIZERS.own)
     assert all(optimizer_named(name).name == name for name in papers)
 
 
@@ -69,8 +67,8 @@ def test_the_papers_are_registered_and_not_built_in():
     ],
 )
 def test_what_is_registered_wrongly_is_named(monkeypatch, target, words):
-    entry = EntryPoint("mine", target, optimizer_registry.ENTRY_POINTS)
-    monkeypatch.setattr(optimizer_registry, "_registered", lambda: {"mine": entry})
+    entry = EntryPoint("mine", target, OPTIMIZERS.group)
+    monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})
     with pytest.raises(WorkloadError, match="--engine mine: .*" + words):
         optimizer_named("mine")
 

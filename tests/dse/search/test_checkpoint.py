@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.engines.optimizer_registry import optimizer_named, optimizer_names
+from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, StoppedBy, search
@@ -26,7 +26,7 @@ from tests.support.explored import explore
 from tests.support.problems.pipeline_spaces import with_throughput
 from tests.support.problems.small_spaces import small_space
 
-RESUMABLE = [name for name in optimizer_names() if optimizer_named(name).resumable]
+RESUMABLE = [name for name in OPTIMIZERS.names() if optimizer_named(name).resumable]
 ROOT = Path(__file__).parents[3]
 
 

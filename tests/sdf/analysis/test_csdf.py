@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
 from paretosoc.sdf.analysis.buffer_search import (
     buffers_for_throughput,
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
 from paretosoc.sdf.analysis.buffers import bounded_throughput, capacity_step, smallest_capacity
-from paretosoc.sdf.analysis.firing_operations import firing_operations
 from paretosoc.sdf.analysis.liveness import check_live, execute_iteration
 from paretosoc.sdf.analysis.processor_order import bound_throughput
 from paretosoc.sdf.analysis.repetition import repetition_vector

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from paretosoc.results.periodic.periodic import EngineArray
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
+from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
 
 
 def random_graph(seed: int, *, most_tasks: int = 8) -> TaskGraph:

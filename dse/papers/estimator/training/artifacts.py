@@ -16,12 +16,13 @@ from paretosoc.dse.papers.estimator.training.data_set import DataSet, data_files
 from paretosoc.dse.papers.estimator.training.loss_plot import loss_svg
 from paretosoc.dse.papers.estimator.training.pipeline import Learned
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 
 PICTURE, COURSE = "loss.svg", "training.json"
-LEARNED_FILES = frozenset({WEIGHTS, DOCUMENT, PICTURE, COURSE, "data.npz", "data.json"})
-"""All that such a folder may hold; one with anything else is never replaced."""
+LEARNED_FOLDER = FolderKind(
+    frozenset({WEIGHTS, DOCUMENT, PICTURE, COURSE, "data.npz", "data.json"})
+)
 PACKAGES = ("paretosoc", "torch", "numpy", "safetensors", "numba")
 
 
@@ -95,26 +96,3 @@ def _versions() -> dict[str, Json]:
         except PackageNotFoundError:
             found[package] = None
     return found
-
-
-def write_learned(folder: Path, files: dict[str, bytes], *, overwrite: bool) -> None:
-    """Writes the folder atomically.
-
-    Raises:
-        ResultError: where it may not be replaced.
-    """
-    write_files(
-        folder,
-        files,
-        check=lambda: check_learned_folder(folder, overwrite=overwrite),
-        ours=LEARNED_FILES,
-    )
-
-
-def check_learned_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accepts a folder that may be written; good to know before a long training.
-
-    Raises:
-        ResultError: where it exists and ``overwrite`` is false, or holds anything else.
-    """
-    check_own_folder(folder, lambda entry: entry.name in LEARNED_FILES, overwrite=overwrite)

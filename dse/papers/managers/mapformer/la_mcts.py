@@ -17,11 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.papers.estimator.predictor import Predictor
-from paretosoc.dse.papers.managers.mapformer.modes import Mode
+from paretosoc.dse.papers.estimator.predictor import Predictor, default_predictor
 from paretosoc.dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
-from paretosoc.dse.papers.managers.mapformer.row_features import row_features
-from paretosoc.dse.papers.managers.mapformer.value import tie_break, value_of
+from paretosoc.dse.papers.managers.mapformer.value import DEFAULT_MODE, Mode, tie_break, value_of
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.space.operators import mutate
 from paretosoc.fitness.objectives import Outcomes
@@ -48,20 +46,21 @@ class LaMctsEngine:
     def __init__(
         self,
         space: DesignSpace,
-        predictor: Predictor,
+        predictor: Predictor | None = None,
         *,
         seed: int,
-        mode: Mode = Mode.PERFORMANCE_BOOST,
+        mode: Mode = DEFAULT_MODE,
         iterations: int = ITERATIONS,
         batch: int = BATCH,
     ) -> None:
-        """
+        """Begin a search with ``predictor``, or one that fits the problem.
+
         Raises:
             ResultError: where scikit-learn is missing.
         """
         optional_import("sklearn", extra="mapformer", purpose="--engine la-mcts")
         self._space = space
-        self._predictor = predictor
+        self._predictor = predictor or default_predictor(space.problem)
         self._mode = mode
         self._left = iterations
         self._batch = batch
@@ -150,3 +149,39 @@ class LaMctsEngine:
         children = mutate(self._space, self._rng, parents)
         children = self._space.repair(self._rng, children, self._space.domains_used(parents))
         return np.concatenate((children, anywhere))[self._rng.permutation(DRAWN)]
+
+
+def row_features(space: DesignSpace, rows: IntArray) -> FloatArray:
+    """Return few numbers that distinguish mappings: [n, features] of canonical rows.
+
+    A gene per group and unit would be 200 x 4 numbers for ten networks, in which two mappings whose
+    transition points differ by one group are as near as two that have nothing in common. So a row
+    is, all between 0 and 1:
+
+    * per network and unit, the share of the network's groups that are mapped there;
+    * per network, its edges between different units, as a share of all its edges;
+    * per network, the place of its first change of unit, as a share of its length (1: none);
+    * per domain with a choice, its clock's place on the ladder, and 0 where the domain is off;
+    * per unit, whether anything is mapped there.
+    """
+    mapping = rows[:, : space.groups]
+    n, networks = len(rows), len(space.first)
+    units = np.arange(len(space.problem.units))
+    on = (mapping[:, :, None] == units).astype(np.float64)
+    shares = np.add.reduceat(on, space.first, axis=1) / space.size[:, None]
+    changes = np.zeros((n, space.groups))
+    same_network = space.owner[1:] == space.owner[:-1]
+    changes[:, 1:] = (mapping[:, 1:] != mapping[:, :-1]) & same_network
+    edges = np.maximum(space.size - 1, 1)
+    cuts = np.add.reduceat(changes, space.first, axis=1) / edges
+    position = (np.arange(space.groups) - space.first[space.owner]) / space.size[space.owner]
+    first_cut = np.minimum.reduceat(np.where(changes > 0, position, 1.0), space.first, axis=1)
+    free = space.free_domains
+    places = (space.place_of_point[free, rows[:, space.groups + free]] + 1) / space.point_count[
+        free
+    ]
+    used = space.units_used(rows)
+    clocks = np.where(space.domains_on(used)[:, free], places, 0.0)
+    return np.concatenate(
+        (shares.reshape(n, networks * len(units)), cuts, first_cut, clocks, used), axis=1
+    )

@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.dse.papers.estimator.predictor import Prediction
-from paretosoc.dse.papers.managers.mapformer.modes import Mode
+
+
+class Mode(Enum):
+    """MapFormer's modes of operation (5.2), with the weights of Eq. 1; names for ``--mode``."""
+
+    HIGH_PERFORMANCE = ("HP", 1.0, 0.0)
+    PERFORMANCE_BOOST = ("PB", 0.7, 0.3)
+    STANDARD = ("SM", 0.5, 0.5)
+    POWER_REDUCE = ("PR", 0.3, 0.7)
+
+    throughput_weight: float
+    """W_T"""
+    power_weight: float
+    """W_P"""
+
+    def __new__(cls, name: str, throughput_weight: float, power_weight: float) -> Mode:
+        """Return the mode of a name, which is its value."""
+        mode = object.__new__(cls)
+        mode._value_ = name
+        mode.throughput_weight, mode.power_weight = throughput_weight, power_weight
+        return mode
+
+
+DEFAULT_MODE = Mode.PERFORMANCE_BOOST
+"""The default of the paper after 5.2."""
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:

@@ -64,9 +64,8 @@ class OmniBoost(Manager):
         network: OmniBoostNetwork | None = None,
         playouts: int = PLAYOUTS,
     ) -> None:
-        super().__init__(space)
+        super().__init__(space, seed=seed)
         self._playouts = playouts
-        self._rng = np.random.default_rng(seed)
         self._network = network or shipped_network(self._threshold_w())
         self._embedding = Embedding(space)
         units = cpu_and_gpu(space.problem)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.cache_use import overflowing
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
 from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 MAX_VISITS = 64
 
@@ -87,7 +87,7 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
     cache. The paper says "recursively visiting the solution with the minimum prologue": here each
     candidate is taken or left, sinks first; a branch ends where all of its candidates together
     would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
-    what a cached transfer holds where: see :class:`results.periodic.periodic.PeriodicSchedule`.
+    what a cached transfer holds where: see :class:`dse.papers.mobile_i.periodic.PeriodicSchedule`.
     Beyond ``MAX_VISITS`` branches the best so far is kept; ``is_least`` says whether that
     happened.
     """

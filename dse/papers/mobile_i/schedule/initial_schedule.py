@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, place_in_order
 from paretosoc.results.errors import ResultError
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 UTILISATION_LIMIT = Fraction(92, 100)
 """U_lim (IV.B.3)."""

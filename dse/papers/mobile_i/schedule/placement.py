@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretosoc.results.periodic.task_graph import TaskGraph
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import heapq
 from dataclasses import dataclass
 from fractions import Fraction
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 ALPHA = Fraction(8, 10)
 """Tasks longer than alpha c_max are critical (III.C)."""

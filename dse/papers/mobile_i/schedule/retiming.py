@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 
 def distances(graph: TaskGraph, placement: Placement, cached: Collection[int]) -> list[int]:

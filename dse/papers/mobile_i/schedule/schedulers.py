@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from paretosoc.dse.papers.mobile_i.periodic import (
+    EngineArray,
+    PeriodicSchedule,
+    TaskGraph,
+    repeated,
+)
 from paretosoc.dse.papers.mobile_i.schedule.cache_allocation import (
     Allocation,
     allocate_in_order,
@@ -18,9 +24,6 @@ from paretosoc.dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocat
 from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
 from paretosoc.dse.papers.mobile_i.schedule.sparta import dependent_schedule
 from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.table import least_prologue_periods
-from paretosoc.results.periodic.task_graph import TaskGraph, repeated
 
 MOBILE_I = "mobile-i"
 MEMOLUTION = "memolution"
@@ -67,7 +70,7 @@ def mobile_i(
         return _schedule(MOBILE_I, graph, array, copies, placement, allocation)
 
     best = min(map(finished, (moved, initial.placement)), key=lambda s: s.prologue_periods)
-    if paper_only or best.prologue_periods <= least_prologue_periods(best):
+    if paper_only or best.prologue_periods <= best.least_prologue_periods:
         return best
     periods = -(-inferences // copies)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 
 def upward_ranks(graph: TaskGraph) -> list[int]:

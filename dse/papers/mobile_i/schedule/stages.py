@@ -14,8 +14,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 
+from paretosoc.dse.papers.mobile_i.periodic import TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.results.periodic.task_graph import TaskGraph
 
 PERCENT = 100
 STRETCHES = (105, 120, 140, 170, 220, 300, 500)

@@ -10,6 +10,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.tools.host.machine.dispatch import Dispatch
 from paretosoc.dse.tools.host.machine.machine import Machine
+from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelityPoint, Prediction
 from paretosoc.dse.tools.host.measure.memory_rates import together_gbps
 from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
 from paretosoc.fitness.simulate import design_of, row_of
@@ -17,7 +18,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import FASTEST, choose_member
-from paretosoc.results.replay.fidelity import Fidelity, FidelityPoint, Prediction
 
 PASSES = 3
 """Every design point is run so often, all others between: what drifts, drifts for all."""

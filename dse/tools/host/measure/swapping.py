@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from paretosoc.dse.papers.anytime.improve import Published, improve
+from paretosoc.dse.certificate.improve import Published, improve
 from paretosoc.dse.tools.host.machine.energy import joules_since, read_counters
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,

@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from paretosoc.dse.certificate.improve import FinalSchedule, Published, improve, naive_schedule
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.anytime import improve as improving
+from paretosoc.dse.certificate import improve as improving
 from paretosoc.dse.papers.anytime.file import load_replay
-from paretosoc.dse.papers.anytime.improve import FinalSchedule, Published, improve, naive_schedule
+from paretosoc.dse.papers.anytime.record import replay_csv, replay_json
 from paretosoc.dse.papers.anytime.replay import replay
 from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.workload.options import Options
@@ -26,7 +27,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.replay.file import replay_csv, replay_json
 from tests.support.problems.random_spaces import assert_inside, random_limited_problem, space_of
 
 OPTIONS = Options(units=("gpu", "dla0"), groups=8, objectives=("latency",))

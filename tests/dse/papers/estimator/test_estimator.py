@@ -26,7 +26,12 @@ from paretosoc.dse.papers.estimator.estimator_file import (
 )
 from paretosoc.dse.papers.estimator.inference import NumpyEstimator
 from paretosoc.dse.papers.estimator.inputs import Inputs, inputs_of
-from paretosoc.dse.papers.estimator.predictor import CLASSES, TimelinePredictor
+from paretosoc.dse.papers.estimator.predictor import (
+    CLASSES,
+    PredictorName,
+    TimelinePredictor,
+    make_predictor,
+)
 from paretosoc.dse.papers.estimator.settings import EstimatorSettings
 from paretosoc.dse.papers.estimator.tokens import TokenMaker
 from paretosoc.dse.papers.estimator.training.data_set import (
@@ -37,8 +42,6 @@ from paretosoc.dse.papers.estimator.training.data_set import (
 )
 from paretosoc.dse.papers.estimator.training.pipeline import accuracy_of, settings_of, split_of
 from paretosoc.dse.papers.estimator.training.workloads import build, random_rows
-from paretosoc.dse.papers.managers.mapformer.predictors import make_predictor
-from paretosoc.dse.papers.managers.mapformer.settings import PredictorName
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness import simulate_long_run as long_run
 from paretosoc.results.problem.execution import Pipeline

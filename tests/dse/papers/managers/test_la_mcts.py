@@ -8,12 +8,15 @@ import pytest
 from paretosoc.dse.cli.main import run as run_command
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.estimator.predictor import Prediction, TimelinePredictor
-from paretosoc.dse.papers.managers.mapformer.la_mcts import BATCH, FIRST, ITERATIONS, LaMctsEngine
-from paretosoc.dse.papers.managers.mapformer.modes import Mode
-from paretosoc.dse.papers.managers.mapformer.row_features import row_features
-from paretosoc.dse.papers.managers.mapformer.settings import ManagerSettings, PredictorName
-from paretosoc.dse.papers.managers.mapformer.value import value_of
+from paretosoc.dse.papers.estimator.predictor import Prediction, PredictorName, TimelinePredictor
+from paretosoc.dse.papers.managers.mapformer.la_mcts import (
+    BATCH,
+    FIRST,
+    ITERATIONS,
+    LaMctsEngine,
+    row_features,
+)
+from paretosoc.dse.papers.managers.mapformer.value import Mode, value_of
 from paretosoc.dse.papers.optimizers import la_mcts
 from paretosoc.dse.search.driver import Budget, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace
@@ -167,12 +170,12 @@ def test_a_seed_gives_the_same_rows_and_another_seed_others():
 
 def test_the_driver_ends_with_its_iterations():
     space = pipeline_space(2)
-    settings = ManagerSettings(Mode.STANDARD, PredictorName.TIMELINE)
-    engine = la_mcts(settings).start(space, 0)
+    optimizer = la_mcts(Mode.STANDARD, PredictorName.TIMELINE)
+    engine = optimizer.start(space, 0)
     result = search(engine, make_outcomes(space.problem), Budget(10_000))
     assert result.stopped_by is StoppedBy.EXHAUSTED
     assert 0 < result.evaluations <= 1 + ITERATIONS
-    short = la_mcts(settings).start(space, 0)
+    short = optimizer.start(space, 0)
     assert search(short, make_outcomes(space.problem), Budget(3)).evaluations == 3
 
 

@@ -5,8 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins, TimelinePredictor
-from paretosoc.dse.papers.managers.mapformer.predictors import default_predictor
+from paretosoc.dse.papers.estimator.predictor import (
+    CLASSES,
+    Bins,
+    TimelinePredictor,
+    default_predictor,
+)
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from paretosoc.dse.cli.main import run
+from paretosoc.dse.papers.mobile_i.result import read_periodic
 from paretosoc.results.io.canonical_json import content_sha256
-from paretosoc.results.periodic.file import read_periodic
 
 PERIODIC = ("papers", "periodic")
 EXPLORE = [*PERIODIC, "agenet", "-p", "neurocube", "--pes", "16,32"]

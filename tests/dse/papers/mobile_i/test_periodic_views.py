@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from paretosoc.dse.cli.main import run
+from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
+from paretosoc.dse.papers.mobile_i.page import periodic_report_html
+from paretosoc.dse.papers.mobile_i.pictures import front_picture, fronts_picture
+from paretosoc.dse.papers.mobile_i.result import read_periodic
+from paretosoc.dse.papers.mobile_i.tables import engine_table, figure_lines
+from paretosoc.dse.papers.mobile_i.trace import FULL_PERIODS, periodic_trace_bytes
 from paretosoc.results.export.trace import microseconds
-from paretosoc.results.periodic.choice import figure_lines
-from paretosoc.results.periodic.file import read_periodic, write_periodic
-from paretosoc.results.periodic.page import periodic_report_html
-from paretosoc.results.periodic.picture import front_picture, fronts_picture
-from paretosoc.results.periodic.table import engine_table
-from paretosoc.results.periodic.trace import FULL_PERIODS, periodic_trace_bytes
 
 PERIODIC = ("papers", "periodic")
 
@@ -45,7 +45,7 @@ def test_the_report_is_one_page_with_a_gantt_chart_of_every_member(folder: Path)
     assert periodic_report_html(result) == page
     assert run(["report", str(folder), "--platform", "neurocube"]) == 2
     # The folder may still be replaced.
-    write_periodic(folder, result, overwrite=True)
+    PERIODIC_FOLDER.write(folder, periodic_files(result), overwrite=True)
 
 
 def test_names_of_the_user_stay_text(folder: Path) -> None:

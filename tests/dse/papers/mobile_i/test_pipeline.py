@@ -14,16 +14,16 @@ from benchmarks.problems.random_problem import (
     random_pipeline,
     random_problem,
 )
+from paretosoc.dse.papers.mobile_i.check import broken_rule
 from paretosoc.dse.papers.mobile_i.period_problem import period_problem
+from paretosoc.dse.papers.mobile_i.period_simulator import PeriodSimulator
 from paretosoc.dse.papers.mobile_i.pipeline import Execution, frame_graph, periodic_pipeline
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from paretosoc.dse.papers.mobile_i.schedule.exact import least_largest_load
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.periodic import PeriodSimulator
 from paretosoc.fitness.reference.timeline import simulate
-from paretosoc.results.periodic.check import broken_rule
 from paretosoc.results.problem.execution import ChannelUse, IdleTime
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.results.problem.problem_check import check_problem

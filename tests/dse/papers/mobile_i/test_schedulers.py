@@ -10,16 +10,21 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
+from paretosoc.dse.papers.mobile_i.check import broken_rule
+from paretosoc.dse.papers.mobile_i.periodic import (
+    EngineArray,
+    PeriodicSchedule,
+    Task,
+    TaskGraph,
+    Transfer,
+    repeated,
+)
 from paretosoc.dse.papers.mobile_i.schedule.initial_schedule import initial_schedule, longest_first
 from paretosoc.dse.papers.mobile_i.schedule.placement import place_in_order
 from paretosoc.dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
 from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
 from paretosoc.results.errors import ResultError
-from paretosoc.results.periodic.check import broken_rule
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.table import least_period_ps, least_prologue_periods
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer, repeated
 from tests.support.periodic_optima import least_period, least_prologue
 from tests.support.problems.random_task_graphs import random_array, random_graph
 
@@ -51,9 +56,9 @@ def test_ten_thousand_random_graphs() -> None:
         others = (memolution(graph, array, best.copies), sparta(graph, array, best.copies))
         for schedule in (best, *others):
             assert broken_rule(schedule) is None, (seed, schedule.method)
-            assert schedule.period_ps >= least_period_ps(schedule)
+            assert schedule.period_ps >= schedule.least_period_ps
             if schedule.prologue_periods:
-                assert schedule.prologue_periods >= least_prologue_periods(schedule)
+                assert schedule.prologue_periods >= schedule.least_prologue_periods
             met[f"{schedule.method} prologue"] += schedule.prologue_periods > 0
             met[f"{schedule.method} cached"] += bool(schedule.cached)
         met["copies"] += best.copies > 1
@@ -182,7 +187,7 @@ def test_small_graphs_against_the_optimum() -> None:
         schedule = mobile_i(graph, array, max_copies=1)
         best = least_period(graph, 2)
         assert best is not None
-        assert least_period_ps(schedule) <= best <= schedule.period_ps
+        assert schedule.least_period_ps <= best <= schedule.period_ps
         # Longest first is within 4/3 - 1/(3 m) of the optimum (Graham 1969).
         assert schedule.period_ps <= best * Fraction(7, 6)
         periods[schedule.period_ps == best] += 1

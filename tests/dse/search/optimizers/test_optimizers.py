@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.dse.engines.optimizer_registry import optimizer_named, optimizer_names
+from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.workloads import random_rows
 from paretosoc.dse.search.base import ResumableEngine
@@ -63,7 +63,7 @@ def recorded(space, proposed):
     return noting
 
 
-@pytest.mark.parametrize("name", optimizer_names())
+@pytest.mark.parametrize("name", OPTIMIZERS.names())
 def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
     for seed in range(2):
         space = space_for(name, seed)
@@ -77,7 +77,7 @@ def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
         assert len(result.rows)
 
 
-@pytest.mark.parametrize("name", optimizer_names())
+@pytest.mark.parametrize("name", OPTIMIZERS.names())
 def test_rows_are_inside_spaces_with_fixed_clocks_caps_on_clocks_and_pins(name):
     info, woken = optimizer_named(name), 0
     for seed in range(3 if info.single_decision else 8):
@@ -169,7 +169,7 @@ def test_mobile_i_is_for_throughput():
         optimizer_named("mobile-i").start(small_space(0), 0)
 
 
-@pytest.mark.parametrize("name", optimizer_names())
+@pytest.mark.parametrize("name", OPTIMIZERS.names())
 def test_what_is_declared_resumable_is(name):
     engine = optimizer_named(name).start(space_for(name, 0), 0)
     assert isinstance(engine, ResumableEngine) == optimizer_named(name).resumable
@@ -210,8 +210,8 @@ def digest(name):
 def test_a_seed_gives_the_same_front_in_a_fresh_process():
     code = (
         "from tests.dse.search.optimizers.test_optimizers import digest\n"
-        "from paretosoc.dse.engines.optimizer_registry import optimizer_names\n"
-        "print(*(digest(name) for name in optimizer_names()))"
+        "from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS\n"
+        "print(*(digest(name) for name in OPTIMIZERS.names()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -222,4 +222,4 @@ def test_a_seed_gives_the_same_front_in_a_fresh_process():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [digest(name) for name in optimizer_names()]
+    assert done.stdout.split() == [digest(name) for name in OPTIMIZERS.names()]

@@ -18,6 +18,13 @@ from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.measure import measuring, memory_rates
 from paretosoc.dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
+from paretosoc.dse.tools.host.measure.fidelity_figures import (
+    Fidelity,
+    FidelityPoint,
+    Prediction,
+    agreement,
+    summary_of,
+)
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
 from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
@@ -27,13 +34,6 @@ from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import DesignPoint
-from paretosoc.results.replay.fidelity import (
-    Fidelity,
-    FidelityPoint,
-    Prediction,
-    agreement,
-    summary_of,
-)
 from paretosoc.sdf.onnx.parts import PartTensor
 from tests.support.host_machines import ModelledMachine, tiny_model
 
@@ -210,8 +210,8 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
+    from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
     from paretosoc.results.plots.style import picture_settings, svg_bytes
-    from paretosoc.results.replay.fidelity_picture import draw_fidelity
 
     points = tuple(
         FidelityPoint(

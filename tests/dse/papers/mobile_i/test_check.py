@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from paretosoc.dse.papers.mobile_i.check import broken_rule
+from paretosoc.dse.papers.mobile_i.periodic import (
+    EngineArray,
+    PeriodicSchedule,
+    Task,
+    TaskGraph,
+    Transfer,
+)
 from paretosoc.results.errors import ResultError
-from paretosoc.results.periodic.check import broken_rule
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
 
 GRAPH = TaskGraph(
     "fork",

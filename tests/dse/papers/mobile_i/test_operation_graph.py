@@ -6,9 +6,13 @@ from fractions import Fraction
 
 import pytest
 
+from paretosoc.dse.papers.mobile_i.operation_graph import (
+    OperationGraph,
+    fused_groups,
+    split_operations,
+)
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.grouping.operation_graph import OperationGraph, fused_groups, split_operations
 
 
 def operations(name: str, parts: int = 1) -> OperationGraph:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, Prediction
 from paretosoc.results.plots.style import COLOURS, GREY, INK, PAGE_INCHES
-from paretosoc.results.replay.fidelity import Fidelity, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

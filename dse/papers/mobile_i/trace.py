@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.results.export.trace import microseconds, ticks
-from paretosoc.results.periodic.periodic import PeriodicSchedule
 
 FULL_PERIODS = 2
 """Periods after the prologue. The others are like them."""

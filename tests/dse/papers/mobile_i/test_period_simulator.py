@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.reference.periodic import PeriodSimulator
+from paretosoc.dse.papers.mobile_i.period_simulator import PeriodSimulator
 from paretosoc.fitness.reference.timeline import simulate
 from paretosoc.results.problem.problem import ProblemNetwork
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from paretosoc.fitness.costs.pe_array import engine_array, task_graph
+from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups, split_operations
+from paretosoc.dse.papers.mobile_i.pe_array import engine_array, task_graph
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network
-from paretosoc.sdf.grouping.operation_graph import fused_groups, split_operations
 
 CHIP = load_platform("neurocube")
 GROUPS = fused_groups(load_network("agenet").graph)

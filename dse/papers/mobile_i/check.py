@@ -1,4 +1,5 @@
-"""A periodic schedule simulated period by period, and checked against all its rules.
+"""Periodic schedules simulated period by period and checked against all their rules, and all that
+a result folder claims of them.
 
 It computes starts and ends of every task in absolute time and checks only those. It shares no code
 with the scheduler.
@@ -7,9 +8,14 @@ with the scheduler.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
-from paretosoc.results.periodic.periodic import PeriodicSchedule
+from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
+from paretosoc.dse.papers.mobile_i.result import PeriodicResult, read_periodic, undominated
+from paretosoc.results.errors import ResultError
 
 MORE_PERIODS = 3
 """Periods after the prologue. Every period of the steady state is like the one before it."""
@@ -110,3 +116,47 @@ def _overflow(held: dict[int, list[tuple[int, int]]], capacity: int) -> str | No
                     f"{capacity}"
                 )
     return None
+
+
+def verify_periodic(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
+    """Checks one thing after the other; ends with the first that fails."""
+    try:
+        result = read_periodic(folder, check_hashes=not ignore_hashes)
+    except ResultError as error:
+        yield fails("files", str(error))
+        return
+    hashes = "" if ignore_hashes else ", hash"
+    yield holds("files", f"schema{hashes}; latency, prologue and energy of every schedule")
+    if ignore_hashes:
+        yield not_checked("hashes", "--ignore-hashes")
+    for check in (_schedules_hold(result), _periods_hold(result), _front_holds(result)):
+        yield check
+        if check.verdict is Verdict.FAILS:
+            return
+
+
+def _schedules_hold(result: PeriodicResult) -> Check:
+    for number, schedule in enumerate((*result.members, *result.others)):
+        broken = broken_rule(schedule)
+        if broken is not None:
+            return fails("schedules", f"schedule {number} ({schedule.method}): {broken}")
+    count = len(result.members) + len(result.others)
+    return holds(
+        "schedules", f"{count} simulated past their prologue: dependences, engines, caches"
+    )
+
+
+def _periods_hold(result: PeriodicResult) -> Check:
+    schedules = (*result.members, *result.others)
+    for number, schedule in enumerate(schedules):
+        if schedule.period_ps < schedule.least_period_ps:
+            return fails("periods", f"schedule {number}: below the work of its engines")
+    worst = max(s.period_ps / s.least_period_ps - 1 for s in result.members)
+    return holds("periods", f"members at most {worst:.2%} above the bound for their copies")
+
+
+def _front_holds(result: PeriodicResult) -> Check:
+    members = list(result.members)
+    if undominated(members, result.inferences) != members:
+        return fails("front", "a member dominates another")
+    return holds("front", f"{len(members)} members, none dominates another")

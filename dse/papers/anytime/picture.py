@@ -9,17 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
+from paretosoc.dse.papers.anytime.record import Replay, ReplayPhase
 from paretosoc.results.plots.style import (
     COLOURS,
     COLUMN_INCHES,
     GREY,
     INK,
-    picture_settings,
-    png_bytes,
-    svg_bytes,
     use_log_scale,
 )
-from paretosoc.results.replay.replay import Replay, ReplayPhase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,18 +25,6 @@ if TYPE_CHECKING:
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
 _FIRST_S = 1e-3
 """The start of the logarithmic axes."""
-
-
-def replay_svg(replay: Replay) -> bytes:
-    """Return ``replay.svg``. Equal replays give equal bytes."""
-    with picture_settings():
-        return svg_bytes(draw_replay(replay))
-
-
-def replay_png(replay: Replay) -> bytes:
-    """Return ``replay.png``. Equal replays give equal bytes."""
-    with picture_settings():
-        return png_bytes(draw_replay(replay))
 
 
 def draw_replay(replay: Replay) -> Figure:

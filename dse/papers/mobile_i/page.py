@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from html import escape
 
-from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.dse.papers.mobile_i.pictures import front_picture, schedule_picture
+from paretosoc.dse.papers.mobile_i.result import PeriodicResult
+from paretosoc.dse.papers.mobile_i.tables import COLUMNS, figure_lines
 from paretosoc.results.export.html import html_page, read_asset
-from paretosoc.results.periodic.choice import figure_lines, schedule_title
-from paretosoc.results.periodic.picture import front_picture, schedule_picture
-from paretosoc.results.periodic.result import PeriodicResult
-from paretosoc.results.periodic.table import periodic_rows
 from paretosoc.results.plots.style import picture_settings, svg_bytes
-
-_COLUMNS = (
-    ("member", "Member"),
-    ("method", "Method"),
-    ("engines", "PEs"),
-    ("copies", "Copies"),
-    ("latency", "Latency (s)"),
-    ("energy", "Energy (J)"),
-    ("period", "Period (ms)"),
-    ("prologue_periods", "Prologue (periods)"),
-    ("least_prologue_periods", "its bound"),
-    ("use", "Use of PEs"),
-)
 
 
 def periodic_report_html(result: PeriodicResult) -> str:
@@ -47,6 +33,13 @@ def periodic_report_html(result: PeriodicResult) -> str:
         f"transfers each; Mobile-I's schedules that no other one beats in latency, number of "
         "engines and energy, and those of other methods"
     )
+    provenance = (
+        ("command", result.command),
+        ("version", result.version),
+        ("operations a layer was split into, at most", str(result.parts)),
+        (f"SHA-256 of {result.platform}", result.platform_sha256),
+        (f"SHA-256 of {result.network}", result.network_sha256),
+    )
     body = f"""<header>
 <p class="kicker">Periodic schedules</p>
 <h1>{escape(title)}</h1>
@@ -61,7 +54,7 @@ def periodic_report_html(result: PeriodicResult) -> str:
 </section>
 {schedules}
 <section class="panel"><h2>What was run</h2>
-{_provenance(result)}
+{_definitions(provenance, wide=True)}
 </section>
 </main>
 """
@@ -74,15 +67,9 @@ def _image(svg: bytes, words: str) -> str:
 
 
 def _schedule_section(result: PeriodicResult, index: int, picture: str) -> str:
-    pairs = figure_lines(result.members[index], result.inferences)
-    lines = "\n".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in pairs
-    )
-    title = escape(schedule_title(result, index).capitalize())
+    title = escape(result.title(index).capitalize())
     return f"""<section class="panel" id="member-{index}"><h2>{title}</h2>
-<dl>
-{lines}
-</dl>
+{_definitions(figure_lines(result.members[index], result.inferences))}
 {picture}
 <p class="soft">A colour for each copy of the graph; colours come again where copies are many. In
 a period of the prologue only those tasks run that are at least as many periods ahead.</p>
@@ -90,18 +77,11 @@ a period of the prologue only those tasks run that are at least as many periods 
 
 
 def _table(result: PeriodicResult) -> str:
-    head = "".join(f"<th>{escape(label)}</th>" for _, label in _COLUMNS)
+    columns = [(heading, text) for _, heading, text in COLUMNS if heading is not None]
+    head = "".join(f"<th>{escape(heading)}</th>" for heading, _ in columns)
     body = []
-    for row in periodic_rows(result):
-        cells = {key: "" if value is None else str(value) for key, value in row.items()} | {
-            "latency": f"{_number(row, 'latency_ps') / PS_PER_S:.4g}",
-            "energy": f"{_number(row, 'energy_fj') / FJ_PER_J:.4g}",
-            "period": f"{_number(row, 'period_ps') / PS_PER_MS:.4g}",
-            "use": f"{_number(row, 'utilisation'):.1%}",
-        }
-        if not row["prologue_periods"]:
-            cells["least_prologue_periods"] = ""
-        line = "".join(f"<td>{escape(cells[key])}</td>" for key, _ in _COLUMNS)
+    for row in result.rows():
+        line = "".join(f"<td>{escape(text(row))}</td>" for _, text in columns)
         body.append(f"<tr>{line}</tr>" if row["member"] is None else f'<tr class="own">{line}</tr>')
     rows = "\n".join(body)
     return f"""<div class="scroll"><table>
@@ -111,22 +91,12 @@ def _table(result: PeriodicResult) -> str:
 </tbody></table></div>"""
 
 
-def _number(row: dict[str, object], key: str) -> float:
-    value = row[key]
-    assert isinstance(value, int | float)
-    return value
-
-
-def _provenance(result: PeriodicResult) -> str:
-    pairs = (
-        ("command", result.command),
-        ("version", result.version),
-        ("operations a layer was split into, at most", str(result.parts)),
-        (f"SHA-256 of {result.platform}", result.platform_sha256),
-        (f"SHA-256 of {result.network}", result.network_sha256),
-    )
+def _definitions(pairs: Sequence[tuple[str, str]], *, wide: bool = False) -> str:
+    """Return names and values as a list; with ``wide`` the values are code."""
+    before, after = ("<code>", "</code>") if wide else ("", "")
     lines = "\n".join(
-        f"<div><dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd></div>"
+        f"<div><dt>{escape(name)}</dt><dd>{before}{escape(value)}{after}</dd></div>"
         for name, value in pairs
     )
-    return f'<dl class="wide">\n{lines}\n</dl>'
+    kind = ' class="wide"' if wide else ""
+    return f"<dl{kind}>\n{lines}\n</dl>"

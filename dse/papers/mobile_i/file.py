@@ -1,38 +1,36 @@
-"""A result folder of periodic schedules: ``periodic.json`` and its pictures."""
+"""The files of periodic schedules: ``periodic.json`` and its pictures."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import read_file
-from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import (
-    PERIODIC_FILE,
-    PERIODIC_FORMAT,
-    check_output_folder,
-    write_folder,
+from paretosoc.dse.papers.mobile_i.periodic import (
+    EngineArray,
+    PeriodicSchedule,
+    Task,
+    TaskGraph,
+    Transfer,
 )
-from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse
+from paretosoc.dse.papers.mobile_i.result import FILE, PeriodicResult
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import REPORT_FILE
+from paretosoc.results.io.atomic_folder import FolderKind
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
 from paretosoc.results.io.schema import check_against_schema
-from paretosoc.results.periodic.periodic import EngineArray, PeriodicSchedule
-from paretosoc.results.periodic.result import PeriodicResult
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
 
+FORMAT = "paretosoc-periodic/1"
+PERIODIC_FOLDER = FolderKind(
+    frozenset({FILE, "front.svg", "front.png", "schedule.svg", "schedule.png", REPORT_FILE})
+)
 Place = tuple[EngineArray, TaskGraph]
 
 
-def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = False) -> None:
-    """Write the folder atomically, as :func:`results.export.result_folder.write_results` does.
-
-    Raises:
-        ResultError: if the folder may not be replaced, or cannot be written.
-    """
-    check_output_folder(folder, overwrite=overwrite)
-    from paretosoc.results.periodic.picture import front_picture, schedule_picture
+def periodic_files(result: PeriodicResult) -> dict[str, bytes]:
+    """Return the document and the pictures by name."""
+    from paretosoc.dse.papers.mobile_i.pictures import front_picture, schedule_picture
     from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
 
-    files = {PERIODIC_FILE: canonical_bytes(periodic_to_document(result))}
+    files = {FILE: canonical_bytes(periodic_to_document(result))}
     with picture_settings():
         for name, figure in (
             ("front", front_picture(result)),
@@ -40,22 +38,7 @@ def write_periodic(folder: Path, result: PeriodicResult, *, overwrite: bool = Fa
         ):
             files[f"{name}.svg"] = svg_bytes(figure)
             files[f"{name}.png"] = png_bytes(figure)
-    write_folder(folder, files, overwrite=overwrite)
-
-
-def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
-    """Return the schedules in a result folder.
-
-    Raises:
-        ResultError: if the file is missing, cannot be read, does not follow its schema, was
-            changed, or contradicts itself.
-    """
-    path = folder / PERIODIC_FILE
-    data = read_file(path, ResultError)
-    try:
-        return periodic_from_document(parse(data), check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
+    return files
 
 
 def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
@@ -64,7 +47,7 @@ def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
     for schedule in (*result.members, *result.others):
         places.setdefault((schedule.array, schedule.graph), len(places))
     document: dict[str, Any] = {
-        "format": PERIODIC_FORMAT,
+        "format": FORMAT,
         "network": result.network,
         "platform": result.platform,
         "platform_sha256": result.platform_sha256,
@@ -113,7 +96,7 @@ def periodic_from_document(document: Any, *, check_hashes: bool = True) -> Perio
     Whether the schedules keep their rules is for ``dse verify`` to say.
 
     Raises:
-        ResultError: as :func:`read_periodic`.
+        ResultError: as :meth:`PeriodicResult.load`.
     """
     check_against_schema(document, "periodic")
     rest = {key: value for key, value in document.items() if key != "content_sha256"}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
-from paretosoc.results.periodic.periodic import PeriodicSchedule
-from paretosoc.results.periodic.result import PeriodicResult
+from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
+from paretosoc.dse.papers.mobile_i.result import PeriodicResult
 from paretosoc.results.plots.style import COLOURS, INK, LIGHT, PAGE_INCHES
 
 if TYPE_CHECKING:

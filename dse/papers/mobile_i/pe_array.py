@@ -6,18 +6,17 @@ from dataclasses import replace
 from fractions import Fraction
 
 from paretosoc.common.units import PS_PER_NS
+from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
+from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph
+from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
 from paretosoc.fitness.costs.network_costs import choose_precision, network_costs
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.platform import PeArray, Platform, Unit
-from paretosoc.results.periodic.periodic import EngineArray
-from paretosoc.results.periodic.task_graph import Task, TaskGraph, Transfer
-from paretosoc.sdf.analysis.firing_operations import firing_operations
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import GroupedNetwork
-from paretosoc.sdf.grouping.operation_graph import OperationGraph
 
 PS_PER_CYCLE_AT_1_KHZ = 10**9
 

@@ -1,0 +1,83 @@
+"""Plug-ins: named objects of the program, and those that installed packages add.
+
+A package registers an object under an entry point. The group says what the object is, the name is
+the one that users type:
+
+========================  =============================  ===================================
+group                     name of                        object
+========================  =============================  ===================================
+``paretosoc.optimizers``  ``dse explore --engine NAME``  :class:`dse.Optimizer`
+``paretosoc.results``     ``NAME.json`` of a folder      like :class:`dse.api.result.Result`
+========================  =============================  ===================================
+
+The systems of the papers (:mod:`dse.papers`) are registered in the same way.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from paretosoc.common.errors import DseError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """The objects of one group by name: the program's own, then those of installed packages."""
+
+    group: str
+    """The entry points' group, such as ``paretosoc.optimizers``."""
+    what: str
+    """One of them, for messages: ``an optimizer``."""
+    fits: Callable[[object], bool]
+    """Return whether an object can serve."""
+    required: str
+    """What :attr:`fits` requires, for messages."""
+    own: Mapping[str, T] = field(default_factory=dict)
+    error: type[DseError] = DseError
+
+    def names(self) -> list[str]:
+        """Return all names, the program's own first."""
+        return [*self.own, *sorted(_registered(self.group).keys() - self.own.keys())]
+
+    def get(self, name: str, label: str) -> T:
+        """Return the object of a name. Only this one is imported.
+
+        Args:
+            label: the option or argument that named it, for messages.
+
+        Raises:
+            DseError: of the kind :attr:`error`, if there is none of this name, it cannot be
+                imported, or it does not fit.
+        """
+        if name in self.own:
+            return self.own[name]
+        entry = _registered(self.group).get(name)
+        if entry is None:
+            names = self.names()
+            near = difflib.get_close_matches(name, names, n=2)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+            raise self.error(f"{label}: the name of {self.what} is required, got {name!r}; {hint}")
+        try:
+            found: T = entry.load()
+        except Exception as error:
+            raise self.error(
+                f"{label} {name}: {entry.value} of another package cannot be loaded: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if not self.fits(found):
+            raise self.error(
+                f"{label} {name}: {self.required} is required, {entry.value} is {found!r}"
+            )
+        return found
+
+
+@cache
+def _registered(group: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=group)}
