@@ -3,12 +3,14 @@
 A package registers an object under an entry point. The group says what the object is, the name is
 the one that users type:
 
-========================  =============================  ===================================
-group                     name of                        object
-========================  =============================  ===================================
-``paretosoc.optimizers``  ``dse explore --engine NAME``  :class:`dse.Optimizer`
-``paretosoc.results``     ``NAME.json`` of a folder      like :class:`dse.api.result.Result`
-========================  =============================  ===================================
+=========================  ==============================  ======================================
+group                      name of                         object
+=========================  ==============================  ======================================
+``paretosoc.optimizers``   ``dse explore --engine NAME``   :class:`dse.Optimizer`
+``paretosoc.cost_models``  ``dse explore --profile NAME``  function of a network, a platform and
+                                                           its costs
+``paretosoc.results``      ``NAME.json`` of a folder       like :class:`dse.api.result.Result`
+=========================  ==============================  ======================================
 
 The systems of the papers (:mod:`dse.papers`) are registered in the same way.
 """
@@ -16,7 +18,8 @@ The systems of the papers (:mod:`dse.papers`) are registered in the same way.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -76,6 +79,17 @@ class Registry(Generic[T]):
                 f"{label} {name}: {self.required} is required, {entry.value} is {found!r}"
             )
         return found
+
+
+@contextmanager
+def plugin_errors(label: str, error: type[DseError]) -> Iterator[None]:
+    """Raise what goes wrong in the code of a plug-in as ``error``, which begins with ``label``."""
+    try:
+        yield
+    except DseError:
+        raise
+    except Exception as failure:
+        raise error(f"{label}: {type(failure).__name__}: {failure}") from failure
 
 
 @cache

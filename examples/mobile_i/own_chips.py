@@ -26,10 +26,9 @@ from examples.mobile_i.printing import parser, print_figures, print_table
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.papers.mobile_i.check import broken_rule
-from paretosoc.dse.papers.mobile_i.period_problem import period_problem
+from paretosoc.dse.papers.mobile_i.period_problem import least_largest_load, period_problem
 from paretosoc.dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
-from paretosoc.dse.papers.mobile_i.schedule.exact import least_largest_load
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from examples.mobile_i.cells import PAPER, STAGED, task_graphs
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule, TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.cache_allocation import allocate_transfers
-from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, distances, least_ahead
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import mobile_i
 from paretosoc.platforms.platform import Platform
 

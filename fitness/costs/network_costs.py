@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.plugins import plugin_errors
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
@@ -28,7 +29,7 @@ from paretosoc.fitness.costs.measured import (
 )
 from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
 from paretosoc.fitness.costs.transitions import transition_times
-from paretosoc.fitness.profiles.profile_file import Profile
+from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.batch import batched
@@ -124,7 +125,7 @@ def network_costs(
         for unit in chosen
     )
     refusals = {draft.note for draft in drafts.values() if draft.origin is CostOrigin.CANNOT_RUN}
-    return NetworkCosts(
+    result = NetworkCosts(
         network=network.name,
         units=costs,
         transition_ps=transition_times(network, platform, chosen, number_format, profiles),
@@ -138,6 +139,35 @@ def network_costs(
             ),
         ),
     )
+    if profile is None or profile.cost_model is None:
+        return result
+    return _by_cost_model(network, platform, result, profile.cost_model, profile.name)
+
+
+def _by_cost_model(
+    network: GroupedNetwork, platform: Platform, known: NetworkCosts, model: CostModel, name: str
+) -> NetworkCosts:
+    """Return what a cost model of another package makes of costs.
+
+    Raises:
+        PlatformError: if it fails, or its costs are not like those that it was given.
+    """
+    label = f"cost model {name!r} of another package: {network.name}"
+    with plugin_errors(label, PlatformError):
+        found = model(network, platform, known)
+        for old, new in zip(known.units, found.units, strict=True):
+            for field in ("time_ps", "demand_kbps", "dynamic_mw"):
+                table, before = getattr(new, field), getattr(old, field)
+                if table.shape != before.shape or table.dtype != before.dtype:
+                    raise PlatformError(
+                        f"{label}: {field} of {old.unit} must be {before.dtype} {before.shape}, "
+                        f"got {table.dtype} {table.shape}"
+                    )
+            if ((new.time_ps == 0) | (new.time_ps < -1)).any():
+                raise PlatformError(f"{label}: time_ps of {old.unit} must be positive, or -1")
+            if (new.demand_kbps < 0).any() or (new.dynamic_mw < 0).any():
+                raise PlatformError(f"{label}: figures of {old.unit} must not be negative")
+    return found
 
 
 def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit, ...]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import read_file
+from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
+from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.measurement_file import read_network_profile
@@ -15,6 +18,18 @@ from paretosoc.platforms.io.platform_file import MAX_BYTES
 from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+
+CostModel = Callable[[GroupedNetwork, Platform, NetworkCosts], NetworkCosts]
+"""Returns the costs of a network's groups on a platform, given those that the program has for them.
+"""
+COST_MODELS: Registry[CostModel] = Registry(
+    "paretosoc.cost_models",
+    "a cost model",
+    callable,
+    "a function of a network, a platform and its costs",
+    error=PlatformError,
+)
 
 
 @dataclass(frozen=True)
@@ -27,15 +42,25 @@ class Profile:
     models: tuple[ClockProfile, ...] = ()
     board_mw: int | None = None
     """Takes the place of the platform's board power; None: it stays."""
+    cost_model: CostModel | None = None
+    """Changes the costs of all networks; None: they stay."""
+    name: str = ""
+    """Of the cost model."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
-    """The profile in a JSON file under ``platforms/data/profile.schema.json``.
+    """Return the profile in a JSON file under ``platforms/data/profile.schema.json``, or the cost
+    model that an installed package registered under this name.
 
     Raises:
-        PlatformError: where it cannot be read, does not fit the schema, or names a platform, unit
-            or clock other than those of ``platform``; names the place.
+        PlatformError: if the file cannot be read, does not fit the schema, or names a platform,
+            unit or clock other than those of ``platform`` (it names the place), or the cost model
+            cannot be imported.
     """
+    name = str(path)
+    if name in COST_MODELS.names() and not Path(path).exists():
+        model = COST_MODELS.get(name, "--profile")
+        return Profile((), hashlib.sha256(name.encode()).hexdigest(), cost_model=model, name=name)
     return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))
 
 

@@ -39,8 +39,67 @@ def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
         events += _executions(shown, process)
         events += _transitions(shown, process)
         events += _counters(shown, process)
+    return trace_document(events)
+
+
+def trace_document(events: Sequence[Event]) -> bytes:
+    """Return events as the JSON of a trace."""
     lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
+
+
+def thread_names(process: int, names: Sequence[str]) -> list[Event]:
+    """Return events that name the threads 1, 2, ... of a process, and keep them in this order."""
+    return [
+        {"ph": "M", "pid": process, "tid": thread, "name": name, "args": values}
+        for thread, text in enumerate(names, 1)
+        for name, values in (
+            ("thread_name", {"name": text}),
+            ("thread_sort_index", {"sort_index": thread}),
+        )
+    ]
+
+
+def execution(
+    process: int,
+    thread: int,
+    name: str,
+    category: str,
+    span_ps: tuple[int, int],
+    arguments: dict[str, Any] | None = None,
+) -> Event:
+    """Return the complete event of what a thread does from one instant to another."""
+    start, end = map(microseconds, span_ps)
+    event: Event = {"ph": "X", "name": name, "cat": category, "pid": process, "tid": thread}
+    event |= {"ts": start, "dur": end - start}
+    return event if arguments is None else event | {"args": arguments}
+
+
+def flow(
+    process: int,
+    name: str,
+    category: str,
+    number: str,
+    source: tuple[int, int, int],
+    target: tuple[int, int],
+    arguments: dict[str, Any],
+) -> list[Event]:
+    """Return a flow from one execution to another. It starts inside the source, at its last instant
+    that still belongs to it, and ends at the target's start, since flows bind to the event that
+    encloses them.
+
+    Args:
+        number: distinguishes flows of a process.
+        source: thread, start and end (ps).
+        target: thread and start (ps).
+    """
+    common: Event = {"name": name, "cat": category, "id": f"{process}.{number}", "pid": process}
+    thread, start, end = source
+    last = max(ticks(start), ticks(end) - 1) / TICKS_PER_US
+    return [
+        {**common, "ph": "s", "tid": thread, "ts": last, "args": arguments},
+        {**common, "ph": "f", "bp": "e", "tid": target[0], "ts": microseconds(target[1])},
+    ]
 
 
 def ticks(ps: int) -> int:
@@ -58,23 +117,12 @@ def _title(title: str, run: FreeRun) -> str:
 
 
 def _names(problem: Problem, process: int, title: str) -> list[Event]:
-    events: list[Event] = [
-        {"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": title}},
-        {
-            "ph": "M",
-            "name": "process_sort_index",
-            "pid": process,
-            "tid": 0,
-            "args": {"sort_index": process},
-        },
+    process_of = {"ph": "M", "pid": process, "tid": 0}
+    return [
+        {**process_of, "name": "process_name", "args": {"name": title}},
+        {**process_of, "name": "process_sort_index", "args": {"sort_index": process}},
+        *thread_names(process, [unit.name for unit in problem.units]),
     ]
-    for u, unit in enumerate(problem.units):
-        thread = {"ph": "M", "pid": process, "tid": u + 1}
-        events += [
-            {**thread, "name": "thread_name", "args": {"name": unit.name}},
-            {**thread, "name": "thread_sort_index", "args": {"sort_index": u + 1}},
-        ]
-    return events
 
 
 def _window(shown: ScheduledMember, process: int) -> list[Event]:
@@ -110,39 +158,28 @@ def _window(shown: ScheduledMember, process: int) -> list[Event]:
 def _executions(shown: ScheduledMember, process: int) -> list[Event]:
     figures = activity(shown.problem, shown.member)
     events = []
-    for execution in shown.schedule.groups:
-        network = shown.problem.networks[execution.network]
-        group = execution.group - network.first_group
-        start, end = microseconds(execution.start_ps), microseconds(execution.end_ps)
-        events.append(
-            {
-                "ph": "X",
-                "name": f"{network.name} {group}: {network.group_names[group]}",
-                "cat": network.name,
-                "pid": process,
-                "tid": execution.unit + 1,
-                "ts": start,
-                "dur": end - start,
-                "args": {
-                    "frame": execution.frame,
-                    "repeat": execution.repeat,
-                    "ready_ps": execution.ready_ps,
-                    "start_ps": execution.start_ps,
-                    "end_ps": execution.end_ps,
-                    "alone_ps": execution.alone_ps,
-                    "contention_ps": execution.end_ps - execution.start_ps - execution.alone_ps,
-                    "waited_ps": execution.start_ps - execution.ready_ps,
-                    "demand_kbps": figures.demand_kbps[execution.group],
-                    "dynamic_mw": figures.dynamic_mw[execution.group],
-                },
-            }
-        )
+    for row in shown.schedule.groups:
+        network = shown.problem.networks[row.network]
+        group = row.group - network.first_group
+        name = f"{network.name} {group}: {network.group_names[group]}"
+        span = row.start_ps, row.end_ps
+        arguments = {
+            "frame": row.frame,
+            "repeat": row.repeat,
+            "ready_ps": row.ready_ps,
+            "start_ps": row.start_ps,
+            "end_ps": row.end_ps,
+            "alone_ps": row.alone_ps,
+            "contention_ps": row.end_ps - row.start_ps - row.alone_ps,
+            "waited_ps": row.start_ps - row.ready_ps,
+            "demand_kbps": figures.demand_kbps[row.group],
+            "dynamic_mw": figures.dynamic_mw[row.group],
+        }
+        events.append(execution(process, row.unit + 1, name, network.name, span, arguments))
     return events
 
 
 def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
-    """Return the flows. A flow starts inside the source, at its last instant that still belongs to
-    it, and ends at the target's start, since flows bind to the event that encloses them."""
     problem, units = shown.problem, shown.member.design.units.tolist()
     outgoing: dict[int, list[tuple[int, int]]] = {}
     for e, (tail, head) in enumerate(problem.edges):
@@ -158,23 +195,12 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
             delay = int(problem.transition_ps[edge, source.unit, target.unit])
             converts = is_conversion(problem, source.unit, target.unit)
             name = "conversion" if converts else "transition"
-            flow: Event = {
-                "name": name,
-                "cat": name,
-                "id": f"{process}.{source.frame}.{source.repeat}.{edge}",
-                "pid": process,
-            }
-            last = max(ticks(source.start_ps), ticks(source.end_ps) - 1) / TICKS_PER_US
-            events += [
-                {**flow, "ph": "s", "tid": source.unit + 1, "ts": last, "args": {"ps": delay}},
-                {
-                    **flow,
-                    "ph": "f",
-                    "bp": "e",
-                    "tid": target.unit + 1,
-                    "ts": microseconds(target.start_ps),
-                },
-            ]
+            events += flow(
+                *(process, name, name, f"{source.frame}.{source.repeat}.{edge}"),
+                (source.unit + 1, source.start_ps, source.end_ps),
+                (target.unit + 1, target.start_ps),
+                {"ps": delay},
+            )
     return events
 
 

@@ -18,8 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.papers.estimator.features import FigureReader, Figures, loss_parameters
-from paretosoc.dse.papers.estimator.segments import Segments, segments_of
+from paretosoc.dse.papers.estimator.features import (
+    FigureReader,
+    Figures,
+    Segments,
+    loss_parameters,
+    segments_of,
+)
 from paretosoc.dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.problem.execution import frames_in_flight

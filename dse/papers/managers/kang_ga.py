@@ -7,7 +7,7 @@ is why it answers slowly; it does not use accelerators (MapFormer, Table 1).
 Assumed: a gene for every group; tournaments of two, uniform crossover of whole networks, mutation
 of a segment of groups, and the better half of parents and children survives. Fitness is inferences
 per joule where the power cap holds, else what is above the cap. Frequencies are the board's own
-business there: the power mode of the cap (:mod:`dse.papers.managers.power_mode`). The timeline is
+business there: the power mode of the cap (:mod:`dse.papers.managers.base`). The timeline is
 the target.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.papers.estimator.predictor import throughput_and_power
-from paretosoc.dse.papers.managers.base import cpu_and_gpu
-from paretosoc.dse.papers.managers.power_mode import power_mode
+from paretosoc.dse.papers.managers.base import cpu_and_gpu, power_mode
 from paretosoc.dse.search.base import Violation
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes

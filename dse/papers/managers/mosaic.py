@@ -6,7 +6,7 @@ networks that run are ignored, "thus overloading the embedded GPU" (MapFormer, 2
 
 Assumed: CPU and GPU only (MapFormer, Table 1). A network's slices are those of least latency by the
 regression and the measured transitions. Of the clocks up to the power mode of the cap
-(:mod:`dse.papers.managers.power_mode`), each network chooses those at which it draws least energy
+(:mod:`dse.papers.managers.base`), each network chooses those at which it draws least energy
 by itself; the board runs at the fastest of these."""
 
 from __future__ import annotations
@@ -15,9 +15,14 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S
-from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
+from paretosoc.dse.papers.managers.base import (
+    Manager,
+    cpu_and_gpu,
+    mode_steps,
+    power_mode,
+    whole_row,
+)
 from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
-from paretosoc.dse.papers.managers.power_mode import mode_steps, power_mode
 from paretosoc.dse.space.design_space import DesignSpace
 
 MAX_STEPS = 8

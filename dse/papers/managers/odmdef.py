@@ -8,7 +8,7 @@ Assumed: the layers come in turn, one of each network (in the order of concurren
 The classifier says, from the work and the traffic of the five most similar layers, which unit is
 the faster one; a layer goes there unless the work already given to that unit makes it end later, by
 the regression, than on the other by more than the layer's own time. Clocks: the power mode of the
-cap (:mod:`dse.papers.managers.power_mode`).
+cap (:mod:`dse.papers.managers.base`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
+from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, power_mode, whole_row
 from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
-from paretosoc.dse.papers.managers.power_mode import power_mode
 from paretosoc.dse.space.design_space import DesignSpace
 
 NEIGHBOURS = 5

@@ -22,8 +22,7 @@ from paretosoc.dse.papers.mobile_i.periodic import (
     TaskGraph,
     Transfer,
 )
-from paretosoc.dse.papers.mobile_i.schedule.placement import Placement
-from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
+from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, distances, least_ahead
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 METHOD = "mobile-i"

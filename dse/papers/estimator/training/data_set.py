@@ -26,7 +26,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inputs import joined
 from paretosoc.dse.papers.estimator.predictor import TimelinePredictor
 from paretosoc.dse.papers.estimator.tokens import TokenMaker, Tokens
-from paretosoc.dse.papers.estimator.training.process_pool import in_processes
+from paretosoc.dse.papers.estimator.training.machine import in_processes
 from paretosoc.dse.papers.estimator.training.workloads import (
     GROUPS,
     MAX_NETWORKS,

@@ -7,7 +7,7 @@ more stages than there are processors is a lost game.
 Assumed: decisions in the order of networks and their groups; upper confidence bounds with the
 square root of two, rewards scaled to the range seen; playouts stay on a unit with a probability
 that gives about one cut a network; 500 playouts. Clocks: the power mode of the cap
-(:mod:`dse.papers.managers.power_mode`). The answer is the playout with the best prediction.
+(:mod:`dse.papers.managers.base`). The answer is the playout with the best prediction.
 
 The weights that come with the program were trained on the Xavier's timeline; on another chip they
 see that chip's times.
@@ -28,10 +28,12 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, whole_row
-from paretosoc.dse.papers.managers.omniboost.embedding import Embedding
-from paretosoc.dse.papers.managers.omniboost.network import OmniBoostNetwork, read_omniboost
-from paretosoc.dse.papers.managers.power_mode import power_mode
+from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, power_mode, whole_row
+from paretosoc.dse.papers.managers.omniboost.network import (
+    Embedding,
+    OmniBoostNetwork,
+    read_omniboost,
+)
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.io.optional import optional_import
 

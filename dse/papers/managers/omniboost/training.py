@@ -19,11 +19,16 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray
 from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
-from paretosoc.dse.papers.estimator.training.torch_threads import one_torch_thread
 from paretosoc.dse.papers.estimator.training.workloads import build
-from paretosoc.dse.papers.managers.omniboost.embedding import UNITS, Embedding
-from paretosoc.dse.papers.managers.omniboost.network import CHANNELS, HIDDEN, Singles
+from paretosoc.dse.papers.managers.omniboost.network import (
+    CHANNELS,
+    HIDDEN,
+    UNITS,
+    Embedding,
+    Singles,
+)
 from paretosoc.dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace

@@ -15,14 +15,15 @@ from paretosoc.dse.papers.mobile_i.schedule.cache_allocation import (
     allocate_in_order,
     allocate_transfers,
 )
-from paretosoc.dse.papers.mobile_i.schedule.initial_schedule import (
+from paretosoc.dse.papers.mobile_i.schedule.placement import (
     UTILISATION_LIMIT,
+    Placement,
+    distances,
     initial_schedule,
+    least_ahead,
+    place_in_order,
 )
-from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, place_in_order
 from paretosoc.dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
-from paretosoc.dse.papers.mobile_i.schedule.retiming import distances, least_ahead
-from paretosoc.dse.papers.mobile_i.schedule.sparta import dependent_schedule
 from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements
 
 MOBILE_I = "mobile-i"
@@ -58,18 +59,17 @@ def mobile_i(
     Args:
         paper_only: without the step of ours.
     """
-    initial = initial_schedule(
+    copies, initial = initial_schedule(
         graph, array.engines, utilisation_limit=utilisation_limit, max_copies=max_copies
     )
-    copies = initial.copies
     tasks = repeated(graph, copies)
-    moved = reallocate(tasks, initial.placement, alpha)
+    moved = reallocate(tasks, initial, alpha)
 
     def finished(placement: Placement) -> PeriodicSchedule:
         allocation = allocate_transfers(tasks, placement, array.cache_bytes)
         return _schedule(MOBILE_I, graph, array, copies, placement, allocation)
 
-    best = min(map(finished, (moved, initial.placement)), key=lambda s: s.prologue_periods)
+    best = min(map(finished, (moved, initial)), key=lambda s: s.prologue_periods)
     if paper_only or best.prologue_periods <= best.least_prologue_periods:
         return best
     periods = -(-inferences // copies)
@@ -146,3 +146,32 @@ def _schedule(
         ahead=allocation.ahead,
         cached=tuple(sorted(allocation.cached)),
     )
+
+
+def upward_ranks(graph: TaskGraph) -> list[int]:
+    """Per task, the longest path from its start to the end of the graph, transfers included."""
+    rank = [task.time_ps for task in graph.tasks]
+    for edge in sorted(graph.transfers, key=lambda edge: edge.source, reverse=True):
+        through = graph.tasks[edge.source].time_ps + edge.memory_ps + rank[edge.target]
+        rank[edge.source] = max(rank[edge.source], through)
+    return rank
+
+
+def dependent_schedule(graph: TaskGraph, engines: int) -> Placement:
+    """Longest way to go first, each task on the engine that can start it first; the period ends
+    with the last task. Of several such engines, the one that has been idle for the shortest time
+    ("throughput-aware": the others stay free for tasks that are ready earlier)."""
+    rank = upward_ranks(graph)
+    into: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
+    for edge in graph.transfers:
+        into[edge.target].append((edge.source, edge.memory_ps))
+    free = [0] * engines
+    engine, end = [0] * len(rank), [0] * len(rank)
+    # A rank is above those of all successors, so the order is a topological one.
+    for number in sorted(range(len(rank)), key=lambda task: -rank[task]):
+        ready = max((end[source] + time for source, time in into[number]), default=0)
+        best = min(range(engines), key=lambda place: (max(ready, free[place]), -free[place]))
+        engine[number] = best
+        free[best] = end[number] = max(ready, free[best]) + graph.tasks[number].time_ps
+    starts = tuple(last - task.time_ps for last, task in zip(end, graph.tasks, strict=True))
+    return Placement(max(end), tuple(engine), starts)

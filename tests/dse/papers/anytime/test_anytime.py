@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from paretosoc.dse.certificate import improve as improving
 from paretosoc.dse.certificate.improve import FinalSchedule, Published, improve, naive_schedule
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.certificate import improve as improving
 from paretosoc.dse.papers.anytime.file import load_replay
 from paretosoc.dse.papers.anytime.record import replay_csv, replay_json
 from paretosoc.dse.papers.anytime.replay import replay

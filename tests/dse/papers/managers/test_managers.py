@@ -15,15 +15,18 @@ from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
-from paretosoc.dse.papers.managers.base import cpu_and_gpu
+from paretosoc.dse.papers.managers.base import cpu_and_gpu, mode_steps, power_mode, worst_power_mw
 from paretosoc.dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
 from paretosoc.dse.papers.managers.layer_times import fit_layer_times
 from paretosoc.dse.papers.managers.mosaic import Mosaic, _least_latency
 from paretosoc.dse.papers.managers.odmdef import Odmdef
-from paretosoc.dse.papers.managers.omniboost.embedding import Embedding
-from paretosoc.dse.papers.managers.omniboost.network import SHAPES, OmniBoostNetwork, read_omniboost
+from paretosoc.dse.papers.managers.omniboost.network import (
+    SHAPES,
+    Embedding,
+    OmniBoostNetwork,
+    read_omniboost,
+)
 from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
-from paretosoc.dse.papers.managers.power_mode import mode_steps, power_mode, worst_power_mw
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

@@ -19,8 +19,11 @@ from paretosoc.dse.papers.mobile_i.periodic import (
     Transfer,
     repeated,
 )
-from paretosoc.dse.papers.mobile_i.schedule.initial_schedule import initial_schedule, longest_first
-from paretosoc.dse.papers.mobile_i.schedule.placement import place_in_order
+from paretosoc.dse.papers.mobile_i.schedule.placement import (
+    initial_schedule,
+    longest_first,
+    place_in_order,
+)
 from paretosoc.dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
 from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
@@ -99,12 +102,12 @@ def test_initial_schedule_puts_the_longest_first_until_the_engines_are_busy() ->
     graph = TaskGraph("g", tuple(Task(str(n), t) for n, t in enumerate((1, 5, 2, 5))), ())
     assert longest_first(graph) == [1, 3, 2, 0]
     assert longest_first(graph, 2) == [1, 3, 5, 7, 2, 6, 0, 4]
-    found = initial_schedule(graph, 2)
-    assert (found.copies, found.placement.period_ps) == (1, 7)
+    copies, placement = initial_schedule(graph, 2)
+    assert (copies, placement.period_ps) == (1, 7)
     # Three engines: 13 in one copy leaves them idle for too long, three copies are 39.
-    assert initial_schedule(graph, 3, max_copies=1).placement.period_ps == 5
-    more = initial_schedule(graph, 3)
-    utilisation = Fraction(13 * more.copies, 3 * more.placement.period_ps)
+    assert initial_schedule(graph, 3, max_copies=1)[1].period_ps == 5
+    copies, placement = initial_schedule(graph, 3)
+    utilisation = Fraction(13 * copies, 3 * placement.period_ps)
     assert utilisation >= Fraction(92, 100)
     with pytest.raises(ResultError, match="at least one engine"):
         initial_schedule(graph, 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.dse.papers.estimator.training.process_pool import in_processes
+from paretosoc.dse.papers.estimator.training.machine import in_processes
 
 
 def slow_touch(path: Path) -> str:

@@ -1,10 +1,11 @@
-"""Work shared out over processes, with results in order and progress as it comes."""
+"""Use of the machine in training: processes for data, one thread for PyTorch."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -48,3 +49,21 @@ def in_processes(
         # No ``with``: its own shutdown takes the cancelling of what waits back.
         workers.shutdown(cancel_futures=True)
     return [results[i] for i in range(len(tasks))]
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Has PyTorch compute on one thread, and afterwards on as many as before.
+
+    The products are too small to share: an epoch of the estimator took 3 s of the processor on one
+    thread, and on two of a machine that others were using, where threads wait for one another,
+    more than ten times that. Besides, weights then do not depend on the number of cores.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,109 @@
+"""Objects that other packages register: of the example, and broken ones."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paretosoc.common import plugins
+from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.fitness.profiles.profile_file import COST_MODELS
+from paretosoc.platforms.errors import PlatformError
+
+ROOT = Path(__file__).parents[2]
+EXPLORE = ("explore", "alexnet", "-p", "jetson-agx-xavier", "-q", "--groups", "3")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Install the example as pip does: its modules, and its metadata with the entry points."""
+    plugin, site = ROOT / "examples/plugin", tmp_path_factory.mktemp("site")
+    project = tomllib.loads((plugin / "pyproject.toml").read_text("utf-8"))["project"]
+    metadata = site / "paretosoc_plugin-0.1.0.dist-info"
+    metadata.mkdir(parents=True)
+    for module in plugin.glob("*.py"):
+        shutil.copy(module, site)
+    (metadata / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    groups = project["entry-points"].items()
+    (metadata / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
+            for group, entries in groups
+        )
+    )
+    return site
+
+
+def run(site, folder, *arguments):
+    paths = [str(site), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [sys.executable, "-m", "paretosoc", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_path):
+    limits = ("--engine", "hill-climber", "--max-evaluations", "300", "--no-certify")
+    done = run(installed, tmp_path, *EXPLORE, *limits, "-o", "cold")
+    assert done.returncode == 0, done.stderr
+    front = json.loads((tmp_path / "cold/front.json").read_text("utf-8"))
+    assert front["provenance"]["engine"] == "hill-climber"
+    assert front["members"]
+    done = run(installed, tmp_path, *EXPLORE, *limits, "--profile", "warm-board", "-o", "warm")
+    assert done.returncode == 0, done.stderr
+    cold, warm = (
+        np.array(json.loads((tmp_path / name / "problem.json").read_text())["units"][0]["time_ps"])
+        for name in ("cold", "warm")
+    )
+    assert (warm == np.where(cold > 0, cold * 105 // 100, -1)).all()
+
+
+def test_the_papers_are_registered_and_not_built_in():
+    papers = {"kang-ga", "la-mcts", "mobile-i", "mosaic", "odmdef", "omniboost", "omniboost-star"}
+    assert papers <= set(OPTIMIZERS.names())
+    assert not papers & set(OPTIMIZERS.own)
+    assert all(optimizer_named(name).name == name for name in papers)
+
+
+@pytest.mark.parametrize(
+    ("registry", "error"), [(OPTIMIZERS, WorkloadError), (COST_MODELS, PlatformError)]
+)
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("no_such_module:X", "cannot be loaded: ModuleNotFoundError"),
+        ("json:no_such_name", "cannot be loaded: AttributeError"),
+        ("json:__doc__", "is required, json:__doc__ is "),
+    ],
+)
+def test_what_is_registered_wrongly_is_named(monkeypatch, registry, error, target, words):
+    entry = EntryPoint("mine", target, registry.group)
+    monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})
+    with pytest.raises(error, match="--option mine: .*" + words):
+        registry.get("mine", "--option")
+
+
+@pytest.mark.parametrize("target", ["builtins:print", "builtins:max", "builtins:divmod"])
+def test_a_cost_model_that_fails_is_named(monkeypatch, target):
+    entry = EntryPoint("mine", target, COST_MODELS.group)
+    monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})
+    from paretosoc import Problem
+
+    with pytest.raises(PlatformError, match="cost model 'mine' of another package: alexnet: "):
+        Problem(["alexnet"], "jetson-agx-xavier", groups=3, profile="mine")
+
+
+def test_the_nearest_name_is_suggested():
+    with pytest.raises(WorkloadError, match="'nsg2'; did you mean nsga2"):
+        optimizer_named("nsg2")
