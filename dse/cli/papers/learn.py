@@ -31,13 +31,13 @@ from paretosoc.dse.papers.estimator.training.data_set import (
 )
 from paretosoc.dse.papers.estimator.training.measurements import read_measurements
 from paretosoc.dse.papers.estimator.training.pipeline import learn as learn_from
+from paretosoc.results.io.optional import optional_import
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paretosoc.dse.papers.estimator.training.data_set import DataSet
-    from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
-    from paretosoc.dse.papers.estimator.training.pipeline import Learned, TrainingProgress
+    from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned, TrainingProgress
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
 LEARNING_RATE = 1e-4
@@ -129,7 +129,8 @@ def learn(
 
     _check_source(source)
     LEARNED_FOLDER.check(output, overwrite=force)
-    _need_torch()
+    for package in ("torch", "safetensors"):
+        optional_import(package, extra="learn", purpose="dse papers learn")
     began = time.monotonic()
     samples = _samples(source, training.seed, quick=quick)
     data_seconds = time.monotonic() - began
@@ -243,16 +244,6 @@ def recorded_command(options: Mapping[str, object]) -> str:
         if value is not None:
             words.append(f"{option} {value.name if isinstance(value, Path) else value}".rstrip())
     return " ".join(words)
-
-
-def _need_torch() -> None:
-    from importlib.util import find_spec
-
-    for package in ("torch", "safetensors"):
-        if find_spec(package) is None:
-            raise WorkloadError(
-                f"dse papers learn needs the package {package}: pip install 'paretosoc[learn]'"
-            )
 
 
 def _tell(

@@ -13,9 +13,8 @@ from rich.table import Table
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
 from paretosoc.dse.compile.load import announce_compilation
-from paretosoc.dse.papers.anytime import replay as player
-from paretosoc.dse.papers.anytime.file import load_replay
 from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
+from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
 from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def replay(
 
     REPLAY_FOLDER.check(output, overwrite=force)
     announce_compilation()
-    result = player.replay(load_replay(file), nodes_per_second=nodes_per_second)
+    result = simulate_replay(load_replay(file), nodes_per_second=nodes_per_second)
     REPLAY_FOLDER.write(output, replay_files(result), overwrite=force)
     if not quiet:
         _print(result, output)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -116,25 +119,24 @@ class EstimatorSettings:
         }
 
     @classmethod
-    def from_document(cls, document: dict[str, Json]) -> EstimatorSettings:
-        """The inverse of :meth:`document`.
+    def from_document(cls, document: Mapping[str, Any]) -> EstimatorSettings:
+        """Return the settings of a :meth:`document`.
 
         Raises:
-            KeyError, TypeError, ValueError: where it is no such document.
+            KeyError, TypeError, ValueError: if it is no such document.
         """
         board, scaling = document["board"], document["scaling"]
-        if not isinstance(board, dict) or not isinstance(scaling, dict):
-            raise TypeError("board and scaling must be objects")
+        if document["short_play"] not in (True, False):
+            raise TypeError(f"short_play: true or false is required, got {document['short_play']}")
         result = cls(
             board=BoardShape(
-                tuple(str(name) for name in _list(board["units"])),
-                tuple(str(name) for name in _list(board["domains"])),
-                tuple(_whole(count) for count in _list(board["points"])),
+                *(tuple(map(str, board[name])) for name in ("units", "domains")),
+                tuple(map(operator.index, board["points"])),
             ),
             throughput=_bins(document["throughput_hz"]),
             power=_bins(document["power_w"]),
             scaling=Scaling(*(_array(scaling[field.name]) for field in fields(Scaling))),
-            short_play=_truth(document["short_play"]),
+            short_play=document["short_play"],
         )
         sizes = [len(getattr(result.scaling, field.name)) for field in fields(Scaling)]
         segment, summary = result.segment_features, result.summary_figures
@@ -144,24 +146,6 @@ class EstimatorSettings:
         return result
 
 
-def _list(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        raise TypeError("a list is required")
-    return value
-
-
-def _whole(value: Json) -> int:
-    if not isinstance(value, int):
-        raise TypeError("a whole number is required")
-    return value
-
-
-def _truth(value: Json) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("true or false is required")
-    return value
-
-
 def _array(value: Json) -> FloatArray:
     array = np.array(value, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
@@ -169,10 +153,8 @@ def _array(value: Json) -> FloatArray:
     return array
 
 
-def _bins(value: Json) -> Bins:
-    if not isinstance(value, dict):
-        raise TypeError("bins must be an object")
-    return Bins(_array(value["edges"]), _array(value["centres"]))
+def _bins(entry: Mapping[str, Any]) -> Bins:
+    return Bins(_array(entry["edges"]), _array(entry["centres"]))
 
 
 def places(bins: Bins, values: FloatArray) -> Float32Array:

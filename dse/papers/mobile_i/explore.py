@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import read_file
@@ -34,15 +33,6 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What is scheduled; ``graph`` gives its task graph for a number of engines."""
-
-    name: str
-    sha256: str
-    graph: Callable[[int], TaskGraph]
-
-
 def _source(
     network: str,
     chip: Platform,
@@ -50,7 +40,8 @@ def _source(
     precision: str | None,
     profile: Profile | None,
     dimensions: Mapping[str, int] | None,
-) -> _Source:
+) -> tuple[str, str, Callable[[int], TaskGraph]]:
+    """Return a name, a hash, and a function of the number of engines: the task graph."""
     if network.endswith(".xml"):
         if parts != 1 or precision is not None or profile is not None or dimensions:
             raise WorkloadError(
@@ -60,7 +51,7 @@ def _source(
         data = read_file(network, GraphError, MAX_BYTES)
         firings = parse_sdf3(data, origin=network)
         graph = firing_task_graph(firings, chip)
-        return _Source(firings.name, hashlib.sha256(data).hexdigest(), lambda _: graph)
+        return firings.name, hashlib.sha256(data).hexdigest(), lambda _: graph
     imported = load_network(network, dimensions=dimensions)
     groups = fused_groups(imported.graph)
     operations = split_operations(groups, parts)
@@ -68,7 +59,7 @@ def _source(
     def timed(engines: int) -> TaskGraph:
         return task_graph(operations, groups, chip, engines, precision=precision, profile=profile)
 
-    return _Source(imported.graph.name, imported.sha256, timed)
+    return imported.graph.name, imported.sha256, timed
 
 
 def explore_periodic(
@@ -101,13 +92,13 @@ def explore_periodic(
     """
     chip = load_platform(platform) if isinstance(platform, str) else platform
     measured = None if profile is None else load_profile(profile, chip)
-    source = _source(network, chip, parts, precision, measured, dimensions)
+    name, sha256, graph_for = _source(network, chip, parts, precision, measured, dimensions)
     best: list[PeriodicSchedule] = []
     others: list[PeriodicSchedule] = []
     sizes = pe_array_of(chip).counts if engines is None else dict.fromkeys(engines)
     for count in sizes:
         array = engine_array(chip, count)
-        graph = source.graph(count)
+        graph = graph_for(count)
         schedule = mobile_i(graph, array, inferences=inferences)
         best.append(schedule)
         others += [
@@ -118,10 +109,10 @@ def explore_periodic(
         broken = broken_rule(schedule)
         assert broken is None, f"{schedule.method}: {broken}"
     return PeriodicResult(
-        network=source.name,
+        network=name,
         platform=chip.name,
         platform_sha256=chip.sha256,
-        network_sha256=source.sha256,
+        network_sha256=sha256,
         inferences=inferences,
         parts=parts,
         command=command,

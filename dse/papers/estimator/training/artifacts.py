@@ -4,7 +4,9 @@ loss.
 
 from __future__ import annotations
 
+import io
 import platform
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,7 @@ from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.estimator_file import DOCUMENT, WEIGHTS, estimator_files
 from paretosoc.dse.papers.estimator.training.data_set import DataSet, data_files
-from paretosoc.dse.papers.estimator.training.loss_plot import loss_svg
-from paretosoc.dse.papers.estimator.training.pipeline import Learned
+from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
@@ -96,3 +97,30 @@ def _versions() -> dict[str, Json]:
         except PackageNotFoundError:
             found[package] = None
     return found
+
+
+def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
+    """Cross-entropy and accuracy over the epochs; ``best`` is the one that was kept."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    numbers = [epoch.number for epoch in epochs]
+    with pyplot.rc_context({"svg.hashsalt": "paretosoc", "svg.fonttype": "none"}):
+        figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
+        left.plot(numbers, [epoch.training_loss for epoch in epochs], label="training")
+        left.plot(numbers, [epoch.loss for epoch in epochs], label="validation")
+        left.set_ylabel("cross-entropy, both heads")
+        right.plot(numbers, [100 * e.throughput_accuracy for e in epochs], label="throughput")
+        right.plot(numbers, [100 * e.power_accuracy for e in epochs], label="power")
+        right.set_ylabel("exact classes of the validation, %")
+        for axes in (left, right):
+            axes.set_xlabel("epoch")
+            axes.axvline(best, color="0.7", linewidth=1, label="kept")
+            axes.grid(alpha=0.3)
+            axes.legend(frameon=False)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+    return buffer.getvalue()

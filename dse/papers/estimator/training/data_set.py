@@ -132,7 +132,15 @@ def make_data(
         jobs=jobs,
         on_done=lambda done: on_progress(done, plan.workloads) if on_progress else None,
     )
-    return _joined(plan, pool, parts)
+    return replace(
+        parts[0],
+        workloads=tuple(part.workloads[0] for part in parts),
+        workload=np.repeat(np.arange(len(parts), dtype=np.int64), list(map(len, parts))),
+        rows=tuple(row for part in parts for row in part.rows),
+        throughput_hz=np.concatenate([part.throughput_hz for part in parts]),
+        power_w=np.concatenate([part.power_w for part in parts]),
+        tokens=joined([part.tokens for part in parts if part.tokens is not None]),
+    )
 
 
 def with_tokens(
@@ -202,22 +210,11 @@ def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
     return stacked
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """One workload's share of the data."""
-
-    names: tuple[str, ...]
-    rows: IntArray
-    tokens: Tokens
-    throughput_hz: FloatArray
-    power_w: FloatArray
-
-
 _KNOWN: dict[Hashable, NetworkTables] = {}
 """Networks that this process has cut and costed."""
 
 
-def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> _Part:
+def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> DataSet:
     """Workload ``workload`` of the plan; it and each of its rows have separate generators, so
     a plan with fewer rows or workloads has the first of these.
 
@@ -242,23 +239,18 @@ def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int
     )
     said = timeline.predict(problem, rows)
     tokens = TokenMaker(problem, short_play=short_play)(rows)
-    return _Part(names, rows, tokens, said.throughput_hz, said.power_w)
-
-
-def _joined(plan: DataPlan, pool: tuple[str, ...], parts: Sequence[_Part]) -> DataSet:
-    counts = [len(part.rows) for part in parts]
     return DataSet(
-        workloads=tuple(part.names for part in parts),
+        workloads=(names,),
         platform=plan.platform,
         groups=plan.groups,
         origin="timeline",
         pool=pool,
         seed=plan.seed,
-        workload=np.repeat(np.arange(len(parts), dtype=np.int64), counts),
-        rows=tuple(row for part in parts for row in part.rows),
-        throughput_hz=np.concatenate([part.throughput_hz for part in parts]),
-        power_w=np.concatenate([part.power_w for part in parts]),
-        tokens=joined([part.tokens for part in parts]),
+        workload=np.zeros(len(rows), dtype=np.int64),
+        rows=tuple(rows),
+        throughput_hz=said.throughput_hz,
+        power_w=said.power_w,
+        tokens=tokens,
     )
 
 

@@ -22,7 +22,6 @@ from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.results.io.canonical_json import Json
 
 if TYPE_CHECKING:
-    from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
     from paretosoc.dse.papers.estimator.training.training import Trained
 
 TRAINING_SHARE = 0.8
@@ -128,23 +127,15 @@ def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Of both heads, and of the short play alone, where the transformer starts from one."""
+    """The accuracy of both heads, and of the short play alone, if the transformer starts from one:
+    ``throughput``, ``played_throughput``, ``power``, ``played_power``."""
 
-    throughput: HeadAccuracy
-    power: HeadAccuracy
-    played_throughput: HeadAccuracy | None
-    played_power: HeadAccuracy | None
+    heads: dict[str, HeadAccuracy]
     mappings: int
     workloads: int
 
-    @property
-    def heads(self) -> dict[str, HeadAccuracy]:
-        """Those there are, by name."""
-        names = ("throughput", "played_throughput", "power", "played_power")
-        return {name: head for name in names if (head := getattr(self, name)) is not None}
-
     def document(self) -> dict[str, Json]:
-        """As JSON content."""
+        """Return JSON content."""
         counts: dict[str, Json] = {"mappings": self.mappings, "workloads": self.workloads}
         return counts | {name: head.document() for name, head in self.heads.items()}
 
@@ -159,26 +150,41 @@ def accuracy_of(
     assert data.tokens is not None, "data with tokens"
     tokens = take_tokens(data.tokens, chosen)
     scores = NumpyEstimator(weights)(inputs_of(tokens, settings))
-    true = [
-        settings.throughput.class_of(data.throughput_hz[chosen]),
-        settings.power.class_of(data.power_w[chosen]),
-    ]
-    all_bins = (settings.throughput, settings.power)
-    said = [
-        head_accuracy(bins, scores[k].argmax(axis=1), true[k]) for k, bins in enumerate(all_bins)
-    ]
-    alone = [
-        head_accuracy(bins, bins.class_of(tokens.played[:, k]), true[k])
-        for k, bins in enumerate(all_bins[: tokens.played.shape[1]])
-    ]
-    return Accuracy(
-        throughput=said[0],
-        power=said[1],
-        played_throughput=alone[0] if alone else None,
-        played_power=alone[1] if alone else None,
-        mappings=len(chosen),
-        workloads=len(np.unique(data.workload[chosen])),
-    )
+    heads = {}
+    for k, (name, bins, values) in enumerate(
+        (
+            ("throughput", settings.throughput, data.throughput_hz),
+            ("power", settings.power, data.power_w),
+        )
+    ):
+        true = bins.class_of(values[chosen])
+        heads[name] = head_accuracy(bins, scores[k].argmax(axis=1), true)
+        if settings.short_play:
+            played = bins.class_of(tokens.played[:, k])
+            heads[f"played_{name}"] = head_accuracy(bins, played, true)
+    return Accuracy(heads, len(chosen), len(np.unique(data.workload[chosen])))
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What one pass over the training data gave."""
+
+    number: int
+    training_loss: float
+    """Cross-entropy of both heads, added, as met on the way."""
+    loss: float
+    """The same on the examples for validation, afterwards."""
+    throughput_accuracy: float
+    """Of the examples for validation: share of the exact classes."""
+    power_accuracy: float
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """How far a training is: the share of all epochs that is done, and the last whole one."""
+
+    share: float
+    epoch: Epoch | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,11 +238,3 @@ def learn(
     seconds = time.monotonic() - began
     accuracy = accuracy_of(data, split.held_out, settings, trained.weights)
     return Learned(settings, trained, accuracy, seconds)
-
-
-@dataclass(frozen=True)
-class TrainingProgress:
-    """How far a training is: the share of all epochs that is done, and the last whole one."""
-
-    share: float
-    epoch: Epoch | None

@@ -16,8 +16,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inputs import Examples
 from paretosoc.dse.papers.estimator.settings import EstimatorSettings
 from paretosoc.dse.papers.estimator.tokens import Float32Array
-from paretosoc.dse.papers.estimator.training.loss_plot import Epoch
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
+from paretosoc.dse.papers.estimator.training.pipeline import Epoch
 from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count
 
 EPOCHS = 100

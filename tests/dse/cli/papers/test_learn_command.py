@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,7 +110,7 @@ def test_a_folder_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_missing_torch_is_told_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     assert run(["papers", "learn", "--quick", "-o", str(tmp_path / "out")]) == 2
     told = capsys.readouterr().err
     assert told == "dse: dse papers learn needs the package torch: pip install 'paretosoc[learn]'\n"

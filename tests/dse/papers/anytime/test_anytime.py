@@ -15,9 +15,8 @@ import pytest
 from paretosoc.dse.certificate import improve as improving
 from paretosoc.dse.certificate.improve import FinalSchedule, Published, improve, naive_schedule
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.anytime.file import load_replay
 from paretosoc.dse.papers.anytime.record import replay_csv, replay_json
-from paretosoc.dse.papers.anytime.replay import replay
+from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
 from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
@@ -219,14 +218,16 @@ def plan_file(tmp_path):
 
 
 def test_a_replay_gives_the_same_on_any_machine(plan_file):
-    first, second = (replay(load_replay(plan_file), nodes_per_second=10_000) for _ in range(2))
+    first, second = (
+        simulate_replay(load_replay(plan_file), nodes_per_second=10_000) for _ in range(2)
+    )
     assert replay_json(first) == replay_json(second)
     assert replay_csv(first) == replay_csv(second)
     assert len(first.phases[0].schedules) > 2
 
 
 def test_frames_follow_each_other_by_the_schedule_in_use(plan_file):
-    result = replay(load_replay(plan_file), nodes_per_second=10_000)
+    result = simulate_replay(load_replay(plan_file), nodes_per_second=10_000)
     assert [phase.name for phase in result.phases] == ["vgg19, resnet152", "a chain"]
     assert result.frames[0].start_ps == 0
     for frame, following in itertools.pairwise(result.frames):
@@ -247,7 +248,7 @@ def test_frames_follow_each_other_by_the_schedule_in_use(plan_file):
 
 def test_schedules_may_be_taken_up_at_set_instants_only(plan_file):
     plan = replace(load_replay(plan_file), update_at_ms=(Fraction(100), Fraction(300)))
-    result = replay(plan, nodes_per_second=10_000)
+    result = simulate_replay(plan, nodes_per_second=10_000)
     for phase in result.phases:
         used = [s.used_s for s in phase.schedules if s.used_s is not None]
         assert used[0] == 0.0

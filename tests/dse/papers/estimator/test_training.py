@@ -13,8 +13,12 @@ from paretosoc.dse.papers.estimator.inference import NumpyEstimator  # noqa: E40
 from paretosoc.dse.papers.estimator.inputs import Examples  # noqa: E402
 from paretosoc.dse.papers.estimator.settings import EstimatorSettings  # noqa: E402
 from paretosoc.dse.papers.estimator.training.data_set import DataPlan, DataSet, make_data  # noqa: E402
-from paretosoc.dse.papers.estimator.training.loss_plot import Epoch  # noqa: E402
-from paretosoc.dse.papers.estimator.training.pipeline import examples_of, settings_of, split_of  # noqa: E402
+from paretosoc.dse.papers.estimator.training.pipeline import (  # noqa: E402
+    Epoch,
+    examples_of,
+    settings_of,
+    split_of,
+)
 from paretosoc.dse.papers.estimator.training.training import train  # noqa: E402
 from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count  # noqa: E402
 
