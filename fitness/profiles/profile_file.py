@@ -58,7 +58,7 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
             cannot be imported.
     """
     name = str(path)
-    if name in COST_MODELS.names() and not Path(path).exists():
+    if not Path(path).exists() and name in COST_MODELS.names():
         model = COST_MODELS.get(name, "--profile")
         return Profile((), hashlib.sha256(name.encode()).hexdigest(), cost_model=model, name=name)
     return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))

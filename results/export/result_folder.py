@@ -180,6 +180,8 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
 def other_kind(folder: Path) -> Any:
     """Return the class of the results in a folder (like :class:`dse.api.result.Result`), or None if
     they are those of a front, or none."""
+    if (folder / FRONT_FILE).exists():
+        return None
     for name in OTHER_RESULTS.names():
         if (folder / f"{name}.json").is_file():
             return OTHER_RESULTS.get(name, str(folder))

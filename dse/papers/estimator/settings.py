@@ -130,7 +130,8 @@ class EstimatorSettings:
             raise TypeError(f"short_play: true or false is required, got {document['short_play']}")
         result = cls(
             board=BoardShape(
-                *(tuple(map(str, board[name])) for name in ("units", "domains")),
+                tuple(map(str, board["units"])),
+                tuple(map(str, board["domains"])),
                 tuple(map(operator.index, board["points"])),
             ),
             throughput=_bins(document["throughput_hz"]),
