@@ -9,7 +9,6 @@ token for every layer, more than 1,000 of them. A segment is what a mapping cuts
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -68,17 +67,9 @@ class FigureReader:
             memory_point=np.zeros(len(rows), np.int64) if memory is None else points[:, memory],
         )
 
-    @cached_property
-    def _edges(self) -> tuple[IntArray, IntArray]:
-        edges = np.array(self.problem.edges, dtype=np.int64).reshape(-1, 2)
-        return edges[:, 0], edges[:, 1]
-
     def _transitions(self, mapping: IntArray) -> FloatArray:
-        source, target = self._edges
         result = np.zeros(mapping.shape)
-        if len(source) == 0:
-            return result
-        for edge, (a, b) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+        for edge, (a, b) in enumerate(self.problem.edges):
             waits = self.problem.transition_ps[edge, mapping[:, a], mapping[:, b]]
             result[:, b] = np.maximum(result[:, b], waits)
         return result

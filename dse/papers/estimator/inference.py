@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -124,7 +123,9 @@ class LearnedPredictor:
         self._estimate = NumpyEstimator(weights)
         self._problem: Problem | None = None
         self._tokens: TokenMaker | None = None
-        self._threads = _thread_controller()
+        # Of the libraries for linear algebra that are loaded. It comes with scikit-learn.
+        threads = optional_import("threadpoolctl", extra="mapformer", purpose="the estimator")
+        self._threads = threads.ThreadpoolController()
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
         """Throughput and power of canonical rows [n, groups + domains].
@@ -156,9 +157,3 @@ class LearnedPredictor:
             throughput_class=first,
             power_class=second,
         )
-
-
-def _thread_controller() -> Any:
-    """Of the libraries for linear algebra that are loaded; it comes with scikit-learn."""
-    package = optional_import("threadpoolctl", extra="mapformer", purpose="the estimator")
-    return package.ThreadpoolController()

@@ -59,7 +59,8 @@ class KangGa:
         if self._generation == GENERATIONS:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._generation == 0:
-            return self._rows(self._first())
+            anywhere = (POPULATION, self._space.groups)
+            return self._rows(self._units[self._rng.integers(0, len(self._units), anywhere)])
         return self._rows(self._children())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
@@ -84,12 +85,6 @@ class KangGa:
         mapping = np.where(allowed[every, mapping], mapping, home)
         clocks = np.broadcast_to(self._clocks, (len(mapping), len(self._clocks)))
         return space.canonical(np.concatenate((mapping, clocks), axis=1))
-
-    def _first(self) -> IntArray:
-        """[10, groups]: every group anywhere."""
-        places = self._rng.integers(0, len(self._units), (POPULATION, self._space.groups))
-        mapping: IntArray = self._units[places]
-        return mapping
 
     def _children(self) -> IntArray:
         """[10, groups]"""

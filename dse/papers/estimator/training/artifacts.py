@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,13 @@ def learned_files(
         "epochs": len(trained.epochs),
         "kept_epoch": trained.best,
         "held_out": learned.accuracy.document(),
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": {
+            "python": platform.python_version(),
+            **{
+                package: next((found.version for found in distributions(name=package)), None)
+                for package in PACKAGES
+            },
+        },
     }
     course: dict[str, Json] = {
         "seconds": {name: round(value, 1) for name, value in seconds.items()},
@@ -87,16 +93,6 @@ def pool_of(path: Path) -> tuple[str, ...]:
     if not names:
         raise WorkloadError(f"--pool {path}: it names no networks")
     return names
-
-
-def _versions() -> dict[str, Json]:
-    found: dict[str, Json] = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = None
-    return found
 
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:

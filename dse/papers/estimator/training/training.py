@@ -89,7 +89,7 @@ def train(
             history.append(epoch)
             if epoch.loss < best:
                 best, chosen = epoch.loss, number
-                weights = _weights(model)
+                weights = {k: value.numpy().copy() for k, value in model.state_dict().items()}
             if on_epoch is not None:
                 on_epoch(epoch)
             continue
@@ -131,7 +131,3 @@ def _judged(model: Estimator, examples: Examples, number: int, training_loss: fl
                 right[k] += int((scores[k].argmax(dim=1) == wanted).sum())
     share = right / len(examples)
     return Epoch(number, training_loss, loss / len(examples), float(share[0]), float(share[1]))
-
-
-def _weights(model: Estimator) -> dict[str, Float32Array]:
-    return {name: value.numpy().copy() for name, value in model.state_dict().items()}
