@@ -71,7 +71,10 @@ LossFile = Annotated[
     ),
 ]
 ProfileFile = Annotated[
-    Path | None, typer.Option("--profile", help="Profile with your own measurements (JSON).")
+    Path | None,
+    typer.Option(
+        "--profile", help="Profile with your own measurements (JSON), or a cost model by name."
+    ),
 ]
 Dimensions = Annotated[
     list[str] | None,
