@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from importlib.util import find_spec
+from types import CodeType, ModuleType
 
 import paretosoc
 
@@ -35,5 +36,14 @@ class _Alias(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if fullname.startswith(self._prefix) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        inner = module.__name__.removeprefix(self._prefix)
-        sys.modules[module.__name__] = import_module(f"paretosoc.{inner}")
+        sys.modules[module.__name__] = import_module(self._inner(module.__name__))
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """Return the code of a module for ``python -m``."""
+        found = find_spec(self._inner(fullname))
+        assert found is not None, fullname
+        assert isinstance(found.loader, InspectLoader), fullname
+        return found.loader.get_code(found.name)
+
+    def _inner(self, fullname: str) -> str:
+        return f"paretosoc.{fullname.removeprefix(self._prefix)}"

@@ -114,10 +114,20 @@ COMMANDS = (
         {
             f"{key}_{kind}": start + ("#, " if kind == "median" else r"[\d.]+, #")
             for key, start in {
-                "table6": _validation("HaX-CoNN's Table 6, time", "with contention"),
-                "table6_alone": _validation("HaX-CoNN's Table 6, time", "no contention"),
-                "artifact": _validation("HaX-CoNN's artifact, Xavier, time", "with contention"),
-                "artifact_alone": _validation("HaX-CoNN's artifact, Xavier, time", "no contention"),
+                **{
+                    f"{key}{ending}": _validation(f"HaX-CoNN's {words}, time", law)
+                    for key, words in (
+                        ("plans", "artifact, its own plans"),
+                        ("guide", "starter guide, its own plans"),
+                        ("table6_plans", "Table 6, the artifact's plans"),
+                        ("table6", "Table 6, our schedules beside theirs"),
+                        ("artifact", "artifact, our schedules beside theirs"),
+                    )
+                    for ending, law in (("", "with contention"), ("_alone", "no contention"))
+                },
+                "other_plans": r"^\|  \| networks alone .*another plan of the pair ",
+                "sum_factor": r"^\|  \| the other pairs, one factor .*sum on the GPU x a factor ",
+                "gpu_factor": r"^\|  \| the other pairs, one factor .*contention, GPU x a factor ",
                 "repeat": r"^\|  \| the same co-runs .*Table 6 itself ",
             }.items()
             for kind in ("median", "worst")

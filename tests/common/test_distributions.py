@@ -68,6 +68,12 @@ assert sys.modules["dse.dse.api"] is sys.modules["paretosoc.dse.api"]
     subprocess.run([sys.executable, "-I", "-c", code], check=True)
 
 
+def test_dse_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "dse", "--version"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("dse ")
+
+
 def test_the_wheel_has_one_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     packages = find_packages(str(ROOT), **project["packages"]["find"])
