@@ -14,7 +14,7 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import read_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
+EXAMPLES = Path(__file__).parents[4] / "examples" / "sdf"
 
 
 def test_every_token_goes_from_the_firing_that_makes_it_to_the_one_that_takes_it() -> None:
