@@ -152,10 +152,10 @@ def make_outcomes(
 def needs_frame(problem: Problem) -> bool:
     """Whether one frame must be simulated: always, but for overlapping frames where nothing asked
     for looks at one frame."""
-    return (
-        rules_of(problem).needs_frame
-        or any(network.deadline_ps is not None for network in problem.networks)
-        or any(objective.kind.spec.needs_frame for objective in problem.objectives)
+    kinds = [objective.kind for objective in problem.objectives]
+    limited = [limit.kind.figure for limit in constraints_of(problem)]
+    return rules_of(problem).needs_frame or any(
+        kind.spec.needs_frame for kind in (*kinds, *limited) if kind is not None
     )
 
 

@@ -9,6 +9,7 @@ from enum import Enum
 from paretosoc.fitness.bound_checker.check import bounded_columns
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.limits import limits_power
 from paretosoc.results.problem.objectives import ObjectiveKind, objective_label, objective_names
 from paretosoc.results.problem.problem import Problem
 
@@ -52,8 +53,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
                 f"the exact search has no bound on the objective {label} of {model}"
                 + (f"; it has one of {' and of '.join(known)}" if known else "")
             )
-    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
-    if limited and not rules.limits_provable:
+    if limits_power(problem) and not rules.limits_provable:
         raise ResultError(
             f"the exact search has no bound on the power of {model}, which a power cap or an "
             "energy budget needs"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 
 if TYPE_CHECKING:
     from paretosoc.dse.space.design_space import DesignSpace
@@ -40,7 +41,6 @@ def make_tables(space: DesignSpace) -> SpaceTables:
     may_be_off[:domains] = [domain.may_be_off for domain in problem.domains]
     drives = np.zeros((settings, len(problem.units)), dtype=np.int64)
     drives[:domains] = space.drives
-    limits = [network.max_transitions for network in problem.networks]
     return SpaceTables(
         groups=space.groups,
         units=len(problem.units),
@@ -49,7 +49,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
         networks=len(problem.networks),
         first=space.first,
         size=space.size,
-        limit=np.array([-1 if limit is None else limit for limit in limits], dtype=np.int64),
+        limit=limits_by_owner(problem, TRANSITIONS),
         owner=space.owner,
         allowed=problem.allowed.astype(np.int64),
         best_unit=space.best_unit,

@@ -23,6 +23,18 @@ from paretosoc.fitness.branch_and_bound.branching_rules import (
 )
 from paretosoc.fitness.memory import memory_tables_of
 from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.limits import (
+    DEADLINE,
+    POOL,
+    SEGMENTS,
+    TRANSITIONS,
+    limits_by_owner,
+    limits_power,
+)
+from paretosoc.results.problem.limits import ENERGY as ENERGY_BUDGET
+from paretosoc.results.problem.limits import LOSS as LOSS_LIMIT
+from paretosoc.results.problem.limits import MEMORY as MEMORY_CAP
+from paretosoc.results.problem.limits import POWER as POWER_CAP
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -63,7 +75,6 @@ def make_branching_rules(
         outgoing[source].append((target, e * units * units))
     networks = problem.networks
     minimised = [problem.objectives[column] for column in objectives]
-    limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     kinds = [_OBJECTIVES[entry.kind, entry.network is not None] for entry in minimised]
     instances = [network.repeats * len(network.group_names) for network in networks]
     order = TopologicalSorter({n: set(network.waits_for) for n, network in enumerate(networks)})
@@ -97,23 +108,23 @@ def make_branching_rules(
         is_chain=_ints([int(chain) for chain in chains]),
         stays=_ints([problem.unit_of.count(first) == 1 for first in problem.unit_of]),
         trades=_ints([int(chain and n not in receivers) for n, chain in enumerate(chains)]),
-        limit=_ints([_limit(network.max_transitions) for network in networks]),
-        segments=_ints([_limit(unit.max_segments) for unit in problem.units]),
-        loss_limit=_ints([_limit(network.max_loss_ppm) for network in networks]),
+        limit=limits_by_owner(problem, TRANSITIONS),
+        segments=limits_by_owner(problem, SEGMENTS),
+        loss_limit=limits_by_owner(problem, LOSS_LIMIT),
         loss=losses,
         least_loss=least_loss,
         **memory,
-        deadline=_ints([_limit(network.deadline_ps) for network in networks]),
+        deadline=limits_by_owner(problem, DEADLINE),
         ladder=_ints([len(domain.frequencies_khz) for domain in problem.domains]),
         objective=_ints(kinds),
         objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
-        needs_power=int(limited or bool(_OF_ENERGY & set(kinds))),
+        needs_power=int(limits_power(problem) or bool(_OF_ENERGY & set(kinds))),
         rate_mw=_ints(list(rates_mw)),
         trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
         trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
         tolerance_ppm=tolerance_ppm,
         power_cap_mw=_power_cap(problem),
-        energy_budget_fj=_limit(problem.energy_budget_fj),
+        energy_budget_fj=int(limits_by_owner(problem, ENERGY_BUDGET)[0]),
         period_ps=_limit(problem.execution.period_ps),
     )
 
@@ -138,7 +149,7 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
     weights, cells = tables.weights, problem.group_count * len(problem.units)
     every = weights.sum(axis=0, keepdims=True)[: len(weights)]
     figures = np.concatenate((every, weights)) if named else every
-    caps = [problem.memory_cap_bytes, *(pool.cap_bytes for pool in problem.memory_pools)]
+    caps = [limits_by_owner(problem, kind) for kind in (MEMORY_CAP, POOL)]
     first = [network.first_group for network in problem.networks]
     least_held = np.maximum.reduceat(_least(problem, tables.held), first, axis=1)
     least_weights = _least(problem, figures)
@@ -155,7 +166,7 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
         "held_bytes": held.reshape(len(held), cells),
         "least_held_bytes": least_held[varies].T,
         "place_figure": np.where(named, tables.pool_of_place + 1, -1)[varies],
-        "memory_cap_bytes": _ints([_limit(cap) for cap in caps[: len(figures)]]),
+        "memory_cap_bytes": np.concatenate(caps)[: len(figures)],
     }
 
 
@@ -190,7 +201,7 @@ def largest_power_mw(problem: Problem) -> int:
 
 def _power_cap(problem: Problem) -> int:
     """The cap, where something can be above it: kernels multiply it with times, in int64."""
-    cap = _limit(problem.power_cap_mw)
+    cap = int(limits_by_owner(problem, POWER_CAP)[0])
     return UNLIMITED if cap >= largest_power_mw(problem) else cap
 
 

@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_MJ,
@@ -341,9 +344,14 @@ def without_limits(problem: Problem, kinds: Sequence[LimitSpec]) -> Problem:
     return problem
 
 
-def limit_or(problem: Problem, kind: LimitSpec, default: int) -> list[int]:
-    """Return the field of every owner of a limit, ``default`` if it has none."""
-    values = [default] * len(kind.of.of(problem))
+def limits_power(problem: Problem) -> bool:
+    """Return whether what the whole chip draws is limited."""
+    return any(True for kind in OVER_TIME for _ in kind.values(problem))
+
+
+def limits_by_owner(problem: Problem, kind: LimitSpec, *, none: int = -1) -> IntArray:
+    """Return the limit of every owner, [owners], or ``none`` if it has none."""
+    values = np.full(len(kind.of.of(problem)), none, dtype=np.int64)
     for index, value in kind.values(problem):
         values[index] = value
     return values

@@ -58,8 +58,8 @@ def check_problem(problem: Problem) -> None:
     check_formats(problem)
     _check_allowed(problem)
     _check_objectives(problem)
-    _check_limits(problem)
     _check_execution(problem)
+    _check_limits(problem)
     if problem.searches_priorities:
         require(
             len(problem.networks) > 1
@@ -344,7 +344,9 @@ def _check_limits(problem: Problem) -> None:
                     f"must be {'left out' if limits[0].is_optional else 'null'} but where the "
                     f"execution model is {', '.join(model.model for model in models)}",
                 )
-                require(value >= least, f"{where}.{field}", f"must be >= {least}, got {value}")
+                require(
+                    value >= least, f"{where}.{field}", f"must be null or >= {least}, got {value}"
+                )
                 kinds |= {limit.figure for limit in limits if limit.figure is not None}
     for kind in kinds:
         table = kind.spec.unit_table

@@ -25,6 +25,7 @@ from paretosoc.dse.certificate.formulation.rate_sum import rate_uhz
 from paretosoc.dse.certificate.formulation.whole_equations import WholeEquations
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.problem.limits import OVER_TIME
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
@@ -134,11 +135,11 @@ def check_formulated(problem: Problem) -> None:
         raise ResultError(
             "the SMT formulation needs fixed priorities, and networks without rates of their own"
         )
-    for name in ("power_cap_mw", "energy_budget_fj"):
-        value = getattr(problem, name)
-        if value is not None:
+    for kind in OVER_TIME:
+        for _, value in kind.values(problem):
             raise ResultError(
-                f"$.{name}: must be null for the SMT formulation, which has no energy, got {value}"
+                f"$.{kind.field}: must be null for the SMT formulation, which has no energy, "
+                f"got {value}"
             )
 
 

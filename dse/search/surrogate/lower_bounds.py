@@ -19,6 +19,7 @@ from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.fitness.simulate import Evaluation, Evaluator
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_chosen
+from paretosoc.results.problem.limits import LIMITS, without_limits
 from paretosoc.results.problem.problem import Problem
 
 Filter = Callable[[IntArray, IntArray], BoolArray]
@@ -85,11 +86,7 @@ def make_filter(problem: Problem) -> Filter:
     from paretosoc.dse.search.surrogate.lower_bounds_jit import beaten_rows
 
     # Times and powers alone are bounded here; transitions and segments count with the evaluation.
-    problem = replace(
-        problem,
-        networks=tuple(replace(network, max_transitions=None) for network in problem.networks),
-        units=tuple(replace(unit, max_segments=None) for unit in problem.units),
-    )
+    problem = without_limits(problem, [kind for kind in LIMITS if kind.counts])
     simulate = make_lower_bound_evaluator(problem)
     cap = problem.power_cap_mw if problem.execution.period_ps is None else None
 

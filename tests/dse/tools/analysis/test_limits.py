@@ -63,7 +63,7 @@ def test_prices_are_those_of_enumeration() -> None:
         assert list(result.prices) == expected, seed
         bind = {price.constraint for price in expected}
         assert list(result.free) == [entry for entry in asked if entry not in bind]
-        seen.update(price.constraint.kind.value for price in expected)
+        seen.update(price.constraint.kind.words for price in expected)
         seen["free"] += len(result.free)
     assert len(seen) > 4, seen
     assert min(seen["memory"], seen["free"]) > 10, seen
