@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import nullcontext
 from pathlib import Path
@@ -36,6 +37,16 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
             return data
         raise error(f"{path}: must have at most {max_bytes} bytes")
     raise error(f"{path}: cannot be read: {reason}")
+
+
+def file_sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file's bytes.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def file_in(folder: Path, name: str, error: type[DseError]) -> Path:

@@ -92,13 +92,13 @@ class ExecutionProvider:
 class Deployment:
     """The known facts of setting up a board."""
 
-    controls: tuple[ClockControl, ...]
-    power_modes: PowerModes | None
-    tensorrt: tuple[tuple[str, int | None], ...]
+    controls: tuple[ClockControl, ...] = ()
+    power_modes: PowerModes | None = None
+    tensorrt: tuple[tuple[str, int | None], ...] = ()
     """Units that TensorRT builds for: None is the GPU, a number a DLA core."""
-    tensorrt_versions: tuple[str, ...]
+    tensorrt_versions: tuple[str, ...] = ()
     """In rising order, of each major version the first release that builds for these units."""
-    onnxruntime: tuple[tuple[str, ExecutionProvider], ...]
+    onnxruntime: tuple[tuple[str, ExecutionProvider], ...] = ()
     """Units that ONNX Runtime has a provider for."""
-    openvino: tuple[tuple[str, str], ...]
+    openvino: tuple[tuple[str, str], ...] = ()
     """Units that OpenVINO has a device for: ``CPU``, ``GPU``, ``NPU``."""

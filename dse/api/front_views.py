@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretosoc.dse.problem.constraint_status import limit_states
+from paretosoc.dse.tools.deploy.deploy import fitting_targets
 from paretosoc.dse.tools.deploy.find_platform import searched_platform
-from paretosoc.dse.tools.deploy.texts import fitting_targets
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretosoc.results.deploy.deployment import Deployment, check_one_format
+from paretosoc.results.deploy.deployment import Deployment, check_one_format, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.network_files import network_files
 from paretosoc.results.deploy.trtexec_script import (
     check_trtexec,
     engine_core,
@@ -47,13 +46,11 @@ def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) 
     configs = {}
     for n, (files, model) in enumerate(zip(network_files(deployment), models, strict=True)):
         name = deployment.problem.networks[n].name
-        made = {tensor.name for part in model.parts for tensor in part.outputs}
-        given = {t.name: t for part in model.parts for t in part.inputs if t.name not in made}
-        shapes = [tensor.shape for tensor in given.values()]
+        shapes = [tensor.shape for tensor in model.inputs.values()]
         if len(shapes) != 1 or shapes[0] is None or len(shapes[0]) != 4:
             raise ResultError(
                 f"deepstream cannot serve network {name!r}: nvinfer gives one batch of images, "
-                f"and it takes {', '.join(repr(tensor) for tensor in given)}"
+                f"and it takes {', '.join(repr(tensor) for tensor in model.inputs)}"
             )
         core = engine_core(deployment, n, name)
         dla = [] if core is None else ["enable-dla=1", f"use-dla-core={core}"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 
+from paretosoc.platforms.deployment import Deployment as BoardSetup
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.errors import ResultError
@@ -24,6 +26,13 @@ class Segment:
     unit: int
     first: int
     last: int
+
+    @property
+    def groups(self) -> str:
+        """Return ``group 3`` or ``groups 3 to 5``."""
+        if self.first == self.last:
+            return f"group {self.first}"
+        return f"groups {self.first} to {self.last}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +81,34 @@ class Deployment:
             )
         }
 
+    @property
+    def board(self) -> BoardSetup:
+        """Return the known facts of setting up the board."""
+        return self.platform.deployment or BoardSetup()
+
+    @property
+    def cores(self) -> dict[str, int | None]:
+        """Return the units that TensorRT builds for: None is the GPU, a number a DLA core."""
+        return dict(self.board.tensorrt)
+
+    @property
+    def all_segments(self) -> tuple[Segment, ...]:
+        """Return the segments of all networks, in order."""
+        return tuple(s for n in range(len(self.problem.networks)) for s in self.segments(n))
+
+    @property
+    def units_used(self) -> tuple[str, ...]:
+        """Return the names of the units that the member uses, each once."""
+        return tuple(dict.fromkeys(map(self.unit_name, self.all_segments)))
+
+    def unit_name(self, segment: Segment) -> str:
+        """Return the name of a segment's unit, without a number format."""
+        return self.problem.units[segment.unit].unit_name
+
+    def network_name(self, segment: Segment) -> str:
+        """Return the name of a segment's network."""
+        return self.problem.networks[segment.network].name
+
     def segments(self, network: int) -> tuple[Segment, ...]:
         """Return the segments of a network, in order of execution."""
         groups = self.problem.networks[network].groups
@@ -84,19 +121,75 @@ class Deployment:
             first += count
         return tuple(segments)
 
+    @property
+    def known_origins(self) -> CostOrigins:
+        """Return the origins.
+
+        Raises:
+            ResultError: if the result folder has none.
+        """
+        return require_origins(self.origins)
+
     def layers(self, segment: Segment) -> tuple[str, ...]:
         """Return the names of the segment's layers, in order of execution.
 
         Raises:
             ResultError: if the result folder does not list the layers of a group.
         """
-        if self.origins is None:
-            raise ResultError(
-                "costs.json: is missing, and only it says which layers are in a group; "
-                "'dse explore' writes it"
+        groups = self.known_origins.networks[segment.network].groups
+        return tuple(n for group in groups[segment.first : segment.last + 1] for n in group.layers)
+
+
+@dataclass(frozen=True)
+class NetworkFiles:
+    """The ONNX files of one network of a deployment."""
+
+    whole: str
+    """The network in one piece, its nodes with the names of the layers."""
+    segments: tuple[str, ...]
+    """One for each segment, or a copy of the model if there is one segment."""
+
+
+def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
+    """Return the file names of each network: letters, digits and ``_.+-`` only, distinct without
+    their extension."""
+    taken: set[str] = set()
+    files = []
+    for n, network in enumerate(deployment.problem.networks):
+        stem = re.sub(r"[^A-Za-z0-9_.+-]", "_", network.name).lstrip("-.") or "network"
+        name, copy = stem, 2
+        while name in taken:
+            name, copy = f"{stem}_{copy}", copy + 1
+        taken.add(name)
+        segments = deployment.segments(n)
+        model_name = f"{name}.onnx"
+        # A number format stands behind its unit: net.0.gpu.int8.onnx.
+        units = [
+            deployment.problem.units[segment.unit].name.replace(":", ".") for segment in segments
+        ]
+        files.append(
+            NetworkFiles(
+                model_name,
+                (model_name,)
+                if len(segments) == 1
+                else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
             )
-        groups = self.origins.networks[segment.network].groups[segment.first : segment.last + 1]
-        return tuple(name for group in groups for name in group.layers)
+        )
+    return tuple(files)
+
+
+def require_origins(origins: CostOrigins | None) -> CostOrigins:
+    """Return the origins of costs, which name the layers of each group.
+
+    Raises:
+        ResultError: if there are none.
+    """
+    if origins is None:
+        raise ResultError(
+            "costs.json: is missing, and only it says which layers are in a group; "
+            "'dse explore' writes it"
+        )
+    return origins
 
 
 def check_one_format(deployment: Deployment, target: str) -> None:

@@ -28,6 +28,18 @@ class DeployedModel:
     whole: str | None = None
     """The model in one piece, if it was written instead of the parts."""
 
+    @property
+    def inputs(self) -> dict[str, PartTensor]:
+        """Return the tensors that an application gives, by name."""
+        made = {tensor.name for part in self.parts for tensor in part.outputs}
+        return {t.name: t for part in self.parts for t in part.inputs if t.name not in made}
+
+    @property
+    def outputs(self) -> list[PartTensor]:
+        """Return the results that no part reads."""
+        read = {tensor.name for part in self.parts for tensor in part.inputs}
+        return [t for part in self.parts for t in part.outputs if t.name not in read]
+
 
 def deployment_to_document(
     deployment: Deployment,
@@ -87,13 +99,10 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
             "last_group": segment.last,
         }
         if model is not None and model.parts:
-            part = model.parts[segment.number]
-            entry |= {
-                "file": model.files[segment.number],
-                "inputs": [_tensor(tensor, model) for tensor in part.inputs],
-                "weights": [_tensor(tensor, model) for tensor in part.weights],
-                "outputs": [_tensor(tensor, model) for tensor in part.outputs],
-            }
+            entry["file"] = model.files[segment.number]
+            for key in ("inputs", "weights", "outputs"):
+                tensors = getattr(model.parts[segment.number], key)
+                entry[key] = [_tensor(tensor, model) for tensor in tensors]
         segments.append(entry)
     return {
         "name": network.name,
@@ -128,16 +137,12 @@ def _placed(unit: ProblemUnit) -> dict[str, Json]:
 def _tensor(tensor: PartTensor, model: DeployedModel) -> Json:
     from onnx import TensorProto
 
-    makers = [
-        number
-        for number, part in enumerate(model.parts)
-        if any(output.name == tensor.name for output in part.outputs)
-    ]
+    makers = (k for k, p in enumerate(model.parts) if any(o.name == tensor.name for o in p.outputs))
     return {
         "name": tensor.name,
         "type": TensorProto.DataType.Name(tensor.data_type).lower(),
         "shape": None if tensor.shape is None else list(tensor.shape),
-        "computed_by": makers[0] if makers else None,
+        "computed_by": next(makers, None),
     }
 
 

@@ -3,10 +3,10 @@ at all."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from paretosoc.common.files import file_sha256
 from paretosoc.results.deploy.deployment_document import DEPLOYMENT_FORMAT
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
@@ -39,7 +39,7 @@ def write_deployment(
     def fill_whole(part: Path) -> None:
         describe = fill(part)
         names = {
-            path.relative_to(part).as_posix(): _sha256(path)
+            path.relative_to(part).as_posix(): file_sha256(path)
             for path in part.rglob("*")
             if path.is_file()
         }
@@ -83,21 +83,16 @@ def _files_of(folder: Path) -> set[str]:
     files = document.get("files")
     entries = files if isinstance(files, list) else []
     names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
-    own = {name for name in names if isinstance(name, str) and _is_below(name)}
-    return {DEPLOYMENT_FILE} | {name for name in own if not _is_linked(folder, name)}
+    return {DEPLOYMENT_FILE} | {n for n in names if isinstance(n, str) and _is_file_of(folder, n)}
 
 
-def _is_linked(folder: Path, name: str) -> bool:
-    """Return whether a name is a folder, a link, or below a link."""
-    parents = [parent for parent in PurePosixPath(name).parents if parent.parts]
-    paths = [folder / name, *(folder / parent for parent in parents)]
-    return paths[0].is_dir() or any(path.is_symlink() for path in paths)
-
-
-def _is_below(name: str) -> bool:
-    """Return whether a name is a file in the folder, or in folders of it."""
+def _is_file_of(folder: Path, name: str) -> bool:
+    """Return whether a name is a file below the folder, neither a folder nor reached by a link."""
     path = PurePosixPath(name)
-    return path.as_posix() == name and not path.is_absolute() and ".." not in path.parts
+    if path.as_posix() != name or path.is_absolute() or ".." in path.parts:
+        return False
+    steps = [folder / step for step in (path, *path.parents) if step.parts]
+    return not (folder / path).is_dir() and not any(step.is_symlink() for step in steps)
 
 
 def _is_own(entry: Path, folder: Path) -> bool:
@@ -109,8 +104,3 @@ def _is_own(entry: Path, folder: Path) -> bool:
             path.relative_to(folder).as_posix() in own for path in held
         )
     return entry.name in own
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
-from paretosoc.platforms.deployment import ClockControl, ModeParameter, PowerMode, PowerModes
+from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import format_number
@@ -51,13 +51,12 @@ def power_modes(deployment: Deployment) -> PowerModes:
     Raises:
         ResultError: if the board has none.
     """
-    known = deployment.platform.deployment
-    if known is None or known.power_modes is None:
+    if deployment.board.power_modes is None:
         raise ResultError(
             f"nvpmodel cannot serve {deployment.platform.name}: the board has no power modes of "
             "NVIDIA's; --to json has the clocks for a tool of your own"
         )
-    return known.power_modes
+    return deployment.board.power_modes
 
 
 def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
@@ -151,8 +150,7 @@ def nvpmodel_section(
 def _mode_lines(deployment: Deployment, modes: PowerModes) -> list[str]:
     clocks = deployment.clocks_khz
     by_domain = {parameter.domain: parameter for parameter in modes.parameters}
-    known = deployment.platform.deployment
-    controls = {} if known is None else {control.domain: control for control in known.controls}
+    controls = {control.domain: control.online for control in deployment.board.controls}
     offline: set[str] = set()
     lines: list[str] = []
     for domain, khz in clocks.items():
@@ -161,29 +159,22 @@ def _mode_lines(deployment: Deployment, modes: PowerModes) -> list[str]:
                 f"nvpmodel cannot serve {deployment.platform.name}: it has no parameter for "
                 f"{domain!r}; use --to sysfs"
             )
-        cores = _cores(controls.get(domain))
+        files = map(_CORE.fullmatch, controls.get(domain, ()))
+        cores = [f"CORE_{match[1]}" for match in files if match]
         if khz is None and cores:
             # Clusters that are off are not named.
             offline.update(cores)
             continue
         slowest = deployment.platform.domain_by_name[domain].operating_points[0].frequency_khz
-        lines += _clock_lines(by_domain[domain], slowest if khz is None else khz)
+        parameter = by_domain[domain]
+        value = (slowest if khz is None else khz) * 1000 // parameter.hertz
+        limits = ("MIN_FREQ", "MAX_FREQ") if parameter.has_minimum else ("MAX_FREQ",)
+        lines += [f"{name} {limit} {value}" for name in parameter.names[0] for limit in limits]
     settings = [
         f"CPU_ONLINE {line.split()[1]} 0" if line.split()[1] in offline else line
         for line in modes.settings
     ]
     return settings + lines
-
-
-def _cores(control: ClockControl | None) -> list[str]:
-    paths = () if control is None else control.online
-    return [f"CORE_{match[1]}" for path in paths if (match := _CORE.fullmatch(path))]
-
-
-def _clock_lines(parameter: ModeParameter, khz: int) -> list[str]:
-    value = khz * 1000 // parameter.hertz
-    limits = ("MIN_FREQ", "MAX_FREQ") if parameter.has_minimum else ("MAX_FREQ",)
-    return [f"{name} {limit} {value}" for name in parameter.names[0] for limit in limits]
 
 
 def _change(value: int, base: int) -> str:

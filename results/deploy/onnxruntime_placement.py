@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
 
 from paretosoc.platforms.deployment import ExecutionProvider
@@ -23,28 +22,26 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
             one provider with different options, since a session has one instance of a provider.
     """
     check_one_format(deployment, "onnxruntime")
-    known = deployment.platform.deployment
-    named = {} if known is None else dict(known.onnxruntime)
+    named = dict(deployment.board.onnxruntime)
     used: dict[str, ExecutionProvider] = {}
-    for n, network in enumerate(deployment.problem.networks):
-        here: dict[str, str] = {}
-        for segment in deployment.segments(n):
-            unit = deployment.problem.units[segment.unit].unit_name
-            if unit not in named:
-                raise ResultError(
-                    f"onnxruntime cannot serve unit {unit!r} (network {network.name!r}): "
-                    f"{deployment.platform.name} names no execution provider for it "
-                    "(deployment.onnxruntime in its file); --to onnx has sub-models"
-                )
-            provider = named[unit]
-            other = here.setdefault(provider.name, unit)
-            if named[other] != provider:
-                raise ResultError(
-                    f"onnxruntime cannot serve units {other!r} and {unit!r} in one network "
-                    f"({network.name!r}): a session has one {provider.name}, and they need "
-                    "different options; --to onnx has sub-models, one session each"
-                )
-            used[unit] = provider
+    chosen: dict[tuple[int, str], str] = {}
+    for segment in deployment.all_segments:
+        unit, network = deployment.unit_name(segment), deployment.network_name(segment)
+        if unit not in named:
+            raise ResultError(
+                f"onnxruntime cannot serve unit {unit!r} (network {network!r}): "
+                f"{deployment.platform.name} names no execution provider for it "
+                "(deployment.onnxruntime in its file); --to onnx has sub-models"
+            )
+        provider = named[unit]
+        other = chosen.setdefault((segment.network, provider.name), unit)
+        if named[other] != provider:
+            raise ResultError(
+                f"onnxruntime cannot serve units {other!r} and {unit!r} in one network "
+                f"({network!r}): a session has one {provider.name}, and they need "
+                "different options; --to onnx has sub-models, one session each"
+            )
+        used[unit] = provider
     return used
 
 
@@ -71,8 +68,3 @@ def annotate(model: Any, unit_of: dict[str, str]) -> None:
     for node in model.graph.node:
         if node.name in unit_of:
             node.metadata_props.add(key=ANNOTATION, value=unit_of[node.name])
-
-
-def placement_script() -> str:
-    """Return ``run.py``. It reads all names from ``deployment.json``."""
-    return (files("paretosoc.results.deploy.scripts") / "run_placement.py").read_text("utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from paretosoc.results.deploy.deployment import Deployment, check_one_format
 from paretosoc.results.errors import ResultError
 
@@ -18,8 +16,8 @@ def check_openvino(deployment: Deployment) -> None:
         ResultError: if number formats are chosen, or a unit has none.
     """
     check_one_format(deployment, "openvino")
-    for unit in _units_used(deployment):
-        if unit not in _named(deployment):
+    for unit in deployment.units_used:
+        if unit not in dict(deployment.board.openvino):
             raise ResultError(
                 f"openvino cannot serve unit {unit!r}: {deployment.platform.name} names no device "
                 "for it (deployment.openvino in its file)"
@@ -34,8 +32,8 @@ def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
         ResultError: if number formats are chosen.
     """
     check_one_format(deployment, "openvino")
-    platform, named = deployment.platform, _named(deployment)
-    kinds = {name: platform.unit_by_name[name].kind for name in _units_used(deployment)}
+    platform, named = deployment.platform, dict(deployment.board.openvino)
+    kinds = {name: platform.unit_by_name[name].kind for name in deployment.units_used}
     used = {name: named.get(name, _DEVICES.get(kind, "NPU")) for name, kind in kinds.items()}
     chosen = ", ".join(f"{name} is {used[name]}" for name in used if name not in named)
     if not chosen:
@@ -45,20 +43,3 @@ def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
         "has such devices."
     )
     return used, [note]
-
-
-def _named(deployment: Deployment) -> dict[str, str]:
-    known = deployment.platform.deployment
-    return {} if known is None else dict(known.openvino)
-
-
-def _units_used(deployment: Deployment) -> list[str]:
-    problem = deployment.problem
-    networks = range(len(problem.networks))
-    segments = [segment for n in networks for segment in deployment.segments(n)]
-    return [*dict.fromkeys(problem.units[segment.unit].unit_name for segment in segments)]
-
-
-def affinity_script() -> str:
-    """Return ``run.py``. It reads all names from ``deployment.json``."""
-    return (files("paretosoc.results.deploy.scripts") / "run_affinities.py").read_text("utf-8")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-
 from paretosoc.platforms.deployment import ClockControl, ControlKind
 from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.errors import ResultError
 
 _FOLDED = 96
@@ -27,7 +25,7 @@ def sysfs_script(deployment: Deployment) -> str:
     ]
     settings = "\n".join(f"    {line}" for line in lines)
     return (
-        f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{_program()}\n"
+        f"#!/bin/sh\n# Clocks of {deployment.title}.\n#\n{script_text('set_clocks.sh')}\n"
         f'settings() {{\n{settings}\n}}\n\nmain "$@"\n'
     )
 
@@ -40,8 +38,7 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
         ResultError: if the platform does not say how one of its clocks is set.
     """
     platform = deployment.platform
-    known = platform.deployment
-    controls = {} if known is None else {control.domain: control for control in known.controls}
+    controls = {control.domain: control for control in deployment.board.controls}
     found = []
     for domain, khz in deployment.clocks_khz.items():
         if domain not in controls:
@@ -53,12 +50,6 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
             )
         found.append((controls[domain], khz))
     return found
-
-
-@cache
-def _program() -> str:
-    """Return the part of the script that is the same for all members."""
-    return (files("paretosoc.results.deploy.scripts") / "set_clocks.sh").read_text("utf-8")
 
 
 def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> list[str]:

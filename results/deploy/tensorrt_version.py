@@ -41,8 +41,8 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
     known = (entry for entry in served if entry[0] == version[0])
     first = next(known, _FIRST_DLA.get(version[0]))
     if first is not None and len(version) > 1 and version < first:
-        dla = _dla_used(deployment)
-        if dla is not None:
+        cores = deployment.cores
+        for dla in (unit for unit in deployment.units_used if cores.get(unit) is not None):
             raise ResultError(
                 f"--tensorrt {wanted}: builds for no DLA (unit {dla!r}); "
                 f"{'.'.join(map(str, first))} is the first {first[0]} that does"
@@ -62,18 +62,10 @@ def version_notes(deployment: Deployment, version: Version) -> list[str]:
 
 
 def _served(deployment: Deployment) -> tuple[Version, ...]:
-    known = deployment.platform.deployment
-    return () if known is None else tuple(_parsed(text) for text in known.tensorrt_versions)
+    return tuple(_parsed(text) for text in deployment.board.tensorrt_versions)
 
 
 def _parsed(text: str) -> Version:
     if not re.fullmatch(r"[1-9][0-9]?(\.[0-9]{1,3}){0,3}", text):
         raise ResultError(f"--tensorrt: must be a version such as 11 or 10.3, got {text!r}")
     return tuple(int(number) for number in text.split("."))
-
-
-def _dla_used(deployment: Deployment) -> str | None:
-    known = deployment.platform.deployment
-    cores = {} if known is None else dict(known.tensorrt)
-    names = [deployment.problem.units[u].unit_name for u in deployment.member.design.units.tolist()]
-    return next((name for name in names if cores.get(name) is not None), None)

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretosoc.results.deploy.deployment import Deployment, Segment
+from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.network_files import NetworkFiles, network_files
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import PartTensor
 
@@ -34,15 +33,16 @@ def check_triton(deployment: Deployment) -> None:
     Raises:
         ResultError: if another unit is used, or the layers are not known.
     """
-    for n, network in enumerate(deployment.problem.networks):
-        for segment in deployment.segments(n):
-            deployment.layers(segment)
-            unit = deployment.problem.units[segment.unit].unit_name
-            if unit not in _cores(deployment) and not _is_cpu(deployment, unit):
-                raise ResultError(
-                    f"triton cannot serve unit {unit!r} (network {network.name!r}): it is no CPU, "
-                    "and TensorRT does not build for it; --to onnx has sub-models"
-                )
+    for segment in deployment.all_segments:
+        deployment.layers(segment)
+        unit = deployment.unit_name(segment)
+        is_cpu = deployment.platform.unit_by_name[unit].kind == "cpu"
+        if not is_cpu and not has_engine(deployment, segment):
+            raise ResultError(
+                f"triton cannot serve unit {unit!r} (network "
+                f"{deployment.network_name(segment)!r}): it is no CPU, and TensorRT does not build "
+                "for it; --to onnx has sub-models"
+            )
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
@@ -59,7 +59,7 @@ def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
 
 def has_engine(deployment: Deployment, segment: Segment) -> bool:
     """Return whether a segment runs as an engine of TensorRT."""
-    return deployment.problem.units[segment.unit].unit_name in _cores(deployment)
+    return deployment.unit_name(segment) in deployment.cores
 
 
 def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
@@ -80,9 +80,12 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
         label = f"network {deployment.problem.networks[n].name!r}"
         names = [file.partition("/")[0] for file in model.files]
         for segment, part, name in zip(deployment.segments(n), model.parts, names, strict=True):
+            runs = (("backend", "onnxruntime"), ("default_model_filename", MODEL_FILE))
+            if has_engine(deployment, segment):
+                runs = (("platform", "tensorrt_plan"), ("default_model_filename", ENGINE_FILE))
             fields: Fields = [
                 ("name", name),
-                *_backend(deployment, segment),
+                *runs,
                 ("max_batch_size", 0),
                 *(("input", _tensor(tensor, label)) for tensor in part.inputs),
                 *(("output", _tensor(tensor, label)) for tensor in part.outputs),
@@ -96,24 +99,9 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
     return configs
 
 
-def _cores(deployment: Deployment) -> dict[str, int | None]:
-    known = deployment.platform.deployment
-    return {} if known is None else dict(known.tensorrt)
-
-
-def _is_cpu(deployment: Deployment, unit: str) -> bool:
-    return deployment.platform.unit_by_name[unit].kind == "cpu"
-
-
-def _backend(deployment: Deployment, segment: Segment) -> Fields:
-    if has_engine(deployment, segment):
-        return [("platform", "tensorrt_plan"), ("default_model_filename", ENGINE_FILE)]
-    return [("backend", "onnxruntime"), ("default_model_filename", MODEL_FILE)]
-
-
 def _instances(deployment: Deployment, segment: Segment) -> Fields:
-    unit = deployment.problem.units[segment.unit].unit_name
-    core = _cores(deployment).get(unit)
+    unit = deployment.unit_name(segment)
+    core = deployment.cores.get(unit)
     kind = "KIND_GPU" if has_engine(deployment, segment) else "KIND_CPU"
     fields: Fields = [("kind", _Word(kind)), ("count", 1)]
     if kind == "KIND_GPU":
@@ -158,10 +146,6 @@ def _tensor(tensor: PartTensor, label: str) -> Fields:
 
 
 def _ensemble(whole: str, names: Sequence[str], model: DeployedModel, label: str) -> Fields:
-    made = {tensor.name for part in model.parts for tensor in part.outputs}
-    read = {tensor.name for part in model.parts for tensor in part.inputs}
-    given = {t.name: t for part in model.parts for t in part.inputs if t.name not in made}
-    results = [t for part in model.parts for t in part.outputs if t.name not in read]
     steps: Fields = []
     for name, part in zip(names, model.parts, strict=True):
         step: Fields = [("model_name", name), ("model_version", _Word("-1"))]
@@ -172,8 +156,8 @@ def _ensemble(whole: str, names: Sequence[str], model: DeployedModel, label: str
         ("name", whole),
         ("platform", "ensemble"),
         ("max_batch_size", 0),
-        *(("input", _tensor(tensor, label)) for tensor in given.values()),
-        *(("output", _tensor(tensor, label)) for tensor in results),
+        *(("input", _tensor(tensor, label)) for tensor in model.inputs.values()),
+        *(("output", _tensor(tensor, label)) for tensor in model.outputs),
         ("ensemble_scheduling", steps),
     ]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paretosoc.dse.tools.deploy.formats import FORMATS, Format
-from paretosoc.dse.tools.deploy.job import Job, Options
-from paretosoc.dse.tools.deploy.targets import Target
-from paretosoc.dse.tools.deploy.texts import reason_against
+from paretosoc.dse.tools.deploy.formats import FORMATS, Target
+from paretosoc.dse.tools.deploy.job import Format, Job, Options
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, check_platform
@@ -57,16 +55,9 @@ def deploy(
             raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
-        written = chosen.write(Job(deployment, part, options))
-        notes.extend(written.notes)
+        facts = chosen.write(Job(deployment, part, options, notes))
         return lambda files: deployment_to_document(
-            deployment,
-            target=target.value,
-            files=files,
-            models=written.models,
-            modes=written.modes,
-            providers=written.providers,
-            devices=written.devices,
+            deployment, target=target.value, files=files, **facts
         )
 
     write_deployment(folder, fill, overwrite=overwrite)
@@ -82,16 +73,61 @@ def fastest_served(
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")
     deployments = [Deployment(front, index, platform, origins) for index in order]
-    reason = reason_against(deployments[0], FORMATS[target])
+    reason = _reason_against(deployments[0], FORMATS[target])
     if reason is None:
         return deployments[0], []
     for deployment in deployments[1:]:
-        if reason_against(deployment, FORMATS[target]) is None:
+        if _reason_against(deployment, FORMATS[target]) is None:
             note = (
                 f"This is the fastest that {target.value} can serve. Member {order[0]}: {reason}."
             )
             return deployment, [note]
     return deployments[0], []
+
+
+def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
+    """Return every format by its name on the command line, with the reason why it cannot serve the
+    member, or None if it can."""
+    return {target.value: _reason_against(deployment, form) for target, form in FORMATS.items()}
+
+
+def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
+    """Return, for each member of one front, the text of each format that is one text and can serve
+    the platform and its units, by its name on the command line.
+
+    Raises:
+        ResultError: if the platform is not that of the search.
+    """
+    if deployments:
+        check_platform(deployments[0])
+    found: list[dict[str, str]] = [{} for _ in deployments]
+    for target, form in FORMATS.items():
+        for entry, text in zip(found, _texts(form, deployments), strict=True):
+            if text is not None:
+                entry[target.value] = text
+    return found
+
+
+def _texts(form: Format, deployments: Sequence[Deployment]) -> Sequence[str | None]:
+    """Return the texts, all at once if the format can serve all members."""
+    if form.texts is None or not deployments:
+        return [None] * len(deployments)
+    try:
+        return form.texts(deployments)
+    except ResultError:
+        if len(deployments) == 1:
+            return [None]
+    return [_texts(form, [deployment])[0] for deployment in deployments]
+
+
+def _reason_against(deployment: Deployment, form: Format) -> str | None:
+    """Return the reason why a format cannot serve a member, or None if it can."""
+    try:
+        check_platform(deployment)
+        form.check(deployment)
+    except ResultError as error:
+        return str(error)
+    return None
 
 
 def _instead(deployment: Deployment, form: Format) -> str:
@@ -100,6 +136,6 @@ def _instead(deployment: Deployment, form: Format) -> str:
     members = deployment.front.members
     wanted = members[deployment.index].objectives[0]
     for index in sorted(range(len(members)), key=lambda i: abs(members[i].objectives[0] - wanted)):
-        if reason_against(replace(deployment, index=index), form) is None:
+        if _reason_against(replace(deployment, index=index), form) is None:
             return f"; --member {index} is the nearest that can be served"
     return "; nor can any other member be served" if len(members) > 1 else ""

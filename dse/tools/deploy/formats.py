@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
 
-from paretosoc.dse.tools.deploy.job import Job, Written
+from paretosoc.common.files import read_file
+from paretosoc.dse.tools.analysis.power_modes import mode_costs
+from paretosoc.dse.tools.deploy.job import Format, Job
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
-from paretosoc.dse.tools.deploy.targets import Target
-from paretosoc.dse.tools.deploy.write_clocks import nvpmodel_texts, write_nvpmodel, write_sysfs
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, check_platform
-from paretosoc.results.deploy.nvpmodel_section import power_modes
+from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
+from paretosoc.results.deploy.nvpmodel_section import (
+    mode_cost_words,
+    nearest_mode,
+    nvpmodel_section,
+    power_modes,
+)
 from paretosoc.results.deploy.onnxruntime_placement import (
     annotate,
-    placement_script,
     providers_document,
     unit_providers,
 )
-from paretosoc.results.deploy.openvino_affinities import (
-    affinity_script,
-    check_openvino,
-    unit_devices,
-)
+from paretosoc.results.deploy.openvino_affinities import check_openvino, unit_devices
+from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import sysfs_script
 from paretosoc.results.deploy.tensorrt_version import (
     STRONGLY_TYPED,
@@ -44,54 +47,83 @@ from paretosoc.results.deploy.trtexec_script import (
     segment_engines,
     trtexec_script,
 )
+from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import ModelPart
 
-TRTEXEC_FILE = "engines.sh"
-RUN_FILE = "run.py"
+TRTEXEC_FILE, RUN_FILE = "engines.sh", "run.py"
+MAX_CONF_BYTES = 1 << 20
+"""A board's own nvpmodel file has some ten kilobytes."""
+Facts = Mapping[str, Any]
+"""What ``deployment.json`` says of the files written."""
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format of ``dse deploy --to``."""
+class Target(Enum):
+    """Formats by their names on the command line."""
 
-    check: Callable[[Deployment], object]
-    """Raises ResultError where the format cannot serve the platform or a unit."""
-    write: Callable[[Job], Written]
-    """Writes the files of a deployment that was checked."""
-    takes: frozenset[str] = frozenset()
-    """Options of the command that it has a use for."""
-    texts: Callable[[Sequence[Deployment]], list[str]] | None = None
-    """The text for each member of one front, where the format is one text; raises as ``check``."""
-    elsewhere: bool = False
-    """Whether it is written, with a note, for a platform that ``check`` refuses, too: the files run
-    on other machines."""
+    NVPMODEL = "nvpmodel"
+    SYSFS = "sysfs"
+    TRTEXEC = "trtexec"
+    DEEPSTREAM = "deepstream"
+    TRITON = "triton"
+    ONNX = "onnx"
+    ONNXRUNTIME = "onnxruntime"
+    OPENVINO = "openvino"
+    JSON = "json"
 
 
-def _layers_known(deployment: Deployment) -> object:
+def _write_nvpmodel(job: Job) -> Facts:
+    deployment, conf, modes = job.deployment, job.options.conf, power_modes(job.deployment)
+    if conf is not None:
+        try:
+            text = read_file(conf, ResultError, MAX_CONF_BYTES).decode("utf-8")
+        except UnicodeDecodeError:
+            raise ResultError(f"{conf}: must be UTF-8 text") from None
+        modes = power_modes_of(parse_nvpmodel_conf(text, str(conf)), modes, str(conf))
+    (costs,) = mode_costs([deployment], modes)
+    text = nvpmodel_section(deployment, modes, costs, from_file=conf is not None)
+    job.write_text("nvpmodel.conf", text)
+    nearest = nearest_mode(costs)
+    job.notes.append(
+        "The mapping runs in none of the board's own modes."
+        if nearest is None
+        else f"Nearest of the board's own modes: {mode_cost_words(deployment, nearest)}."
+    )
+    return {"modes": costs}
+
+
+def _nvpmodel_texts(deployments: Sequence[Deployment]) -> list[str]:
+    modes = power_modes(deployments[0])
+    return [
+        nvpmodel_section(deployment, modes, costs, from_file=False)
+        for deployment, costs in zip(deployments, mode_costs(deployments, modes), strict=True)
+    ]
+
+
+def _write_sysfs(job: Job) -> Facts:
+    job.write_text("set_clocks.sh", sysfs_script(job.deployment), executable=True)
+    return {}
+
+
+def _check_layers(deployment: Deployment) -> object:
     return deployment.layers(deployment.segments(0)[0])
 
 
 def _check_onnxruntime(deployment: Deployment) -> object:
-    return unit_providers(deployment), _layers_known(deployment)
+    return unit_providers(deployment), _check_layers(deployment)
 
 
 def _check_openvino(deployment: Deployment) -> object:
     check_openvino(deployment)
-    return _layers_known(deployment)
+    return _check_layers(deployment)
 
 
-def _write_onnx(job: Job) -> Written:
-    models, notes = write_segments(job)
-    return Written(tuple(notes), tuple(models))
-
-
-def _write_trtexec(job: Job) -> Written:
+def _write_trtexec(job: Job) -> Facts:
     version = tensorrt_version(job.deployment, job.options.tensorrt)
-    script = trtexec_script(job.deployment, version)
-    job.write_text(TRTEXEC_FILE, script, executable=True)
+    job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment, version), executable=True)
     types, notes = _types(job, version)
-    models, more = write_segments(job, entire=True, types=types)
-    return Written((*more, *notes), tuple(models))
+    models = write_segments(job, entire=True, types=types)
+    job.notes.extend(notes)
+    return {"models": models}
 
 
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
@@ -106,72 +138,64 @@ def _types(job: Job, version: Version) -> tuple[str, list[str]]:
     return types, notes
 
 
-def _write_deepstream(job: Job) -> Written:
-    written = _write_trtexec(job)
-    assert written.models is not None, "trtexec has models"
-    for name, text in deepstream_configs(job.deployment, written.models).items():
+def _write_deepstream(job: Job) -> Facts:
+    facts = _write_trtexec(job)
+    for name, text in deepstream_configs(job.deployment, facts["models"]).items():
         job.write_text(name, text)
-    return written
+    return facts
 
 
-def _write_triton(job: Job) -> Written:
+def _write_triton(job: Job) -> Facts:
     deployment, files = job.deployment, repository_files(job.deployment)
-    has_engines = any(
-        has_engine(deployment, segment)
-        for n in range(len(files))
-        for segment in deployment.segments(n)
-    )
     types, notes = "fp32", list[str]()
-    if has_engines:
+    if any(has_engine(deployment, segment) for segment in deployment.all_segments):
         version = tensorrt_version(deployment, job.options.tensorrt)
         script = segment_engines(deployment, version, files)
         job.write_text(TRTEXEC_FILE, script, executable=True)
         types, notes = _types(job, version)
-    models, more = write_segments(job, types=types, filled=True, files=files)
+    models = write_segments(job, types=types, filled=True, files=files)
     for name, text in triton_configs(deployment, models).items():
         job.write_text(name, text)
         (job.folder / name).parent.joinpath(VERSION).mkdir(exist_ok=True)
-    return Written((*more, *notes), tuple(models))
+    job.notes.extend(notes)
+    return {"models": models}
 
 
-def _write_onnxruntime(job: Job) -> Written:
+def _write_onnxruntime(job: Job) -> Facts:
     def change(part: ModelPart, units: dict[str, str]) -> int:
         annotate(part.model, units)
         return give_random_weights(part.model, part.weights, SEED, "onnxruntime")
 
-    job.write_text(RUN_FILE, placement_script())
-    models, notes = write_entire(job, change)
+    job.write_text(RUN_FILE, script_text("run_placement.py"))
+    models = write_entire(job, change)
     used = unit_providers(job.deployment)
     for name in dict.fromkeys(provider.name for provider in used.values()):
         units = [unit for unit, provider in used.items() if provider.name == name]
         if len(units) > 1:
-            notes.append(
+            job.notes.append(
                 f"{', '.join(units)} are all {name}: ONNX Runtime does not tell them apart."
             )
-    return Written(tuple(notes), tuple(models), providers=providers_document(job.deployment))
+    return {"models": models, "providers": providers_document(job.deployment)}
 
 
-def _write_openvino(job: Job) -> Written:
+def _write_openvino(job: Job) -> Facts:
     def change(part: ModelPart, units: dict[str, str]) -> int:
         return give_random_weights(part.model, part.weights, SEED, "openvino")
 
-    job.write_text(RUN_FILE, affinity_script())
-    devices, note = unit_devices(job.deployment)
-    models, notes = write_entire(job, change)
-    return Written((*notes, *note), tuple(models), devices=devices)
-
-
-def _write_json(job: Job) -> Written:
-    return Written()
+    job.write_text(RUN_FILE, script_text("run_affinities.py"))
+    devices, notes = unit_devices(job.deployment)
+    models = write_entire(job, change)
+    job.notes.extend(notes)
+    return {"models": models, "devices": devices}
 
 
 _MODELS = frozenset({"--model", "--no-check"})
 
 FORMATS = {
-    Target.NVPMODEL: Format(power_modes, write_nvpmodel, frozenset({"--conf"}), nvpmodel_texts),
+    Target.NVPMODEL: Format(power_modes, _write_nvpmodel, frozenset({"--conf"}), _nvpmodel_texts),
     Target.SYSFS: Format(
         sysfs_script,
-        write_sysfs,
+        _write_sysfs,
         frozenset({"--check"}),
         texts=lambda members: [sysfs_script(each) for each in members],
     ),
@@ -179,13 +203,12 @@ FORMATS = {
         check_trtexec,
         _write_trtexec,
         _MODELS | {"--tensorrt"},
-        lambda members: [trtexec_script(each) for each in members],
+        texts=lambda members: [trtexec_script(each) for each in members],
     ),
     Target.DEEPSTREAM: Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
     Target.TRITON: Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
-    Target.ONNX: Format(_layers_known, _write_onnx, _MODELS),
+    Target.ONNX: Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
     Target.ONNXRUNTIME: Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
     Target.OPENVINO: Format(_check_openvino, _write_openvino, _MODELS, elsewhere=True),
-    Target.JSON: Format(check_platform, _write_json),
+    Target.JSON: Format(check_platform, lambda job: {}),
 }
-"""By name on the command line."""

@@ -1,16 +1,14 @@
-"""Files that a format has written, with its notes."""
+"""A deployment that is being written, and the interface of its formats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from paretosoc.common.files import file_in
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.errors import ResultError
 
 
@@ -35,6 +33,8 @@ class Job:
     deployment: Deployment
     folder: Path
     options: Options
+    notes: list[str] = field(default_factory=list)
+    """For the user, a line each."""
 
     def path_of(self, name: str) -> Path:
         """Return the path of a file below the folder, and make the folders that it needs.
@@ -47,7 +47,7 @@ class Job:
         return path
 
     def write_text(self, name: str, text: str, *, executable: bool = False) -> None:
-        """Writes a file below the folder."""
+        """Write a file below the folder."""
         path = self.path_of(name)
         path.write_text(text, "utf-8")
         if executable:
@@ -55,16 +55,19 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Written:
-    """Files that a format has written, with its notes."""
+class Format:
+    """A format of ``dse deploy --to``."""
 
-    notes: tuple[str, ...] = ()
-    """For the user, a line each."""
-    models: tuple[DeployedModel, ...] | None = None
-    """Of each network."""
-    modes: tuple[ModeCost, ...] | None = None
-    """What the board's own power modes cost."""
-    providers: Mapping[str, Any] | None = None
-    """Execution provider of each unit."""
-    devices: Mapping[str, Any] | None = None
-    """OpenVINO's device of each unit."""
+    check: Callable[[Deployment], object]
+    """Raises ResultError if the format cannot serve the platform or a unit."""
+    write: Callable[[Job], Mapping[str, Any]]
+    """Writes the files of a deployment that was checked, and returns what ``deployment.json`` says
+    of them: ``models``, ``modes``, ``providers``, ``devices``
+    (:func:`results.deploy.deployment_document.deployment_to_document`)."""
+    takes: frozenset[str] = frozenset()
+    """Options of the command that it has a use for."""
+    texts: Callable[[Sequence[Deployment]], list[str]] | None = None
+    """The text for each member of one front, if the format is one text; raises as ``check``."""
+    elsewhere: bool = False
+    """Write it, with a note, for a platform that ``check`` refuses, too: the files run on other
+    machines."""

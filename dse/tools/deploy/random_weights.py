@@ -68,8 +68,6 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
 
     Graphs without weights compute them by ``ConstantOfShape``. These nodes become initializers.
 
-    Graphs without weights compute them by ``ConstantOfShape``. These nodes become initializers.
-
     Args:
         model: ``onnx.ModelProto``, changed in place.
         absent: weights that the model takes as inputs.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ step of FP16's ten bits, and of 127 equal steps."""
 _FLOAT, _HALF = 1, 10
 _SAMPLES = 4
 """Random inputs for a calibration."""
-_QDQ_OPSET = 13
+QDQ_OPSET = 13
 """From it on Q/DQ nodes have a scale for each channel."""
 _WARNINGS, _ERRORS_ONLY = 2, 3
 """Severities of ONNX Runtime's log: its own, and ours."""
@@ -152,25 +153,37 @@ def to_int8(parts: Sequence[WrittenPart], label: str) -> None:
 
 def _quantise(path: Path, samples: Sequence[Values], label: str) -> None:
     from onnx import load, save, version_converter
-    from onnxruntime import set_default_logger_severity
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
-    # Advice on preprocessing, and a line for each weight that becomes an integer: neither has a
-    # place on our stderr.
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    set_default_logger_severity(_ERRORS_ONLY)
-    try:
+    with quantising(label):
         model = load(str(path))
-        if next(entry.version for entry in model.opset_import if not entry.domain) < _QDQ_OPSET:
-            save(version_converter.convert_version(model, _QDQ_OPSET), str(path))
+        if next(entry.version for entry in model.opset_import if not entry.domain) < QDQ_OPSET:
+            save(version_converter.convert_version(model, QDQ_OPSET), str(path))
         quantize_static(
             str(path), str(path), CalibrationReader(samples), quant_format=QuantFormat.QDQ,
             per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
             extra_options={"ActivationSymmetric": True, "WeightSymmetric": True},
         )  # fmt: skip
+
+
+@contextmanager
+def quantising(label: str) -> Iterator[None]:
+    """Convert errors of ONNX and ONNX Runtime, which share no base class but Exception.
+
+    Their advice on preprocessing, and a line for each weight that becomes an integer, are
+    suppressed: neither has a place on our stderr.
+
+    Raises:
+        ResultError: on any of these errors. ``label`` starts the message.
+    """
+    from onnxruntime import set_default_logger_severity
+
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    set_default_logger_severity(_ERRORS_ONLY)
+    try:
+        yield
     except Exception as error:
-        # Errors of ONNX and ONNX Runtime share no base class but Exception.
         raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {reason_of(error)}") from None
     finally:
         logging.disable(level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,13 +23,11 @@ from paretosoc.dse.tools.deploy.strong_types import (
     to_half,
     to_int8,
 )
-from paretosoc.results.deploy.deployment import Deployment, Segment
+from paretosoc.results.deploy.deployment import NetworkFiles, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.network_files import NetworkFiles, network_files
 from paretosoc.sdf.catalogue.catalogue import ModelFile
 from paretosoc.sdf.onnx.parts import ModelPart, cut_model, save_part
 
-Notes = list[str]
 SEED = 0
 """Of weights that a model lacks."""
 
@@ -41,7 +39,7 @@ def write_segments(
     types: str = "fp32",
     filled: bool = False,
     files: Sequence[NetworkFiles] | None = None,
-) -> tuple[list[DeployedModel], Notes]:
+) -> list[DeployedModel]:
     """Write a model for each segment.
 
     Args:
@@ -55,40 +53,38 @@ def write_segments(
         ResultError, GraphError: if a model cannot be found, is another one, or differs when cut.
     """
     deployed: list[DeployedModel] = []
-    notes: Notes = []
-    for n, model, segments in _models(job.deployment, job):
-        names = network_files(job.deployment)[n] if files is None else files[n]
-        layers = [job.deployment.layers(segment) for segment in segments]
+    for network, names in zip(_networks(job), files or network_files(job.deployment), strict=True):
+        layers = [job.deployment.layers(s) for s in job.deployment.segments(network.number)]
         if entire and len(layers) > 1:
             everything = [[name for part in layers for name in part]]
-            _cast(job, n, _save(job, n, model, everything, [names.whole], types, filled=filled))
-        saved = _save(job, n, model, layers, names.segments, types, filled=filled)
+            _cast(network, _save(network, everything, [names.whole], types, filled=filled))
+        saved = _save(network, layers, names.segments, types, filled=filled)
         what = f"{len(layers)} {'part' if len(layers) == 1 else 'parts'}"
         if saved.types != "fp32":
             what += ", before they were cast"
-        compared = _compared(job, n, model, saved.parts, what, notes)
-        cast = _cast(job, n, saved)
+        compared = _compared(network, saved.parts, what)
+        cast = _cast(network, saved)
         equality = None
         if compared is not None:
             equality, values = compared
             if saved.types != "fp32":
                 sized = list(zip(cast, map(len, layers), strict=True))
-                equality = _formats_compared(job, n, sized, saved.types, equality, values, notes)
+                equality = _formats_compared(network, sized, saved.types, equality, values)
             if equality.random_weights:
-                notes.append(
-                    f"{_name(job, n)}: the model holds no trained values for "
-                    f"{equality.random_weights} weights; the files serve timing only. For results, "
-                    "explore an .onnx file with its weights."
+                network.note(
+                    f": the model holds no trained values for {equality.random_weights} weights; "
+                    "the files serve timing only. For results, explore an .onnx file with its "
+                    "weights."
                 )
         document = None if equality is None else asdict(equality)
         parts = tuple(written.part for written in cast)
         deployed.append(DeployedModel(names.segments, parts, document))
-    return deployed, notes
+    return deployed
 
 
 def write_entire(
     job: Job, change: Callable[[ModelPart, dict[str, str]], int]
-) -> tuple[list[DeployedModel], Notes]:
+) -> list[DeployedModel]:
     """Write every network in one piece.
 
     Args:
@@ -100,47 +96,53 @@ def write_entire(
         ResultError, GraphError: if a model cannot be found, is another one, or differs.
     """
     deployed: list[DeployedModel] = []
-    notes: Notes = []
-    for n, model, segments in _models(job.deployment, job):
-        file = network_files(job.deployment)[n].whole
+    for network, files in zip(_networks(job), network_files(job.deployment), strict=True):
         units = {
-            name: job.deployment.problem.units[segment.unit].unit_name
-            for segment in segments
+            name: job.deployment.unit_name(segment)
+            for segment in job.deployment.segments(network.number)
             for name in job.deployment.layers(segment)
         }
-        (part,) = _cut(job.deployment, n, model, [list(units)])
+        (part,) = network.cut([list(units)])
         made_up = change(part, units)
-        save_part(part, job.folder / file, model.folder)
-        written = [WrittenPart(part, job.folder / file)]
-        compared = _compared(job, n, model, written, "the model", notes)
-        equality = None if compared is None else asdict(compared[0])
+        path = job.folder / files.whole
+        save_part(part, path, network.model.folder)
+        compared = _compared(network, [WrittenPart(part, path)], "the model")
         if made_up:
-            notes.append(
-                f"{_name(job, n)}: {made_up} weights have no trained values and got random ones."
-            )
-        deployed.append(DeployedModel((), (), equality, file))
-    return deployed, notes
+            network.note(f": {made_up} weights have no trained values and got random ones.")
+        equality = None if compared is None else asdict(compared[0])
+        deployed.append(DeployedModel((), (), equality, files.whole))
+    return deployed
 
 
-def _models(deployment: Deployment, job: Job) -> list[tuple[int, ModelFile, tuple[Segment, ...]]]:
-    networks = deployment.problem.networks
-    check_models(job.options.models, [network.name for network in networks])
-    found = []
-    for n in range(len(networks)):
-        segments = deployment.segments(n)
-        deployment.layers(segments[0])
-        assert deployment.origins is not None, "the layers are known"
-        origins = deployment.origins.networks[n]
-        found.append((n, searched_model(origins, job.options.models), segments))
-    return found
+@dataclass(frozen=True)
+class _Network:
+    """A network whose models are written."""
+
+    job: Job
+    number: int
+    name: str
+    model: ModelFile
+    dimensions: dict[str, int]
+
+    def cut(self, layers: Sequence[Sequence[str]]) -> Sequence[ModelPart]:
+        model = self.model
+        return cut_model(
+            model.data, model.folder, layers, dimensions=self.dimensions, label=model.label
+        )
+
+    def note(self, text: str) -> None:
+        self.job.notes.append(self.name + text)
 
 
-def _cut(
-    deployment: Deployment, n: int, model: ModelFile, layers: Sequence[Sequence[str]]
-) -> Sequence[ModelPart]:
-    assert deployment.origins is not None, "the layers are known"
-    dimensions = dict(deployment.origins.networks[n].source.dimensions)
-    return cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
+def _networks(job: Job) -> Iterator[_Network]:
+    """Yield the networks of a job, each with its model."""
+    given, origins = job.options.models, job.deployment.known_origins
+    check_models(given, [network.name for network in job.deployment.problem.networks])
+    found = [(known, searched_model(known, given)) for known in origins.networks]
+    for n, (network, (known, model)) in enumerate(
+        zip(job.deployment.problem.networks, found, strict=True)
+    ):
+        yield _Network(job, n, network.name, model, dict(known.source.dimensions))
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,6 @@ class _Saved:
     """Parts of a network as they were cut, with their remaining work."""
 
     parts: Sequence[WrittenPart]
-    folder: Path | None
-    """Where the model keeps data in other files."""
     types: str
     """Number format to cast to; ``fp32``: none."""
     data_files: Sequence[Path]
@@ -157,95 +157,79 @@ class _Saved:
 
 
 def _save(
-    job: Job,
-    n: int,
-    model: ModelFile,
+    network: _Network,
     layers: Sequence[Sequence[str]],
     files: Sequence[str],
     types: str,
     *,
     filled: bool,
 ) -> _Saved:
-    """Cuts a network and writes its parts, with the types that they had."""
-    cut = _cut(job.deployment, n, model, layers)
+    """Cut a network and write its parts, with the types that they had."""
+    cut = network.cut(layers)
     if types == "int8" and any(has_scales(part) for part in cut):
         types = "fp32"
     if filled or types == "int8":
         for part in cut:
-            give_random_weights(part.model, part.weights, SEED, _name(job, n))
+            give_random_weights(part.model, part.weights, SEED, network.name)
+    parts = [WrittenPart(p, network.job.path_of(f)) for p, f in zip(cut, files, strict=True)]
     data_files: list[Path] = []
-    for part, file in zip(cut, files, strict=True):
-        data_files += save_part(part, job.path_of(file), model.folder)[1:]
-    parts = [WrittenPart(p, job.folder / f) for p, f in zip(cut, files, strict=True)]
-    return _Saved(parts, model.folder, types, data_files)
+    for written in parts:
+        data_files += save_part(written.part, written.path, network.model.folder)[1:]
+    return _Saved(parts, types, data_files)
 
 
-def _cast(job: Job, n: int, saved: _Saved) -> Sequence[WrittenPart]:
+def _cast(network: _Network, saved: _Saved) -> Sequence[WrittenPart]:
     """Cast parts that were written, in place."""
-    name, parts = _name(job, n), saved.parts
+    parts, folder = saved.parts, network.model.folder
     if saved.types == "fp32":
         return parts
     if saved.types == "int8":
-        to_int8(parts, name)
+        to_int8(parts, network.name)
     else:
         kept = kept_types([written.part for written in parts])
         parts = [
-            replace(written, part=to_half(written.part, saved.folder, kept, name))
+            replace(written, part=to_half(written.part, folder, kept, network.name))
             for written in parts
         ]
         for written in parts:
-            save_part(written.part, written.path, saved.folder)
+            save_part(written.part, written.path, folder)
     for path in saved.data_files:
         path.unlink()
     return parts
 
 
 def _compared(
-    job: Job,
-    n: int,
-    model: ModelFile,
-    parts: Sequence[WrittenPart],
-    what: str,
-    notes: Notes,
+    network: _Network, parts: Sequence[WrittenPart], what: str
 ) -> tuple[Equality, Values] | None:
-    count = f"{_name(job, n)}: {what}"
-    if not job.options.check:
-        notes.append(f"{count}, not compared with the uncut model.")
+    if not network.job.options.check:
+        network.note(f": {what}, not compared with the uncut model.")
         return None
-    found, values = check_equality(model.data, model.folder, parts, label=_name(job, n))
-    notes.append(
-        f"{count}, {found.tensors} of their tensors compared with the uncut model on "
-        f"random input by {found.runtime}: "
-        + (
-            "equal to the last bit."
-            if found.largest_difference == 0
-            else f"largest difference {found.largest_difference:g}."
-        )
+    model = network.model
+    found, values = check_equality(model.data, model.folder, parts, label=network.name)
+    difference = found.largest_difference
+    network.note(
+        f": {what}, {found.tensors} of their tensors compared with the uncut model on random input "
+        f"by {found.runtime}: "
+        + (f"largest difference {difference:g}." if difference else "equal to the last bit.")
     )
     return found, values
 
 
 def _formats_compared(
-    job: Job,
-    n: int,
+    network: _Network,
     parts: Sequence[tuple[WrittenPart, int]],
     types: str,
     equality: Equality,
     values: Values,
-    notes: Notes,
 ) -> Equality:
     """Compare cast parts with those in FP32, unless weights are random: a network that was not
     trained may amplify the rounding of a number format."""
-    name, rounding = _name(job, n), None if equality.random_weights else ROUNDING[types]
-    share = check_formats(parts, values, rounding, name)
-    notes.append(
-        f"{name}: random weights: formats are not compared; every part in {types.upper()} runs."
+    rounding = None if equality.random_weights else ROUNDING[types]
+    share = check_formats(parts, values, rounding, network.name)
+    network.note(
+        f": random weights: formats are not compared; every part in {types.upper()} runs."
         if share is None
-        else f"{name}: every part in {types.upper()} compared with the same part in FP32 on the "
+        else f": every part in {types.upper()} compared with the same part in FP32 on the "
         f"same inputs: largest difference {100 * share:.2g} % of a tensor's largest value."
     )
     return replace(equality, format_difference=share)
-
-
-def _name(job: Job, n: int) -> str:
-    return job.deployment.problem.networks[n].name

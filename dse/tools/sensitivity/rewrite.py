@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import io
-import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
-from paretosoc.common.text import reason_of
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.tools.deploy.strong_types import CalibrationReader
+from paretosoc.dse.tools.deploy.strong_types import CalibrationReader, quantising
 from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.dse.tools.sensitivity.trained_model import TrainedModel
-from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 
 INT8, FP16 = "int8", "fp16"
@@ -53,7 +50,7 @@ class Rewriter:
         from onnxruntime.quantization.quant_utils import load_model_with_shape_infer
 
         self._label = network.name
-        with _runtime_errors(self._label), temporary_folder() as folder:
+        with quantising(self._label), temporary_folder() as folder:
             path = folder / "model.onnx"
             save_model(network.model, str(path))
             self._model = load_model_with_shape_infer(path)
@@ -88,7 +85,7 @@ class Rewriter:
         model = type(self._model)()
         model.CopyFrom(self._model)
         if quantised:
-            with _runtime_errors(self._label):
+            with quantising(self._label):
                 model = self._quantised(model, quantised)
         if halved:
             _round_inputs(model, halved, self._types)
@@ -165,17 +162,3 @@ def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int])
     copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
     del model.graph.node[:]
     model.graph.node.extend(copies)
-
-
-@contextmanager
-def _runtime_errors(label: str) -> Iterator[None]:
-    """Convert errors of ONNX and ONNX Runtime, which share no base class but Exception. Warnings
-    are advice on preprocessing and are suppressed."""
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        yield
-    except Exception as error:
-        raise ResultError(f"{label}: ONNX Runtime cannot quantise it: {reason_of(error)}") from None
-    finally:
-        logging.disable(level)

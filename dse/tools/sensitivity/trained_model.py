@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from paretosoc.dse.tools.deploy.random_weights import take_fillings
+from paretosoc.dse.tools.deploy.strong_types import QDQ_OPSET
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_errors
 from paretosoc.sdf.onnx.parts import PartTensor, cut_model
-
-_QDQ_OPSET = 13
-"""From it on Q/DQ nodes have a scale for each channel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +59,8 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
                 f"{file.label}: a model with trained weights is required, this one has none"
             )
         version = next(entry.version for entry in model.opset_import if not entry.domain)
-        if version < _QDQ_OPSET:
-            model = version_converter.convert_version(model, _QDQ_OPSET)
+        if version < QDQ_OPSET:
+            model = version_converter.convert_version(model, QDQ_OPSET)
     return TrainedModel(
         file.name, model, layers, part.inputs, tuple(tensor.name for tensor in part.outputs)
     )

@@ -26,7 +26,9 @@ def deployment(platform="jetson-agx-xavier", **clocks_khz):
     chip = load_platform(platform)
 
     made = Deployment(front=None, index=0, platform=chip, origins=None)
-    return mock.Mock(wraps=made, platform=chip, title="test", clocks_khz=clocks_khz)
+    return mock.Mock(
+        wraps=made, platform=chip, board=made.board, title="test", clocks_khz=clocks_khz
+    )
 
 
 class Board:

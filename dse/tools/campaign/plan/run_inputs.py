@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun
+from paretosoc.common.files import file_sha256
+from paretosoc.dse.tools.campaign.plan.plan import Plan
 from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
 from paretosoc.results.io.canonical_json import content_sha256
 
@@ -67,14 +67,14 @@ def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
     Raises:
         WorkloadError, PlatformError, OSError: on a file that cannot be read.
     """
-    contents = _Contents()
+    contents_of = _contents_reader()
     inputs: list[RunInputs] = []
     hashes: list[str] = []
     followed = {run.after for run in plan.runs} - {None}
     for position, run in enumerate(plan.runs):
         entry = RunInputs(
             settings=run.settings,
-            contents=contents.of(run),
+            contents=contents_of(run.settings),
             program=program,
             keep=plan.keep,
             starts_from=None if run.after is None else hashes[run.after],
@@ -84,60 +84,36 @@ def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
     return inputs
 
 
-class _Contents:
-    """Hashes of files and platforms, each made once."""
+def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
+    """Return a function from settings to the hashes of their files and of the platform, each made
+    once."""
+    from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
+    from paretosoc.platforms.io.platform_file import load_platform
+    from paretosoc.sdf.catalogue.catalogue import catalogue
 
-    def __init__(self) -> None:
-        self._file: Callable[[str], str] = cache(file_sha256)
-        self._platform: Callable[[str], str] = cache(_platform_sha256)
-        self._networks: Callable[[Sequence[str]], tuple[tuple[str, str], ...]] = cache(
-            self._files_of_networks
-        )
+    known = {entry.name for entry in catalogue()}
+    digest: Callable[[str], str] = cache(file_sha256)
+    platform_digest = cache(lambda name: load_platform(name).sha256)
 
-    def of(self, run: PlannedRun) -> tuple[tuple[str, str], ...]:
-        settings = run.settings
-        contents = [
-            *self._networks(settings.networks),
-            ("platform", self._platform(settings.platform)),
-        ]
-        for what, path in (("profile", settings.profile), ("losses", settings.losses)):
-            if path is not None:
-                contents.append((what, self._file(path)))
-        return tuple(contents)
-
-    def _files_of_networks(self, networks: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    @cache
+    def of_networks(networks: Sequence[str]) -> list[tuple[str, str]]:
         """Return the files of networks only. Names of the catalogue come with the program, whose
         sources count anyway."""
-        from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
-        from paretosoc.sdf.catalogue.catalogue import catalogue
-
         contents = []
         if len(networks) == 1 and is_workload_file(networks[0]):
-            contents.append(("workload", self._file(networks[0])))
-        known = {entry.name for entry in catalogue()}
+            contents.append(("workload", digest(networks[0])))
         sources = dict.fromkeys(network.source for network in workload_from(networks).networks)
-        contents += [
-            (f"network {_base(source)}", self._file(source))
-            for source in sources
-            if source not in known
-        ]
-        return tuple(contents)
+        return contents + [(f"network {_base(s)}", digest(s)) for s in sources if s not in known]
 
+    def contents_of(settings: RunSettings) -> tuple[tuple[str, str], ...]:
+        files = (("profile", settings.profile), ("losses", settings.losses))
+        return (
+            *of_networks(settings.networks),
+            ("platform", platform_digest(settings.platform)),
+            *((what, digest(path)) for what, path in files if path is not None),
+        )
 
-def file_sha256(path: str) -> str:
-    """Return the SHA-256 of a file's bytes.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _platform_sha256(name: str) -> str:
-    from paretosoc.platforms.io.platform_file import load_platform
-
-    return load_platform(name).sha256
+    return contents_of
 
 
 def _base(text: str) -> str:

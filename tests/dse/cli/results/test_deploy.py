@@ -11,11 +11,10 @@ import pytest
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
-from paretosoc.dse.tools.deploy.deploy import fastest_served
+from paretosoc.dse.tools.deploy.deploy import deployment_texts, fastest_served, fitting_targets
+from paretosoc.dse.tools.deploy.formats import Target
 from paretosoc.dse.tools.deploy.job import Options
-from paretosoc.dse.tools.deploy.targets import Target
-from paretosoc.dse.tools.deploy.texts import deployment_texts, fitting_targets
-from paretosoc.results.deploy.network_files import network_files
+from paretosoc.results.deploy.deployment import network_files
 from paretosoc.results.deploy.nvpmodel_section import nvpmodel_section, power_modes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results, write_results
@@ -108,7 +107,29 @@ def test_tx2_without_denver_cores(tmp_path):
     assert "offline denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert "CPU_ONLINE CORE_1 0" in texts["nvpmodel"]
     assert "CPU_DENVER " not in texts["nvpmodel"].partition("POWER_MODEL")[2]
-    assert "--onnx=squeezenet.onnx" in texts["trtexec"]
+    assert engine_lines(texts["trtexec"]) == {"--onnx": ["squeezenet.onnx"], "--loadEngine": 1}
+
+
+def engine_lines(script):
+    """The models that engines are built of, and the number of runs."""
+    words = [word.partition("=") for line in script.splitlines() for word in line.split()]
+    models = [value for name, _, value in words if name == "--onnx"]
+    return {"--onnx": models, "--loadEngine": sum(name == "--loadEngine" for name, _, _ in words)}
+
+
+def test_no_engine_is_built_twice(pair_folder):
+    """One engine of the whole, and one of each segment only if there are several."""
+    members = range(len(read_results(pair_folder).members))
+    deployments = [deployment_of(pair_folder, index) for index in members]
+    texts = deployment_texts(deployments)
+    for deployment, text in zip(deployments, texts, strict=True):
+        expected = [
+            file
+            for network in network_files(deployment)
+            for file in dict.fromkeys((network.whole, *network.segments))
+        ]
+        lines = {"--onnx": expected, "--loadEngine": len(expected)}
+        assert engine_lines(text["trtexec"]) == lines
 
 
 @pytest.mark.parametrize(
