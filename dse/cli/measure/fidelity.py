@@ -17,7 +17,7 @@ from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.find_models import parse_models
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
 from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document, summary_of
 from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,8 +25,9 @@ from paretosoc.dse.cli.shared.options import (
 )
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.find_models import parse_models
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
+from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.measure.release_runs import run_releases
 from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
 from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from paretosoc.results.io.canonical_json import Json
     from paretosoc.results.problem.problem import DesignPoint, Problem
 
+Opened = AbstractContextManager[HostMachine]
 DispatchRule = Annotated[
     Dispatch,
     typer.Option(
@@ -100,18 +102,19 @@ def run(
     front = read_results(folder)
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
+    if problem.has_rates and swap:
+        raise WorkloadError("--swap: is for frames, which networks with rates do not have")
+    origins, models = read_costs(folder, problem), parse_models(model)
+    machine = host_machine(problem, origins, models=models, seed=seed)
     if problem.has_rates:
-        if swap:
-            raise WorkloadError("--swap: is for frames, which networks with rates do not have")
         if seconds is not None:
             frames = math.ceil(seconds * PS_PER_S / (problem.execution.period_ps or 1))
-        return _releases(folder, front, index, frames, dispatch, model, seed, as_json)
+        return _releases(machine, front, index, frames, dispatch, as_json)
     if seconds is not None:
-        return _stream(folder, front, index, seconds, swap, model, seed, as_json)
+        return _stream(machine, front, index, seconds, swap, as_json)
     runs = DesignRuns(problem, design, dispatch=dispatch)
-    origins, models = read_costs(folder, problem), parse_models(model)
-    with host_machine(problem, origins, models=models, seed=seed) as machine:
-        runs.run(machine, frames)
+    with machine as here:
+        runs.run(here, frames)
     predicted, ran = predict(problem, design), runs.result()
     if as_json:
         print(json.dumps(_document(problem, design, index, predicted, ran), indent=2))
@@ -121,19 +124,11 @@ def run(
 
 
 def _releases(
-    folder: Path,
-    front: Front,
-    index: int,
-    periods: int,
-    dispatch: Dispatch,
-    model: list[str] | None,
-    seed: int,
-    as_json: bool,
+    machine: Opened, front: Front, index: int, periods: int, dispatch: Dispatch, as_json: bool
 ) -> int:
     problem, design = front.problem, front.members[index].design
-    origins, models = read_costs(folder, problem), parse_models(model)
-    with host_machine(problem, origins, models=models, seed=seed) as machine:
-        predicted, ran = run_releases(machine, problem, design, periods, dispatch=dispatch)
+    with machine as here:
+        predicted, ran = run_releases(here, problem, design, periods, dispatch=dispatch)
     if as_json:
         document = {
             "member": index,
@@ -171,26 +166,15 @@ def _releases(
 
 
 def _stream(
-    folder: Path,
-    front: Front,
-    index: int,
-    seconds: float,
-    swap: bool,
-    model: list[str] | None,
-    seed: int,
-    as_json: bool,
+    machine: Opened, front: Front, index: int, seconds: float, swap: bool, as_json: bool
 ) -> int:
-    problem, models = front.problem, parse_models(model)
+    problem = front.problem
     fixed = schedule_of(problem, front.members[index].design, 0)
     networks = list(range(len(problem.networks)))
     workloads = [networks, *([n] for n in networks if len(networks) > 1)]
-    origins = read_costs(folder, problem)
-    with (
-        host_machine(problem, origins, models=models, seed=seed) as machine,
-        ImprovingSchedules(problem, workloads, CHANGE_S) as improving,
-    ):
+    with machine as here, ImprovingSchedules(problem, workloads, CHANGE_S) as improving:
         current = improving.current if swap else lambda: fixed
-        found, _ = stream_for(machine, problem, current, seconds)
+        found, _ = stream_for(here, problem, current, seconds)
     if as_json:
         print(json.dumps(asdict(found) | {"changes": max(0, improving.changes)}, indent=2))
     else:

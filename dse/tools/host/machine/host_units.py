@@ -1,21 +1,23 @@
-"""Units of this machine: CPU cores, or groups of cores, that processes are pinned to."""
+"""This machine: its cores, or groups of them, that processes are pinned to, and the energy counters
+of its processor (RAPL)."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.results.errors import ResultError
 
+POWERCAP = Path("/sys/class/powercap")
 _NAME = re.compile(r"cpu([0-9]{1,4}(?:\.[0-9]{1,4})*)")
 
 
 @dataclass(frozen=True)
 class HostUnit:
-    """Return the cores that this process may use."""
+    """Cores that run one group at a time."""
 
     cores: tuple[int, ...]
 
@@ -96,9 +98,42 @@ def describe_host() -> Host:
         mhz = float(fields.get("cpu MHz", "1000"))
     except ValueError:
         mhz = 1000.0
-    counters = Path("/sys/class/powercap").glob("*rapl*/energy_uj")
     return Host(
         processor=fields.get("model name", "unknown processor"),
         mhz=round(min(max(mhz, 1.0), 100_000.0), 3),
-        energy_readable=any(os.access(path, os.R_OK) for path in counters),
+        energy_readable=bool(read_counters()),
     )
+
+
+def read_counters(root: Path = POWERCAP) -> dict[Path, int]:
+    """Return microjoules by counter: packages only, since their parts are in them."""
+    found = {}
+    for folder in sorted(root.glob("*rapl:[0-9]*")):
+        if folder.name.count(":") == 1 and (value := _number(folder / "energy_uj")) is not None:
+            found[folder] = value
+    return found
+
+
+def joules_since(before: Mapping[Path, int], root: Path = POWERCAP) -> float | None:
+    """Return the energy since counters were read, or None if there are none or one has gone.
+
+    A counter that has wrapped around once is counted on.
+    """
+    after = read_counters(root)
+    if not before or set(after) != set(before):
+        return None
+    total = 0
+    for folder, value in after.items():
+        used = value - before[folder]
+        if used < 0:
+            used += _number(folder / "max_energy_range_uj") or 0
+        total += used
+    return total / 1e6
+
+
+def _number(path: Path) -> int | None:
+    try:
+        text = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return int(text) if text.isdigit() else None

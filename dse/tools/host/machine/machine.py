@@ -9,14 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, ExecutionPlan
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
     FrameShare,
@@ -32,7 +31,6 @@ from paretosoc.dse.tools.host.machine.tensor_memory import TensorMemory, fill_in
 from paretosoc.dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
 from paretosoc.dse.tools.host.machine.unit_process import (
     READY,
-    Execute,
     Follow,
     Load,
     Request,
@@ -66,30 +64,17 @@ class Execution:
     streams: Mapping[int, StreamLog]
     """By unit that streamed beside; its instants are counted from the start, too."""
 
-
-class Machine(Protocol):
-    """Interface of a machine for measurements."""
-
-    def execute(
-        self,
-        plan: ExecutionPlan,
-        *,
-        dispatch: Dispatch = Dispatch.PLANNED,
-        beside: Mapping[int, float | None] | None = None,
-    ) -> Execution:
-        """Execute a plan. Units in ``beside`` stream meanwhile, at most so many GB/s."""
-        ...
-
-    def stream(self, rates: Mapping[int, float | None], seconds: float) -> Mapping[int, StreamLog]:
-        """Let units stream beside each other for a while."""
-        ...
+    def lost_ns(self, plan: ExecutionPlan) -> IntArray:
+        """Return the time that the units' cores did other things, and all of it: [2], ns."""
+        last = [max(order, key=lambda i: int(self.end_ns[i])) for order in plan.order if order]
+        return np.array([self.lost_end_ns[last].sum(), self.end_ns[last].sum()])
 
 
 def check_instances(count: int) -> None:
-    """Accepts so many group executions of a plan.
+    """Check that a plan does not have too many group executions.
 
     Raises:
-        ResultError: if they are too many.
+        ResultError: if it has.
     """
     if count > MAX_INSTANCES:
         raise ResultError(f"at most {MAX_INSTANCES} group executions at once, got {count}")
@@ -168,7 +153,7 @@ class HostMachine:
         requests: dict[int, Request] = {u: Stream(gbps) for u, gbps in others.items()}
         for u in busy:
             instances = tuple((i, plan.instances[i]) for i in plan.order[u])
-            requests[u] = Execute(UnitPart(instances, dispatch, plan.in_flight))
+            requests[u] = UnitPart(instances, dispatch, plan.in_flight)
         self._clear(count)
         self._start(requests)
         due_ns = max((i.arrival_ns or 0 for i in plan.instances), default=0)

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paretosoc.dse.tools.deploy.find_models import check_models, searched_model
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, numpy_type
 from paretosoc.results.costs.cost_origins import CostOrigins, NetworkOrigins
+from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.catalogue.catalogue import ModelFile
-from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, cut_model, save_part
-
-
-@dataclass(frozen=True)
-class TensorPlace:
-    """A tensor that enters or leaves a group. Names are unique within a network."""
-
-    name: str
-    shape: tuple[int, ...]
-    data_type: int
-    """Of ONNX (TensorProto.DataType)."""
+from paretosoc.sdf.onnx.parts import PartTensor, cut_model, save_part
 
 
 @dataclass(frozen=True)
 class SubModel:
-    """A group as a model of its own."""
+    """A group as a model of its own, all of its tensors with a shape and a type of numpy."""
 
     network: int
     path: Path
-    inputs: tuple[TensorPlace, ...]
-    outputs: tuple[TensorPlace, ...]
+    inputs: tuple[PartTensor, ...]
+    outputs: tuple[PartTensor, ...]
 
 
 @dataclass(frozen=True)
@@ -67,23 +58,18 @@ def write_sub_models(
         ResultError: if the models cannot be found, are others than those explored, or hand over
             a tensor whose size depends on the data.
     """
-    if origins is None:
-        raise ResultError(
-            "costs.json: is missing, and only it says which layers are in a group; "
-            "'dse explore' writes it"
-        )
-    files = dict(models or {})
+    known, files = require_origins(origins), dict(models or {})
     check_models(files, [network.name for network in problem.networks])
     groups: list[SubModel] = []
     random: list[int] = []
     made: dict[tuple[object, ...], tuple[list[SubModel], int]] = {}
-    for n, network in enumerate(origins.networks):
+    for n, network in enumerate(known.networks):
         layers = tuple(group.layers for group in network.groups)
         key = (network.source, files.get(network.name), layers)
         if key not in made:
             made[key] = _written(network, searched_model(network, files), folder / str(n), seed)
         parts, count = made[key]
-        groups += [SubModel(n, part.path, part.inputs, part.outputs) for part in parts]
+        groups += [replace(part, network=n) for part in parts]
         random.append(count)
     return SubModels(tuple(groups), tuple(random), seed)
 
@@ -91,6 +77,8 @@ def write_sub_models(
 def _written(
     network: NetworkOrigins, model: ModelFile, folder: Path, seed: int
 ) -> tuple[list[SubModel], int]:
+    from onnx import checker
+
     layers = [group.layers for group in network.groups]
     dimensions = dict(network.source.dimensions)
     parts = cut_model(model.data, model.folder, layers, dimensions=dimensions, label=model.label)
@@ -98,30 +86,17 @@ def _written(
     models, count = [], 0
     for k, part in enumerate(parts):
         label = f"network {network.name!r}, group {network.groups[k].name!r}"
-        inputs, outputs = (
-            tuple(_place(tensor, label) for tensor in tensors)
-            for tensors in (part.inputs, part.outputs)
-        )
+        for tensor in (*part.inputs, *part.outputs):
+            if tensor.shape is None:
+                raise ResultError(
+                    f"{label}: the size of tensor {tensor.name!r} depends on the data; it cannot "
+                    "be handed over in a buffer made before"
+                )
+            numpy_type(tensor, label)
         count += give_random_weights(part.model, part.weights, seed, label)
-        _save(part, folder / f"{k}.onnx", model.folder)
-        models.append(SubModel(0, folder / f"{k}.onnx", inputs, outputs))
+        path = folder / f"{k}.onnx"
+        if part.model.ByteSize() >= checker.MAXIMUM_PROTOBUF:
+            raise ResultError(f"{path.name}: a group of more than 2 GB of weights cannot be run")
+        save_part(part, path, model.folder)
+        models.append(SubModel(0, path, part.inputs, part.outputs))
     return models, count
-
-
-def _save(part: ModelPart, path: Path, folder: Path | None) -> None:
-    import onnx
-
-    if part.model.ByteSize() < onnx.checker.MAXIMUM_PROTOBUF:
-        save_part(part, path, folder)
-        return
-    raise ResultError(f"{path.name}: a group of more than 2 GB of weights cannot be run")
-
-
-def _place(tensor: PartTensor, label: str) -> TensorPlace:
-    if tensor.shape is None:
-        raise ResultError(
-            f"{label}: the size of tensor {tensor.name!r} depends on the data; it cannot be handed "
-            "over in a buffer made before"
-        )
-    numpy_type(tensor, label)
-    return TensorPlace(tensor.name, tuple(tensor.shape), tensor.data_type)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
-from paretosoc.dse.tools.host.machine.sub_models import SubModel, SubModels, TensorPlace
+from paretosoc.dse.tools.host.machine.sub_models import SubModel, SubModels
 from paretosoc.sdf.onnx.parts import PartTensor
 
 _ALIGNMENT = 4096
@@ -26,17 +26,16 @@ class TensorMemory:
     """Place of each tensor, bytes from the start."""
 
     offsets: Mapping[Key, int]
-    places: Mapping[Key, TensorPlace]
+    places: Mapping[Key, PartTensor]
     size: int
     slots: int
 
     def view(self, buffer: Any, key: Key) -> NDArray[Any]:
         """Return the tensor in the memory ``buffer``."""
-        place = self.places[key]
-        dtype = tensor_type(place)
-        count = int(np.prod(place.shape, dtype=np.int64))
+        shape, dtype = self.places[key].shape or (), _type(self.places[key])
+        count = int(np.prod(shape, dtype=np.int64))
         flat = np.frombuffer(buffer, dtype=dtype, count=count, offset=self.offsets[key])
-        return flat.reshape(place.shape)
+        return flat.reshape(shape)
 
     def input_key(self, model: SubModel, slot: int, tensor: str) -> Key:
         """Return the key of one of a group's inputs."""
@@ -46,7 +45,7 @@ class TensorMemory:
 
 def lay_out(groups: Sequence[SubModel], slots: int) -> TensorMemory:
     """Return a place for every tensor, for each of ``slots`` frames in flight."""
-    places: dict[Key, TensorPlace] = {}
+    places: dict[Key, PartTensor] = {}
     for model in groups:
         for slot in range(slots):
             places |= {(model.network, slot, place.name): place for place in model.outputs}
@@ -57,8 +56,8 @@ def lay_out(groups: Sequence[SubModel], slots: int) -> TensorMemory:
     offsets, size = {}, 0
     for key, place in places.items():
         offsets[key] = size
-        count = int(np.prod(place.shape, dtype=np.int64)) * np.dtype(tensor_type(place)).itemsize
-        size += -(-max(count, 1) // _ALIGNMENT) * _ALIGNMENT
+        count = int(np.prod(place.shape or (), dtype=np.int64))
+        size += -(-max(count * np.dtype(_type(place)).itemsize, 1) // _ALIGNMENT) * _ALIGNMENT
     return TensorMemory(offsets, places, max(size, _ALIGNMENT), slots)
 
 
@@ -66,10 +65,8 @@ def fill_inputs(memory: TensorMemory, buffer: Any, models: SubModels) -> None:
     """Fill the inputs of the networks with random values."""
     for key, place in memory.places.items():
         if key[1] == INPUT_SLOT:
-            tensor = PartTensor(place.name, place.shape, place.data_type)
-            memory.view(buffer, key)[...] = random_input(models.seed, tensor, tensor_type(place))
+            memory.view(buffer, key)[...] = random_input(models.seed, place, _type(place))
 
 
-def tensor_type(place: TensorPlace) -> Any:
-    """Return the numpy type of a tensor's elements."""
-    return numpy_type(PartTensor(place.name, place.shape, place.data_type), "memory")
+def _type(tensor: PartTensor) -> Any:
+    return numpy_type(tensor, "memory")

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.execution_plan import Instance
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, Instance
 
 GO, STOP, FIRST, WIDTH = 0, 1, 2, 4
 """Places on the board: the instant of the start, whether to give up, the first instance's entries;

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -41,13 +42,6 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Execute:
-    """Execute a part of a plan."""
-
-    part: UnitPart
-
-
-@dataclass(frozen=True)
 class Stream:
     """Read memory until the board says stop. With ``gbps`` None, read as fast as possible."""
 
@@ -69,7 +63,7 @@ class Follow:
 
 
 READY = "ready"
-Request = Load | Execute | Stream | Follow
+Request = Load | UnitPart | Stream | Follow
 
 
 def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
@@ -119,27 +113,16 @@ class _Process:
             while not (board[GO] or board[STOP]):
                 pass
             return stream(self._buffer, request.gbps, lambda: bool(board[STOP]), now)
-        run = self._run
         ready()
-        if isinstance(request, Follow):
-            shares = run_shares(
-                request.unit,
-                request.ledger,
-                self._board,
-                receive,
-                lambda group, slot: run[group][slot](),
-                now,
-            )
-            for _ in shares:
-                check_board(self._board)
+
+        def run(group: int, slot: int) -> None:
+            self._run[group][slot]()
+
+        if isinstance(request, UnitPart):
+            run_unit(request, self._board, run, now, time.thread_time_ns)
             return None
-        run_unit(
-            request.part,
-            self._board,
-            lambda group, slot: run[group][slot](),
-            now,
-            time.thread_time_ns,
-        )
+        for _ in run_shares(request.unit, request.ledger, self._board, receive, run, now):
+            check_board(self._board)
         return None
 
     def _load(self, request: Load) -> None:
@@ -150,7 +133,6 @@ class _Process:
         options.intra_op_num_threads = len(self._unit.cores)
         options.inter_op_num_threads = 1
         options.log_severity_level = 4
-        sessions: dict[str, Any] = {}
         for model in request.models.groups:
             path = str(model.path)
             try:
@@ -161,7 +143,6 @@ class _Process:
             except Exception as error:
                 # ONNX Runtime's errors share no base class but Exception.
                 raise ResultError(f"ONNX Runtime cannot run it: {reason_of(error)}") from None
-            sessions[path] = session
             self._run.append(
                 [
                     self._bound(session, request.memory, model, slot)
@@ -174,22 +155,14 @@ class _Process:
     ) -> Callable[[], None]:
         assert self._tensors is not None, "the memory is there"
         binding = session.io_binding()
-        for place in model.inputs:
-            key = memory.input_key(model, slot, place.name)
+        bound = [
+            (binding.bind_input, t.name, memory.input_key(model, slot, t.name))
+            for t in model.inputs
+        ] + [(binding.bind_output, t.name, (model.network, slot, t.name)) for t in model.outputs]
+        for bind, name, key in bound:
             view = memory.view(self._tensors.buf, key)
-            binding.bind_input(
-                place.name, "cpu", 0, view.dtype.type, list(view.shape), view.ctypes.data
-            )
-        for place in model.outputs:
-            view = memory.view(self._tensors.buf, (model.network, slot, place.name))
-            binding.bind_output(
-                place.name, "cpu", 0, view.dtype.type, list(view.shape), view.ctypes.data
-            )
-
-        def run() -> None:
-            session.run_with_iobinding(binding)
-
-        return run
+            bind(name, "cpu", 0, view.dtype.type, list(view.shape), view.ctypes.data)
+        return partial(session.run_with_iobinding, binding)
 
     def close(self) -> None:
         """Lets the sub-models and the shared memory go."""

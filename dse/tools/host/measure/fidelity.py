@@ -8,8 +8,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.machine import Machine
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
+from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelityPoint, Prediction
 from paretosoc.dse.tools.host.measure.memory_rates import together_gbps
 from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
@@ -33,7 +33,7 @@ def sample_rows(front: Front, samples: int, seed: int) -> IntArray:
 
 
 def measure_fidelity(
-    machine: Machine,
+    machine: HostMachine,
     front: Front,
     *,
     samples: int,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ _SPARE = 1.001
 """A measured time is rounded in its file."""
 FEWEST_SAMPLES = 8
 MIN_DEMAND_GBPS = 1e-3
+_PROBED = (
+    "bytes by the estimate over this time",
+    "by what it leaves to a process that reads memory",
+)
+"""Origin of a demand, without and with a probe."""
 Entry = dict[str, Any]
 
 
@@ -74,15 +80,24 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
     def sourced(text: str, status: str = "measured") -> dict[str, str]:
         return {"source": text[:4000], "status": status}
 
-    clock = {
-        "may_be_off": False,
-        "voltage": {"unknown": True, **sourced("The system does not tell.", "assumed")},
-    }
+    def domain(name: str, mhz: float, text: str) -> Entry:
+        return {
+            "name": name,
+            "parked_mhz": mhz,
+            "ladder": {"frequencies_mhz": [mhz], **sourced(text, "assumed")},
+            "may_be_off": False,
+            "voltage": {"unknown": True, **sourced("The system does not tell.", "assumed")},
+        }
+
     zero = {"idle": {"mw": [0]}, "busy": {"mw": [0]}, **sourced(SOURCE_NO_POWER, "assumed")}
     energy = (
         " The processor's energy counters could be read here; they are not used."
         if host.energy_readable
         else ""
+    )
+    peak_text = (
+        "Two vector units of eight lanes per core, assumed, or what the fastest group does, if "
+        f"that is more; the efficiency is that of the networks measured. {figures.source}"
     )
     return {
         "name": PLATFORM,
@@ -90,26 +105,10 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
         "default_precision": PRECISION,
         "domains": [
             *(
-                {
-                    "name": unit.name,
-                    "parked_mhz": host.mhz,
-                    "ladder": {
-                        "frequencies_mhz": [host.mhz],
-                        **sourced("As the system tells it; it is not controlled.", "assumed"),
-                    },
-                    **clock,
-                }
+                domain(unit.name, host.mhz, "As the system tells it; it is not controlled.")
                 for unit in units
             ),
-            {
-                "name": "memory",
-                "parked_mhz": MEMORY_MHZ,
-                "ladder": {
-                    "frequencies_mhz": [MEMORY_MHZ],
-                    **sourced("A name: with it, bytes per cycle are GB/s.", "assumed"),
-                },
-                **clock,
-            },
+            domain("memory", MEMORY_MHZ, "A name: with it, bytes per cycle are GB/s."),
         ],
         "units": [
             {
@@ -123,12 +122,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                         "bytes_per_element": 4,
                         "macs_per_cycle": figures.macs_per_cycle,
                         "efficiency": {"default": figures.efficiency},
-                        **sourced(
-                            "Two vector units of eight lanes per core, assumed, or what the "
-                            "fastest group does, if that is more; the efficiency is that of the "
-                            f"networks measured. {figures.source}",
-                            "derived",
-                        ),
+                        **sourced(peak_text, "derived"),
                     }
                 ],
                 "bandwidth": {"share": figures.share, **sourced(figures.source)},
@@ -136,10 +130,7 @@ def platform_document(host: Host, units: Sequence[HostUnit], figures: HostFigure
                     "overlap": 3,
                     **sourced("The clocks have one point: nothing rests on it.", "assumed"),
                 },
-                "fixed": {
-                    "us_per_layer": 0,
-                    **sourced("In the groups' times already.", "assumed"),
-                },
+                "fixed": {"us_per_layer": 0, **sourced("In the groups' times already.", "assumed")},
                 "power": [{"domain": unit.name, **zero}],
                 "contention": figures.contention,
                 "support": {
@@ -222,10 +213,7 @@ def demands_of(measured: Measured, bytes_moved: Sequence[int]) -> tuple[tuple[fl
     time."""
     return tuple(
         tuple(
-            max(
-                MIN_DEMAND_GBPS,
-                moved / spread.median_ns if probed is None else probed,
-            )
+            max(MIN_DEMAND_GBPS, moved / spread.median_ns if probed is None else probed)
             for moved, spread, probed in zip(bytes_moved, spreads, row, strict=True)
         )
         for spreads, row in zip(measured.alone, measured.demand_gbps, strict=True)
@@ -282,7 +270,7 @@ def profile_document(
     source: str,
 ) -> Document:
     """Return the profile: times, demands and hand-overs of all groups."""
-    document: Document | None = None
+    documents: list[Document] = []
     clocks = tuple(
         (domain.name, domain.operating_points[-1].frequency_khz) for domain in platform.domains
     )
@@ -310,7 +298,7 @@ def profile_document(
                     },
                     "notes": {
                         name: f"median of {spread.samples}, middle half {spread.spread:.1%}; "
-                        + _origin_of_demand(measured, u, g)
+                        f"demand: {_PROBED[measured.demand_gbps[u][g] is not None]}"
                         for u, (name, spread) in enumerate(spreads.items())
                     },
                 },
@@ -325,12 +313,5 @@ def profile_document(
             for (g, u, v), item in sorted(measured.handovers.items())
             if g in entry.groups
         ]
-        document = made if document is None else merged(document, made)
-    assert document is not None, "there is a network"
-    return document
-
-
-def _origin_of_demand(measured: Measured, unit: int, group: int) -> str:
-    if measured.demand_gbps[unit][group] is None:
-        return "demand: bytes by the estimate over this time"
-    return "demand: by what it leaves to a process that reads memory"
+        documents.append(made)
+    return reduce(merged, documents)

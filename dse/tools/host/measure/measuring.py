@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
-from paretosoc.dse.tools.host.machine.machine import Execution, Machine
-from paretosoc.dse.tools.host.measure.demand_probe import (
+from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine
+from paretosoc.dse.tools.host.measure.execution_times import Spread, occupation, spread_of
+from paretosoc.dse.tools.host.measure.memory_rates import (
+    STREAM_S,
     Calibration,
     chunk_rate,
     make_calibration,
     rate_beside,
+    together_gbps,
 )
-from paretosoc.dse.tools.host.measure.execution_times import Spread, occupation, spread_of
-from paretosoc.dse.tools.host.measure.memory_rates import STREAM_S, together_gbps
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 WARM_UP = 2
@@ -64,7 +65,7 @@ class Measured:
 
 
 def measure(
-    machine: Machine, problem: Problem, *, frames: int, say: Say = lambda text: None
+    machine: HostMachine, problem: Problem, *, frames: int, say: Say = lambda text: None
 ) -> Measured:
     """Measure every group on every unit.
 
@@ -110,7 +111,7 @@ def measure(
     )
 
 
-def _calibration(machine: Machine, stream_gbps: Sequence[float]) -> Calibration:
+def _calibration(machine: HostMachine, stream_gbps: Sequence[float]) -> Calibration:
     """Calibrate the probe: unit 0 reads, unit 1 is the probe. Only the demand itself is needed, so
     the reader's rate is the one that it was given, not the rate that the probe leaves it."""
     samples = []
@@ -126,7 +127,7 @@ def _calibration(machine: Machine, stream_gbps: Sequence[float]) -> Calibration:
 class _Bench:
     """Executes plans, and keeps count of the time that cores did other things."""
 
-    def __init__(self, machine: Machine, problem: Problem, frames: int) -> None:
+    def __init__(self, machine: HostMachine, problem: Problem, frames: int) -> None:
         self.machine = machine
         # One network after the other: nothing runs beside anything else.
         networks = tuple(
@@ -135,12 +136,11 @@ class _Bench:
         )
         self.problem = replace(problem, networks=networks)
         self.frames = frames
-        self._lost = 0
-        self._time = 0
+        self._lost_ns = np.zeros(2, dtype=np.int64)
 
     @property
     def lost_share(self) -> float:
-        return self._lost / max(self._time, 1)
+        return float(self._lost_ns[0] / max(self._lost_ns[1], 1))
 
     def alone(self, unit: int, beside: dict[int, float | None] | None = None) -> list[Spread]:
         """Return [groups]: all on one unit."""
@@ -211,15 +211,10 @@ class _Bench:
     def _probed(self, plan: ExecutionPlan, execution: Execution, probe: int) -> list[float | None]:
         begin, end = execution.start_ns, execution.end_ns
         groups = np.array([instance.group for instance in plan.instances])
-        pluralize = np.array([instance.frame > WARM_UP for instance in plan.instances])
-        return [
-            rate_beside(
-                execution.streams[probe],
-                begin[pluralize & (groups == g)],
-                end[pluralize & (groups == g)],
-            )
-            for g in range(self.problem.group_count)
-        ]
+        warm = np.array([instance.frame > WARM_UP for instance in plan.instances])
+        which = [warm & (groups == g) for g in range(self.problem.group_count)]
+        log = execution.streams[probe]
+        return [rate_beside(log, begin[those], end[those]) for those in which]
 
     def _execute(
         self, mapping: Sequence[int], beside: dict[int, float | None] | None = None
@@ -231,10 +226,7 @@ class _Bench:
         design = DesignPoint(np.array(mapping, dtype=np.int64), points)
         plan = make_execution_plan(self.problem, design, frames=self.frames + WARM_UP, in_flight=1)
         execution = self.machine.execute(plan, beside=beside)
-        for order in filter(None, plan.order):
-            last = max(order, key=lambda i: int(execution.end_ns[i]))
-            self._lost += int(execution.lost_end_ns[last])
-            self._time += int(execution.end_ns[last])
+        self._lost_ns += execution.lost_ns(plan)
         return plan, execution
 
     def _spreads(self, plan: ExecutionPlan, execution: Execution) -> list[Spread]:

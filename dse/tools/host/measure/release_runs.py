@@ -8,10 +8,13 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS, PS_PER_NS
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
-from paretosoc.dse.tools.host.machine.machine import Execution, Machine, check_instances
-from paretosoc.dse.tools.host.machine.release_plan import make_release_plan, predicted_releases
+from paretosoc.dse.tools.host.machine.execution_plan import (
+    Dispatch,
+    ExecutionPlan,
+    make_release_plan,
+    predicted_releases,
+)
+from paretosoc.dse.tools.host.machine.machine import HostMachine, check_instances
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 WARM_UP = 2
@@ -44,7 +47,7 @@ class ReleaseTimes:
 
 
 def run_releases(
-    machine: Machine, problem: Problem, design: DesignPoint, periods: int, *, dispatch: Dispatch
+    machine: HostMachine, problem: Problem, design: DesignPoint, periods: int, *, dispatch: Dispatch
 ) -> tuple[ReleaseTimes, ReleaseTimes]:
     """Run this many periods after ``WARM_UP`` others. Returns predicted and measured times.
 
@@ -64,7 +67,7 @@ def run_releases(
     measured = release_times(
         problem, plan, execution.start_ns.astype(float), execution.end_ns.astype(float)
     )
-    lost, time = _lost(plan, execution)
+    lost, time = execution.lost_ns(plan).tolist()
     return (
         release_times(problem, plan, starts, ends),
         ReleaseTimes(measured.responses, measured.group_ms, periods, lost / max(time, 1)),
@@ -107,13 +110,3 @@ def release_times(
 
 def _ms(ns: float) -> float:
     return ns * PS_PER_NS / PS_PER_MS
-
-
-def _lost(plan: ExecutionPlan, execution: Execution) -> tuple[int, int]:
-    """Time that the cores did other things, and all of it, ns."""
-    lost = time = 0
-    for mine in filter(None, plan.order):
-        last = max(mine, key=lambda i: int(execution.end_ns[i]))
-        lost += int(execution.lost_end_ns[last])
-        time += int(execution.end_ns[last])
-    return lost, time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -11,10 +11,13 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
+from paretosoc.dse.tools.host.machine.execution_plan import (
+    Dispatch,
+    ExecutionPlan,
+    make_execution_plan,
+)
 from paretosoc.dse.tools.host.machine.host_units import unit_named
-from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine, Machine
+from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.measure.execution_times import (
     FrameTimes,
@@ -116,9 +119,9 @@ class DesignRuns:
         self._frames: list[FrameTimes] = []
         self._pipelines: list[FrameTimes] = []
         self._groups: list[FloatArray] = []
-        self._lost = self._time = 0
+        self._lost_ns = np.zeros(2, dtype=np.int64)
 
-    def run(self, machine: Machine, frames: int) -> None:
+    def run(self, machine: HostMachine, frames: int) -> None:
         """Runs ``frames`` frames one at a time, and as many as a pipeline."""
         networks = len(self._problem.networks)
         plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
@@ -144,9 +147,9 @@ class DesignRuns:
             makespan=spread_of(span[kept].astype(np.float64)),
             latency_ns=tuple(np.median(latency[kept], axis=0).tolist()),
             group_ns=tuple(np.median(np.concatenate(self._groups)[kept], axis=0).tolist()),
-            period=_median_of(periods),
+            period=sorted(periods, key=lambda item: item.median_ns)[(len(periods) - 1) // 2],
             frames=len(span),
-            lost_share=self._lost / max(self._time, 1),
+            lost_share=float(self._lost_ns[0] / max(self._lost_ns[1], 1)),
         )
 
     def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:
@@ -160,22 +163,14 @@ class DesignRuns:
         return taken
 
     def _execute(
-        self, machine: Machine, frames: int, *, in_flight: int
+        self, machine: HostMachine, frames: int, *, in_flight: int
     ) -> tuple[ExecutionPlan, Execution]:
         plan = make_execution_plan(self._problem, self._design, frames=frames, in_flight=in_flight)
         execution = machine.execute(plan, dispatch=self._dispatch)
-        for mine in filter(None, plan.order):
-            last = max(mine, key=lambda i: int(execution.end_ns[i]))
-            self._lost += int(execution.lost_end_ns[last])
-            self._time += int(execution.end_ns[last])
+        self._lost_ns += execution.lost_ns(plan)
         return plan, execution
 
 
 def _window(in_flight: int) -> int:
     """Return the window of whole batches, since frames in flight end in batches."""
     return in_flight * -(-PIPELINE_WINDOW // in_flight)
-
-
-def _median_of(periods: Sequence[Spread]) -> Spread:
-    ordered = sorted(periods, key=lambda item: item.median_ns)
-    return ordered[(len(ordered) - 1) // 2]

@@ -11,13 +11,13 @@ from itertools import pairwise
 import numpy as np
 
 from paretosoc.dse.certificate.improve import Published, improve
-from paretosoc.dse.tools.host.machine.energy import joules_since, read_counters
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
     Schedule,
     ledger_of,
     schedule_of,
 )
+from paretosoc.dse.tools.host.machine.host_units import joules_since, read_counters
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.fitness.simulate import simulate
 from paretosoc.results.problem.problem import DesignPoint, Problem

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
-from paretosoc.dse.tools.host.machine.energy import joules_since, read_counters
 from paretosoc.dse.tools.host.machine.frame_stream import (
     WAIT,
     ledger_of,
@@ -23,7 +22,13 @@ from paretosoc.dse.tools.host.machine.frame_stream import (
     run_shares,
     schedule_of,
 )
-from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores
+from paretosoc.dse.tools.host.machine.host_units import (
+    Host,
+    HostUnit,
+    free_cores,
+    joules_since,
+    read_counters,
+)
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.machine.unit_loop import FIRST

@@ -13,8 +13,7 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
-from paretosoc.dse.tools.host.machine.execution_plan import Instance, make_execution_plan
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, Instance, make_execution_plan
 from paretosoc.dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
 from paretosoc.dse.tools.host.machine.machine import Execution
 from paretosoc.dse.tools.host.machine.unit_loop import (

@@ -13,9 +13,8 @@ from benchmarks.problems.random_problem import (
     with_rates,
     with_waiting_releases,
 )
-from paretosoc.dse.tools.host.machine.dispatch import Dispatch
+from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_release_plan
 from paretosoc.dse.tools.host.machine.machine import Execution
-from paretosoc.dse.tools.host.machine.release_plan import make_release_plan
 from paretosoc.dse.tools.host.machine.unit_loop import (
     GO,
     UnitPart,
