@@ -13,7 +13,7 @@ from benchmarks.validation.protocols import held_out_of
 from benchmarks.validation.scores import Comparison, joined
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.calibration.dvfs import DEFAULT_NOISE
-from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.calibration.least_squares import Task, fit
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, power_mw, power_parameters, time_ms
 
 GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
@@ -30,14 +30,13 @@ def gpu_energy() -> list[Comparison]:
             if law is NAIVE:
                 watts = np.full(len(power), power[subject.fastest])
             else:
-                values = fit(
+                task = Task(
                     power_parameters(PowerForm.VOLTAGE, hosted=False),
                     partial(_power, subject),
                     power[list(subject.used)],
-                    noise=DEFAULT_NOISE,
-                    label=subject.name,
-                    resamples=0,
-                ).values
+                    subject.name,
+                )
+                values = fit(task, noise=DEFAULT_NOISE, resamples=0).values
                 watts = power_mw(values, subject.clocks, PowerForm.VOLTAGE, {})
             parts.append((subject, times * watts / 1000, energy))
         found.append(

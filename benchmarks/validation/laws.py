@@ -12,7 +12,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.calibration.dvfs import DEFAULT_NOISE
-from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.calibration.least_squares import Task, fit
 from paretosoc.fitness.cost_model.dvfs_forms import Clocks, time_ms
 
 
@@ -104,15 +104,14 @@ def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float
         names.append("fixed_ms")
     if law.overlap is None:
         names.append("overlap")
-    return fit(
+    task = Task(
         names,
         lambda values: time_ms(values, clocks),
         subject.measured_ms[list(points)],
-        held={} if law.overlap is None else {"overlap": law.overlap},
-        noise=DEFAULT_NOISE,
-        label=f"{subject.name}, {law.name}",
-        resamples=0,
-    ).values
+        f"{subject.name}, {law.name}",
+        {} if law.overlap is None else {"overlap": law.overlap},
+    )
+    return fit(task, noise=DEFAULT_NOISE, resamples=0).values
 
 
 def few_points(law: Law, subject: Subject) -> FloatArray:

@@ -1,4 +1,5 @@
-"""Tables (CSV) that the user writes around measurements: checked columns, cells with their line."""
+"""Texts around measurements: logs of tools, and tables (CSV) of the user, with checked columns and
+cells that know their line."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.common.files import read_file
+from paretosoc.common.text import printable
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal
 
@@ -61,6 +63,17 @@ class TableRow:
         if not file.is_file():
             raise PlatformError(f"{self.where}: {column} must be a number or a file, got {text!r}")
         return read(read_log(file), str(file)), text
+
+
+def read_log(path: str | Path) -> str:
+    """Return the text of a log. Bytes that are no UTF-8, and control characters, become
+    replacement characters.
+
+    Raises:
+        PlatformError: if it cannot be read, or is too long.
+    """
+    text = read_file(path, PlatformError).decode("utf-8-sig", "replace")
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def read_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, point_tab
 from paretosoc.fitness.calibration.least_squares import (
     RESAMPLES,
     Fit,
+    Task,
     check_determined,
     fit,
     leave_one_out,
@@ -42,14 +43,14 @@ RICHEST_FIRST = (
 
 @dataclass(frozen=True)
 class Calibrated:
-    """What measurements of one network (or layer) on one unit say."""
+    """Fits to the measurements of one network (or layer) on one unit."""
 
     network: str
     layer: str
     unit: str
     time_form: TimeForm
     time_reason: str
-    """Why this form; empty where the caller named it."""
+    """Why this form; empty if the caller named it."""
     time: Fit
     power_form: PowerForm | None
     power: Fit | None
@@ -58,11 +59,17 @@ class Calibrated:
 def subjects(
     rows: Sequence[ClockMeasurement],
 ) -> dict[tuple[str, str, str], list[ClockMeasurement]]:
-    """(network, layer, unit) -> its rows, in the order in which they first come."""
+    """Map (network, layer, unit) to its rows, in the order in which they first come."""
     found: dict[tuple[str, str, str], list[ClockMeasurement]] = {}
     for row in rows:
         found.setdefault((row.network, row.layer, row.unit), []).append(row)
     return found
+
+
+def subject_name(row: ClockMeasurement) -> str:
+    """Return ``vgg19 on gpu``, or ``layer fc6 of vgg19 on gpu``."""
+    layer = f"layer {row.layer} of " if row.layer else ""
+    return f"{layer}{row.network} on {row.unit}"
 
 
 def calibrate_rows(
@@ -75,49 +82,43 @@ def calibrate_rows(
     noise: float = DEFAULT_NOISE,
     resamples: int = RESAMPLES,
 ) -> Calibrated:
-    """Fits the rows of one subject; power only where some row has power or energy.
+    """Fit the rows of one subject. Power is fitted only if some row has power or energy.
 
     Args:
         time_form: None takes the one of :func:`choose_form`.
 
     Raises:
-        PlatformError: where a parameter cannot be determined, or there is no time at all.
+        PlatformError: if a parameter cannot be determined, or there is no time at all.
     """
-    label = subject_name(rows[0])
-    timed = _timed(rows, label)
-    reason = ""
+    timed, reason = _timed(rows), ""
     if time_form is None:
         time_form, reason = choose_form(timed, platform, fixed=fixed)
-    problem = _TimeProblem.of(timed, platform, time_form, fixed=fixed)
-    time = fit(
-        problem.names, problem.predict, problem.measured,
-        held=problem.held, noise=noise, label=label, resamples=resamples,
-    )  # fmt: skip
-    time = replace(time, values=problem.parts(time.values), errors=problem.parts(time.errors))
-    powered = [row for row in rows if row.mw is not None or row.mj is not None]
-    if not powered:
-        return Calibrated(*_names(rows), time_form, reason, time, None, None)
-    power = _PowerProblem.of(powered, platform, power_form, time.values)
-    found = fit(
-        power.names, power.predict, power.measured, noise=noise, label=label, resamples=resamples
-    )  # fmt: skip
-    return Calibrated(*_names(rows), time_form, reason, time, power_form, found)
+    task, parts = _time_task(timed, platform, time_form, fixed=fixed)
+    time = fit(task, noise=noise, resamples=resamples)
+    time = replace(time, values=parts(time.values), errors=parts(time.errors))
+    power = None
+    if any(map(_has_power, rows)):
+        power = fit(
+            _power_task(rows, platform, power_form, time.values), noise=noise, resamples=resamples
+        )
+    subject = rows[0].network, rows[0].layer, rows[0].unit
+    form = None if power is None else power_form
+    return Calibrated(*subject, time_form, reason, time, form, power)
 
 
 def choose_form(
     rows: Sequence[ClockMeasurement], platform: Platform, *, fixed: bool = False
 ) -> tuple[TimeForm, str]:
-    """The form for the times of one subject, and why.
+    """Return the form for the times of one subject, and why.
 
-    Of the forms that the times determine, the one with the least error of each time predicted from
-    the others (root mean square). Where they are too few to do that with the richest form, that
-    one. With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters:
-    only changes of the host's clock determine a stall (docs/papers/tang.md).
+    Of the forms that the times determine, it is the one with the least error of each time predicted
+    from the others (root mean square), or the richest form if they are too few to do that with it.
+    With a host ``overlap-stall`` precedes ``overlap-fitted``, which has as many parameters: only
+    changes of the host's clock determine a stall (docs/papers/tang.md).
 
     Raises:
-        PlatformError: where the times determine none.
+        PlatformError: if the times determine none.
     """
-    label = subject_name(rows[0])
     forms = list(RICHEST_FIRST)
     unit = platform.unit_by_name[rows[0].unit]
     if unit.host is None:
@@ -128,11 +129,11 @@ def choose_form(
     determined, passed_over = list[TimeForm](), ""
     for form in forms:
         try:
-            _TimeProblem.of(rows, platform, form, fixed=fixed).check(label)
+            check_determined(_time_task(rows, platform, form, fixed=fixed)[0])
         except PlatformError as error:
             if form is forms[-1] and not determined:
                 raise
-            reason = str(error).removeprefix(f"{label}: ")
+            reason = str(error).removeprefix(f"{subject_name(rows[0])}: ")
             if not determined:
                 passed_over = passed_over or f"; not {form.value}: {reason}"
             continue
@@ -155,34 +156,29 @@ def choose_form(
 def time_errors(
     rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool = False
 ) -> FloatArray:
-    """Relative errors of the times, each predicted from the others.
+    """Return relative errors of the times, each predicted from the others.
 
     Raises:
-        PlatformError: where the others cannot determine a parameter.
+        PlatformError: if the others cannot determine a parameter.
     """
-    label = subject_name(rows[0])
-    problem = _TimeProblem.of(_timed(rows, label), platform, form, fixed=fixed)
-    return leave_one_out(problem.names, problem.predict, problem.measured, problem.held, label)
+    return leave_one_out(_time_task(_timed(rows), platform, form, fixed=fixed)[0])
 
 
 def power_errors(
     rows: Sequence[ClockMeasurement], platform: Platform, form: PowerForm, times: dict[str, float]
 ) -> FloatArray:
-    """The same for the powers; ``times``: parameters of the time.
+    """Return the same for the powers. ``times``: parameters of the time.
 
     Raises:
-        PlatformError: where the others cannot determine a parameter.
+        PlatformError: if the others cannot determine a parameter.
     """
-    powered = [row for row in rows if row.mw is not None or row.mj is not None]
-    problem = _PowerProblem.of(powered, platform, form, times)
-    label = subject_name(rows[0])
-    return leave_one_out(problem.names, problem.predict, problem.measured, {}, label)
+    return leave_one_out(_power_task(rows, platform, form, times))
 
 
 def predicted(
     model: Calibrated, rows: Sequence[ClockMeasurement], platform: Platform
 ) -> tuple[FloatArray, FloatArray | None]:
-    """[rows] milliseconds, and [rows] milliwatts where power was fitted."""
+    """Return [rows] milliseconds, and [rows] milliwatts if power was fitted."""
     clocks = _clocks(rows, platform)
     times = time_ms(model.time.values, clocks)
     if model.power is None or model.power_form is None:
@@ -190,102 +186,71 @@ def predicted(
     return times, power_mw(model.power.values, clocks, model.power_form, model.time.values)
 
 
-def subject_name(row: ClockMeasurement) -> str:
-    """``vgg19 on gpu``, ``layer fc6 of vgg19 on gpu``."""
-    layer = f"layer {row.layer} of " if row.layer else ""
-    return f"{layer}{row.network} on {row.unit}"
-
-
-@dataclass(frozen=True, eq=False)
-class _TimeProblem:
-    names: tuple[str, ...]
-    held: dict[str, float]
-    shares: dict[str, float]
-    """Parts of a time of 1 ms at the fastest clocks, for the form SHARES."""
-    clocks: Clocks
-    measured: FloatArray
-
-    @staticmethod
-    def of(
-        rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
-    ) -> _TimeProblem:
-        unit = platform.unit_by_name[rows[0].unit]
-        overlap = float(unit.clock_law.overlap)
-        shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
-        if form is TimeForm.SHARES and not shares:
-            raise PlatformError(
-                f"{subject_name(rows[0])}: the form shares needs shares in the unit's clock_law, "
-                "got none"
-            )
-        length = sum(share**overlap for share in shares.values()) ** (1 / overlap)
-        return _TimeProblem(
-            names=time_parameters(form, hosted=unit.host is not None, fixed=fixed),
-            held={} if form is TimeForm.OVERLAP_FITTED else {"overlap": overlap},
-            shares={name: share / length for name, share in shares.items()},
-            clocks=_clocks(rows, platform),
-            measured=np.array([row.ms for row in rows], dtype=np.float64),
+def _time_task(
+    rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
+) -> tuple[Task, Callable[[dict[str, float]], dict[str, float]]]:
+    """Return what is fitted, and a function that replaces a time at the fastest clocks, of the form
+    SHARES, by its parts."""
+    unit, label = platform.unit_by_name[rows[0].unit], subject_name(rows[0])
+    overlap = float(unit.clock_law.overlap)
+    shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
+    if form is TimeForm.SHARES and not shares:
+        raise PlatformError(
+            f"{label}: the form shares needs shares in the unit's clock_law, got none"
         )
+    # Of a time of 1 ms.
+    length = sum(share**overlap for share in shares.values()) ** (1 / overlap)
+    clocks = _clocks(rows, platform)
 
-    def parts(self, values: dict[str, float]) -> dict[str, float]:
-        """``values`` with a time at the fastest clocks replaced by its parts."""
+    def parts(values: dict[str, float]) -> dict[str, float]:
         if "time_ms" not in values:
             return values
         others = {name: value for name, value in values.items() if name != "time_ms"}
-        return others | {name: share * values["time_ms"] for name, share in self.shares.items()}
+        return others | {n: share / length * values["time_ms"] for n, share in shares.items()}
 
-    def predict(self, values: dict[str, float]) -> FloatArray:
-        return time_ms(self.parts(values), self.clocks)
-
-    def check(self, label: str) -> None:
-        """Accepts times that determine every parameter."""
-        check_determined(self.names, self.predict, self.measured, self.held, label)
-
-
-@dataclass(frozen=True, eq=False)
-class _PowerProblem:
-    names: tuple[str, ...]
-    form: PowerForm
-    clocks: Clocks
-    times: dict[str, float]
-    measured: FloatArray
-
-    @staticmethod
-    def of(
-        rows: Sequence[ClockMeasurement],
-        platform: Platform,
-        form: PowerForm,
-        times: dict[str, float],
-    ) -> _PowerProblem:
-        clocks = _clocks(rows, platform)
-        modelled = time_ms(times, clocks)
-        measured = [
-            # mJ / ms = W.
-            row.mw if row.mw is not None else 1000 * (row.mj or 0.0) / (row.ms or modelled[index])
-            for index, row in enumerate(rows)
-        ]
-        hosted = platform.unit_by_name[rows[0].unit].host is not None
-        return _PowerProblem(
-            names=power_parameters(form, hosted=hosted),
-            form=form,
-            clocks=clocks,
-            times=times,
-            measured=np.array(measured, dtype=np.float64),
-        )
-
-    def predict(self, values: dict[str, float]) -> FloatArray:
-        return power_mw(values, self.clocks, self.form, self.times)
+    task = Task(
+        names=time_parameters(form, hosted=unit.host is not None, fixed=fixed),
+        predict=lambda values: time_ms(parts(values), clocks),
+        measured=np.array([row.ms for row in rows], dtype=np.float64),
+        label=label,
+        held={} if form is TimeForm.OVERLAP_FITTED else {"overlap": overlap},
+    )
+    return task, parts
 
 
-def _timed(rows: Sequence[ClockMeasurement], label: str) -> list[ClockMeasurement]:
+def _power_task(
+    rows: Sequence[ClockMeasurement], platform: Platform, form: PowerForm, times: dict[str, float]
+) -> Task:
+    powered = [row for row in rows if _has_power(row)]
+    clocks = _clocks(powered, platform)
+    modelled = time_ms(times, clocks)
+    measured = [
+        # mJ / ms = W.
+        row.mw if row.mw is not None else 1000 * (row.mj or 0.0) / (row.ms or modelled[index])
+        for index, row in enumerate(powered)
+    ]
+    return Task(
+        names=power_parameters(
+            form, hosted=platform.unit_by_name[powered[0].unit].host is not None
+        ),
+        predict=lambda values: power_mw(values, clocks, form, times),
+        measured=np.array(measured, dtype=np.float64),
+        label=subject_name(powered[0]),
+    )
+
+
+def _has_power(row: ClockMeasurement) -> bool:
+    return row.mw is not None or row.mj is not None
+
+
+def _timed(rows: Sequence[ClockMeasurement]) -> list[ClockMeasurement]:
     timed = [row for row in rows if row.ms is not None]
     if not timed:
-        raise PlatformError(f"{label}: at least one time (ms or fps) is required, got none")
+        raise PlatformError(
+            f"{subject_name(rows[0])}: at least one time (ms or fps) is required, got none"
+        )
     return timed
 
 
 def _clocks(rows: Sequence[ClockMeasurement], platform: Platform) -> Clocks:
     return clocks_of(platform, platform.unit_by_name[rows[0].unit], point_table(list(rows)))
-
-
-def _names(rows: Sequence[ClockMeasurement]) -> tuple[str, str, str]:
-    return rows[0].network, rows[0].layer, rows[0].unit

@@ -164,3 +164,18 @@ def _split(text: str) -> list[str]:
         else:
             place += 1
     return [*parts, text[start:]]
+
+
+def short_name(name: str) -> str:
+    """Return a name that may be long, quoted, with both of its ends."""
+    return repr(name if len(name) <= 60 else f"{name[:40]}...{name[-17:]}")
+
+
+def unknown_parts(name: str, parts: Sequence[str]) -> str:
+    """Report a fused row of which only some parts are layers of the network."""
+    shown = ", ".join(map(short_name, parts[:3]))
+    more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
+    return (
+        f"{short_name(name)}: {shown}{more} not known in the network; all its time goes to the "
+        "layers that are"
+    )

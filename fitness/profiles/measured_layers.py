@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from paretosoc.fitness.profiles.import_report import ms_text
+from paretosoc.common.units import PS_PER_MS
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,11 @@ class LayerTime:
     layers: frozenset[str]
     time_ps: Fraction
     note: str = ""
+
+
+def ms_text(time_ps: Fraction) -> str:
+    """Return a time for people."""
+    return f"{float(time_ps / PS_PER_MS):.6g} ms"
 
 
 def joined(items: Iterable[LayerTime]) -> list[LayerTime]:

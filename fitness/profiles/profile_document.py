@@ -11,8 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import Clocks
@@ -65,26 +63,6 @@ def add_part(
     part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
     part |= {figure: dict(values) for figure, values in figures.items() if values}
     record[key].append(part)
-
-
-def add_layer_times(
-    document: Document,
-    names: LayerNames,
-    units: Sequence[str],
-    profiles: Sequence[Sequence[LayerTime]],
-    *,
-    subtract: bool,
-) -> list[str]:
-    """Adds what :func:`fitness.profiles.measured_layers.combined` makes of the profiles, on every
-    one of ``units``; returns what was flagged."""
-    sets, flagged = combined(profiles, subtract=subtract)
-    for item in sorted(sets, key=lambda item: names.place(item.layers)):
-        figures: dict[str, dict[str, Any]] = {
-            "ms": dict.fromkeys(units, ms(item.time_ps)),
-            "notes": dict.fromkeys(units, item.note) if item.note else {},
-        }
-        add_part(document["networks"][0], "layers", names.in_order(item.layers), figures)
-    return flagged
 
 
 def ms(time_ps: Fraction) -> int | float:

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from paretosoc.dse.cli.measure import import_tables as command_import_tables
-from paretosoc.dse.cli.measure import import_vendors as command_import_vendors
 from paretosoc.dse.cli.measure.import_options import (
     MeasuringOptions,
     Medians,
@@ -16,15 +14,17 @@ from paretosoc.dse.cli.measure.import_options import (
     ProfileOptions,
     source_text,
 )
+from paretosoc.dse.cli.measure.import_tables import demand, tegrastats, transitions
+from paretosoc.dse.cli.measure.import_vendors import hailo, qai_hub, rknn
 from paretosoc.dse.cli.measure.imported_profile import (
+    begin_import,
     finish,
-    measured_network,
     parse_providers,
     unit_names,
 )
 from paretosoc.dse.cli.shared.option_groups import with_option_groups
 from paretosoc.dse.cli.shared.options import MAX_SIZE, PlatformName
-from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
 from paretosoc.fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
 from paretosoc.fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
@@ -41,10 +41,8 @@ def register(app: typer.Typer) -> None:
         help="Read measurements of other tools into a profile.",
         no_args_is_help=True,
     )
-    group.command("trtexec")(with_option_groups(trtexec))
-    group.command("onnxruntime")(with_option_groups(onnxruntime))
-    command_import_tables.register(group)
-    command_import_vendors.register(group)
+    for name, command in IMPORTERS.items():
+        group.command(name)(with_option_groups(command))
     app.add_typer(group)
 
 
@@ -74,7 +72,8 @@ def trtexec(
     """Take times per layer from TensorRT's profiles."""
 
     units, dlas = unit_names(unit), unit_names(dla) if dla is not None else ()
-    measured = measured_network(network, platform, [*units, *dlas], measuring)
+    source = source_text(profile.source, "trtexec", files)
+    made = begin_import(network, platform, [*units, *dlas], measuring, source)
     profiles, rows = [], dict[str, tuple[str, ...]]()
     for file in files:
         text = read_log(file)
@@ -87,17 +86,9 @@ def trtexec(
             f"{files[0]}: a dump of the inspector has no times: the JSON of --exportProfile of the "
             "same engine is required beside it"
         )
-    document, report = import_trtexec(
-        profiles,
-        names_of(measured.grouped, rows),
-        measured.platform,
-        measured.subject,
-        units=units,
-        dla=dlas,
-        use_median=median,
-        source=source_text(profile.source, "trtexec", files),
-    )
-    finish([measured], document, profile, report)
+    names = names_of(made.network, rows)
+    import_trtexec(made, profiles, names, units=units, dla=dlas, use_median=median)
+    finish(profile, made)
 
 
 def onnxruntime(
@@ -124,22 +115,27 @@ def onnxruntime(
     """Take times per node from ONNX Runtime's profiles."""
 
     providers = parse_providers(unit or ["cpu"])
-    measured = measured_network(
-        network,
-        platform,
-        [name for names in providers.values() for name in names],
-        measuring,
-    )
-    document, report = import_onnxruntime(
-        [
-            (file.name, parse_onnxruntime_profile(read_log(file), str(file), skip=skip))
-            for file in files
-        ],
-        names_of(measured.grouped),
-        measured.platform,
-        measured.subject,
-        providers=providers,
-        use_median=median,
-        source=source_text(profile.source, "ONNX Runtime profile", files),
-    )
-    finish([measured], document, profile, report)
+    units = [name for names in providers.values() for name in names]
+    source = source_text(profile.source, "ONNX Runtime profile", files)
+    made = begin_import(network, platform, units, measuring, source)
+    profiles = [
+        (file.name, parse_onnxruntime_profile(read_log(file), str(file), skip=skip))
+        for file in files
+    ]
+    names = names_of(made.network)
+    import_onnxruntime(made, profiles, names, providers=providers, use_median=median)
+    finish(profile, made)
+
+
+IMPORTERS = {
+    "trtexec": trtexec,
+    "onnxruntime": onnxruntime,
+    "tegrastats": tegrastats,
+    "demand": demand,
+    "transitions": transitions,
+    "qai-hub": qai_hub,
+    "hailo": hailo,
+    "rknn": rknn,
+}
+"""Subcommands of ``dse import`` by name. Each begins with :func:`begin_import`, fills what that
+returns, and ends with :func:`finish`."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,29 +18,19 @@ from paretosoc.dse.cli.measure.import_options import (
     ProfileOptions,
     source_text,
 )
-from paretosoc.dse.cli.measure.imported_profile import finish, measured_network, unit_names
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.measure.imported_profile import begin_import, finish, unit_names
 from paretosoc.dse.cli.shared.options import AsJson, PlatformName
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.fitness.calibration.text_files import read_log
+from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand
 from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
 from paretosoc.fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity
 
 TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE.csv")]
-
-
-def register(group: typer.Typer) -> None:
-    """Adds the subcommands."""
-    group.command("tegrastats")(with_option_groups(tegrastats))
-    group.command("demand")(with_option_groups(demand))
-    group.command("transitions")(with_option_groups(transitions))
 
 
 def tegrastats(
@@ -75,19 +67,10 @@ def tegrastats(
         raise WorkloadError("--platform and --group are required with --network")
 
     units = unit_names(unit)
-    measured = measured_network(network, platform, units, measuring)
-    document, report = import_tegrastats(
-        log,
-        rest,
-        str(file),
-        measured.grouped,
-        measured.platform,
-        measured.subject,
-        units=units,
-        group=group,
-        source=source_text(profile.source, "tegrastats", [file]),
-    )
-    finish([measured], document, profile, report)
+    source = source_text(profile.source, "tegrastats", [file])
+    made = begin_import(network, platform, units, measuring, source)
+    import_tegrastats(made, log, rest, str(file), units=units, group=group)
+    finish(profile, made)
 
 
 def demand(
@@ -103,17 +86,10 @@ def demand(
     """Estimate a DLA's memory demand: the GPU's times the ratio of memory loads."""
 
     gpus, dlas = unit_names(gpu), unit_names(dla)
-    measured = measured_network(network, platform, [*gpus, *dlas], measuring)
-    document, report = import_demand(
-        table,
-        measured.grouped,
-        measured.platform,
-        measured.subject,
-        gpu=gpus,
-        dla=dlas,
-        source=source_text(profile.source, "table", [table]),
-    )
-    finish([measured], document, profile, report)
+    source = source_text(profile.source, "table", [table])
+    made = begin_import(network, platform, [*gpus, *dlas], measuring, source)
+    import_demand(made, table, gpu=gpus, dla=dlas)
+    finish(profile, made)
 
 
 def transitions(
@@ -126,25 +102,16 @@ def transitions(
 ) -> None:
     """Take transition times from pairs of runs: with and without a hand-over."""
 
-    measured = measured_network(network, platform, None, measuring)
-    document, report = import_transitions(
-        table,
-        measured.grouped,
-        measured.platform,
-        measured.subject,
-        source=source_text(profile.source, "pairs of runs", [table]),
-    )
-    finish([measured], document, profile, report)
+    source = source_text(profile.source, "pairs of runs", [table])
+    made = begin_import(network, platform, None, measuring, source)
+    import_transitions(made, table)
+    finish(profile, made)
 
 
 def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_json: bool) -> None:
-    import sys
-
     for text in warnings[:5]:
         print(f"dse: {text}", file=sys.stderr)
     if as_json:
-        from dataclasses import asdict
-
         document = {"samples": samples, "quantities": [asdict(item) for item in found]}
         print(json.dumps(document, indent=2))
         return

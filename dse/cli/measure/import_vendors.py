@@ -4,36 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from paretosoc.common.files import read_file
 from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions, source_text
-from paretosoc.dse.cli.measure.imported_profile import (
-    Measured,
-    finish,
-    measured_network,
-    unit_names,
-)
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.measure.imported_profile import begin_import, finish, unit_names
 from paretosoc.dse.cli.shared.options import PlatformName
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
-from paretosoc.fitness.calibration.text_files import read_log
-from paretosoc.fitness.profiles.import_report import ImportReport, ms_text
+from paretosoc.fitness.calibration.csv_table import read_log
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import names_of
-from paretosoc.fitness.profiles.profile_document import merged
 from paretosoc.fitness.profiles.vendors.hailo import read_hailo
 from paretosoc.fitness.profiles.vendors.qai_hub import DEVICES, read_qai_hub
 from paretosoc.fitness.profiles.vendors.rknn import read_rknn
-from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, network_document
+from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, import_row
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import plain_name
 from paretosoc.sdf.catalogue.catalogue import catalogue
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.profile_document import Document
 
 Networks = Annotated[
     list[str] | None,
@@ -45,13 +35,6 @@ At = Annotated[
     list[str] | None,
     typer.Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
 ]
-
-
-def register(group: typer.Typer) -> None:
-    """Adds the subcommands."""
-    group.command("qai-hub")(with_option_groups(qai_hub))
-    group.command("hailo")(with_option_groups(hailo))
-    group.command("rknn")(with_option_groups(rknn))
 
 
 def qai_hub(
@@ -137,35 +120,25 @@ def _import(
     units = unit_names(unit)
     given = _given(networks or ())
     known = {plain_name(entry.name): entry.name for entry in catalogue()} | CATALOGUE_NAMES
-    report = ImportReport(flagged=[text for table in tables for text in table.flagged])
-    document: Document | None = None
-    measured: list[Measured] = []
+    flagged = [text for table in tables for text in table.flagged]
+    imports: list[Import] = []
     for row in (row for table in tables for row in table.rows):
         name = given.get(row.network) or known.get(plain_name(row.network))
         if name is None:
-            report.flagged.append(
+            flagged.append(
                 f"{row.network}: not in the catalogue; --network {row.network}=FILE.onnx takes it"
             )
             continue
-        clocks = list(at or ["max"])
-        item = measured_network(name, platform, units, MeasuringOptions(clocks, row.precision))
-        made = network_document(
-            row,
-            names_of(item.grouped),
-            item.platform,
-            item.subject,
-            units=units,
-            source=source,
-        )
-        document = made if document is None else merged(document, made)
-        measured.append(item)
-        report.lines.append(f"{row.network}, {row.precision}: {ms_text(row.time_ps)}")
-    if document is None:
+        measuring = MeasuringOptions(list(at or ["max"]), row.precision)
+        made = begin_import(name, platform, units, measuring, source)
+        import_row(made, row, names_of(made.network), units=units)
+        imports.append(made)
+    if not imports:
         raise WorkloadError(
             "a row whose network is in the catalogue or given by --network is "
-            f"required, got {'; '.join(report.flagged[:3]) or 'no rows'}"
+            f"required, got {'; '.join(flagged[:3]) or 'no rows'}"
         )
-    finish(measured, document, options, report)
+    finish(options, *imports, flagged=flagged)
 
 
 def _given(texts: Sequence[str]) -> dict[str, str]:

@@ -1,10 +1,11 @@
-"""Common parts of the import commands: network and clocks measured, profile file written."""
+"""Begin and end of the import commands: network and clocks measured, profile file written."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from paretosoc.common.files import read_file, replace_file
@@ -16,6 +17,7 @@ from paretosoc.dse.workload.parse_options import parse_dimensions
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
@@ -27,34 +29,22 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 if TYPE_CHECKING:
     from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
-    from paretosoc.fitness.profiles.import_report import ImportReport
-    from paretosoc.fitness.profiles.profile_document import Document, Subject
     from paretosoc.fitness.profiles.profile_file import Profile
     from paretosoc.platforms.platform import Platform, Unit
-    from paretosoc.sdf.grouping.groups import GroupedNetwork
-    from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MAX_FLAGGED = 12
 """So many lines of what was left out are printed."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The network and platform of a measurement, and the clocks it was made at."""
-
-    network: ImportedNetwork
-    grouped: GroupedNetwork
-    platform: Platform
-    subject: Subject
-
-
-def measured_network(
+def begin_import(
     network: str,
     platform: str,
     units: Sequence[str] | None,
     options: MeasuringOptions,
-) -> Measured:
-    """Read the options of an import. With ``units`` None only the memory's clock is needed.
+    source: str,
+) -> Import:
+    """Return the profile that an import is to fill. With ``units`` None only the memory's clock is
+    needed.
 
     Raises:
         GraphError, PlatformError, WorkloadError: if something does not exist or is missing.
@@ -70,7 +60,7 @@ def measured_network(
     clocks = _clocks(chip, options.at or ())
     _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)
-    return Measured(imported, grouped, chip, Subject(imported.graph.name, macs, form, clocks))
+    return Import(grouped, chip, Subject(imported.graph.name, macs, form, clocks), source)
 
 
 def unit_names(text: str) -> tuple[str, ...]:
@@ -129,22 +119,21 @@ def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, in
         )
 
 
-def finish(
-    measured: Sequence[Measured],
-    document: Document,
-    options: ProfileOptions,
-    report: ImportReport,
-) -> None:
-    """Check the profile by using it, write it, and print its coverage.
+def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = ()) -> None:
+    """Check a profile by using it, write it, and print its coverage.
 
-    ``measured``: its networks, all on one platform.
+    Args:
+        options: of the file.
+        imports: one for each network, all on one platform.
+        flagged: what was left out beside that of the imports.
 
     Raises:
         PlatformError: if the profile contradicts the file that it is to be merged with.
         WorkloadError: if the output exists and neither --merge nor --force is given.
     """
 
-    platform = measured[0].platform
+    platform = imports[0].platform
+    document = reduce(merged, (item.document for item in imports))
     output = options.output
     if output is not None and output.exists():
         if options.merge:
@@ -156,30 +145,31 @@ def finish(
             )
     data = document_bytes(document)
     profile = read_profile(data, platform, "the profile made")
-    lines = list(report.lines)
-    for item in measured:
-        named = f"{item.subject.network}, {item.subject.precision}, " if len(measured) > 1 else ""
+    lines = [line for item in imports for line in item.lines]
+    for item in imports:
+        named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         lines += [f"{named}{line}" for line in _coverage(item, profile)]
     if output is not None:
         replace_file(output, data)
         lines.append(f"written: {output}")
     print("\n".join(lines))
-    for text in report.flagged[:MAX_FLAGGED]:
+    left_out = [*flagged, *(text for item in imports for text in item.flagged)]
+    for text in left_out[:MAX_FLAGGED]:
         print(f"dse: {text}", file=sys.stderr)
-    if len(report.flagged) > MAX_FLAGGED:
-        more = len(report.flagged) - MAX_FLAGGED
+    if len(left_out) > MAX_FLAGGED:
+        more = len(left_out) - MAX_FLAGGED
         print(f"dse: ... and {more} more were flagged", file=sys.stderr)
 
 
-def _coverage(measured: Measured, profile: Profile) -> list[str]:
+def _coverage(made: Import, profile: Profile) -> list[str]:
     """Return, per unit, the number of groups of the network's own grouping that the profile gives a
     time, and their sum at the clocks of the measurement."""
 
-    subject = measured.subject
+    subject = made.subject
     # What the platform itself holds must not pass for the user's own.
-    chip = replace(measured.platform, profiles=(), measurements=())
+    chip = replace(made.platform, profiles=(), measurements=())
     clocks = dict(subject.clocks_khz)
-    costs = network_costs(measured.grouped, chip, precision=subject.precision, profile=profile)
+    costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)
     lines = []
     for unit in costs.units:
         known = [origin is CostOrigin.MEASURED for origin in unit.origin]

@@ -1,43 +1,66 @@
-"""From a table of throughputs and memory loads to the demands in a profile."""
+"""From a table of throughputs and memory loads to the demands in a profile.
+
+The memory demand of a unit that no profiler looks into, in four steps (HaX-CoNN 3.3).
+
+1. The demand of every group on the GPU is measured (Nsight Compute).
+2. The load of the memory controller (EMC) is measured while each group runs on the GPU, and again
+   while it runs on the other unit.
+3. The demand there is the GPU's, divided by the ratio of the two loads, GPU over unit.
+4. The contention model turns demands into slowdowns; that is the timeline's.
+
+``tegrastats`` prints loads in integer percent, so a small load makes a coarse ratio: every estimate
+carries the interval that half a percent either way leaves.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
-from paretosoc.fitness.profiles.import_report import ImportReport
-from paretosoc.fitness.profiles.profile_document import (
-    Document,
-    Subject,
-    add_part,
-    new_document,
-    rounded,
-)
-from paretosoc.fitness.profiles.profilers.demand_estimate import estimate_demand
+from paretosoc.fitness.profiles.importing import Import
+from paretosoc.fitness.profiles.profile_document import rounded
 from paretosoc.fitness.profiles.profilers.tegrastats_log import emc_percent, parse_tegrastats
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 COLUMNS = ("group", "layer", "gpu_gbps", "gpu_percent", "gpu_emc", "dla_emc")
 OPTIONAL = ("group", "layer", "gpu_gbps", "gpu_percent")
+HALF_PERCENT = Fraction(1, 2)
 
 
-def import_demand(
-    path: Path,
-    network: GroupedNetwork,
-    platform: Platform,
-    subject: Subject,
-    *,
-    gpu: Sequence[str],
-    dla: Sequence[str],
-    source: str,
-) -> tuple[Document, ImportReport]:
-    """The GPU's measured demands and the estimated ones of the DLA as a profile document.
+@dataclass(frozen=True)
+class DemandEstimate:
+    """Demand in GB/s, with the bounds that rounded loads leave."""
+
+    gbps: Fraction
+    least: Fraction
+    most: Fraction | None
+    """None if the GPU's load may be nothing."""
+
+
+def estimate_demand(
+    gpu_gbps: Fraction, gpu_emc_percent: Fraction, unit_emc_percent: Fraction
+) -> DemandEstimate | None:
+    """Return step 3, or None if the GPU's load is 0: there is no ratio then."""
+    if gpu_emc_percent <= 0:
+        return None
+    low = gpu_emc_percent - HALF_PERCENT
+    return DemandEstimate(
+        gbps=gpu_gbps * unit_emc_percent / gpu_emc_percent,
+        least=gpu_gbps
+        * max(unit_emc_percent - HALF_PERCENT, Fraction(0))
+        / (gpu_emc_percent + HALF_PERCENT),
+        most=gpu_gbps * (unit_emc_percent + HALF_PERCENT) / low if low > 0 else None,
+    )
+
+
+def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence[str]) -> None:
+    """Add the GPU's measured demands and the estimated ones of the DLA.
 
     A row names a ``group`` (name, or number from 0) or a ``layer``; ``gpu_gbps`` or ``gpu_percent``
     (of the memory's peak at the clocks) is the throughput that was profiled on the GPU;
@@ -46,42 +69,38 @@ def import_demand(
     Raises:
         PlatformError: on a row that names nothing of the network, or says too little or too much.
     """
-    document = new_document(platform, subject, source)
-    report = ImportReport()
-    peak = Fraction(
-        platform.memory.bytes_per_cycle * dict(subject.clocks_khz)[platform.memory.domain], 10**6
-    )
+    memory = made.platform.memory
+    peak = Fraction(memory.bytes_per_cycle * dict(made.subject.clocks_khz)[memory.domain], 10**6)
     for row in read_table(path, COLUMNS, optional=OPTIONAL):
-        key, name = _named(row, network)
+        key, name = _named(row, made.network)
         gbps = _throughput(row, peak)
         loads = [row.number_or_file(column, path.parent, _load) for column in COLUMNS[-2:]]
         figures: dict[str, dict[str, Any]] = {"demand_gbps": dict.fromkeys(gpu, rounded(gbps, 6))}
         if loads[0] is None or loads[1] is None:
-            report.flagged.append(
+            made.flagged.append(
                 f"{row.where}: the demand on {', '.join(dla)} needs gpu_emc and dla_emc; not made"
             )
         else:
             (gpu_load, gpu_text), (dla_load, dla_text) = loads[0], loads[1]
-            made = estimate_demand(gbps, gpu_load, dla_load)
-            if made is None or rounded(made.gbps, 6) == 0:
-                report.flagged.append(
+            estimate = estimate_demand(gbps, gpu_load, dla_load)
+            if estimate is None or rounded(estimate.gbps, 6) == 0:
+                made.flagged.append(
                     f"{row.where}: loads of {gpu_text} and {dla_text} give no demand; not made"
                 )
             else:
-                most = "any" if made.most is None else f"{float(made.most):.4g}"
+                most = "any" if estimate.most is None else f"{float(estimate.most):.4g}"
                 note = (
                     f"demand estimated (HaX-CoNN 3.3): {float(gbps):.4g} GB/s on {gpu[0]} x EMC "
                     f"{float(dla_load):g} % / {float(gpu_load):g} % ({dla_text} / {gpu_text}); "
-                    f"loads in whole percent leave {float(made.least):.4g} to {most} GB/s"
+                    f"loads in whole percent leave {float(estimate.least):.4g} to {most} GB/s"
                 )
-                figures["demand_gbps"] |= dict.fromkeys(dla, rounded(made.gbps, 6))
+                figures["demand_gbps"] |= dict.fromkeys(dla, rounded(estimate.gbps, 6))
                 figures["notes"] = dict.fromkeys(dla, note)
-                report.lines.append(
-                    f"{name}: {float(made.gbps):.4g} GB/s on {', '.join(dla)} "
-                    f"({float(made.least):.4g} to {most})"
+                made.lines.append(
+                    f"{name}: {float(estimate.gbps):.4g} GB/s on {', '.join(dla)} "
+                    f"({float(estimate.least):.4g} to {most})"
                 )
-        add_part(document["networks"][0], key, [name], figures)
-    return document, report
+        made.add_part(key, [name], figures)
 
 
 def _load(text: str, label: str) -> Fraction:
@@ -116,10 +135,10 @@ def _named(row: TableRow, network: GroupedNetwork) -> tuple[str, str]:
 
 
 def group_name(text: str, network: GroupedNetwork, where: str) -> str:
-    """The name of the group that a cell names, by name or by number from 0.
+    """Return the name of the group that a cell names, by name or by number from 0.
 
     Raises:
-        PlatformError: where there is none.
+        PlatformError: if there is none.
     """
     names = [group.name for group in network.groups]
     if text in names:

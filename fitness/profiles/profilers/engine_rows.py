@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from paretosoc.fitness.profiles.import_report import short_name
+from paretosoc.fitness.profiles.layer_names import short_name
 from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineRow
 from paretosoc.platforms.errors import PlatformError
 

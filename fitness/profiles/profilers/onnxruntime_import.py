@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from paretosoc.fitness.profiles.import_report import (
-    ImportReport,
-    ms_text,
+from paretosoc.fitness.profiles.importing import Import
+from paretosoc.fitness.profiles.layer_names import (
+    LayerNames,
+    NamedLayers,
     short_name,
     unknown_parts,
 )
-from paretosoc.fitness.profiles.layer_names import LayerNames, NamedLayers
-from paretosoc.fitness.profiles.measured_layers import LayerTime, joined
-from paretosoc.fitness.profiles.profile_document import (
-    Document,
-    Subject,
-    add_layer_times,
-    new_document,
-)
+from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profilers.onnxruntime_profile import SessionProfile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.plural import pluralize
 
 ANY_PROVIDER = ""
@@ -29,29 +22,27 @@ ANY_PROVIDER = ""
 
 
 def import_onnxruntime(
+    made: Import,
     profiles: Sequence[tuple[str, SessionProfile]],
     names: LayerNames,
-    platform: Platform,
-    subject: Subject,
     *,
     providers: Mapping[str, Sequence[str]],
     use_median: bool,
-    source: str,
-) -> tuple[Document, ImportReport]:
-    """The measured layers as a profile document.
+) -> None:
+    """Add the measured layers.
 
     Args:
+        made: the profile.
         profiles: (file name, what was read from it).
         names: of the network's layers.
         providers: execution provider to the units that take its times.
 
     Raises:
-        PlatformError: where no node is a layer of the network.
+        PlatformError: if no node is a layer of the network.
     """
-    report = ImportReport()
     by_units: dict[tuple[str, ...], list[list[LayerTime]]] = {}
     for label, profile in profiles:
-        report.flagged += [f"{label}: {text}" for text in profile.warnings]
+        made.flagged += [f"{label}: {text}" for text in profile.warnings]
         found: dict[tuple[str, ...], list[LayerTime]] = {}
         total = used = Fraction(0)
         for node in profile.nodes:
@@ -64,25 +55,23 @@ def import_onnxruntime(
                 why = "is no layer of the network" if not matched else "took no time"
                 why = why if units else f"ran on {node.provider}, for which no --unit is given"
                 shown = short_name(node.name) if node.name else f"a nameless {node.operation}"
-                report.flagged.append(f"{label}: {shown} {why}; {ms_text(time)} not used")
+                made.flagged.append(f"{label}: {shown} {why}; {ms_text(time)} not used")
                 continue
             used += time
             if item.unknown:
-                report.flagged.append(f"{label}: {unknown_parts(node.name, item.unknown)}")
+                made.flagged.append(f"{label}: {unknown_parts(node.name, item.unknown)}")
             found.setdefault(units, []).append(LayerTime(frozenset(matched), time))
         for units, items in found.items():
             by_units.setdefault(units, []).append(joined(items))
-        report.lines.append(
+        made.lines.append(
             f"{label}: {pluralize(len(profile.nodes), 'node')}, {ms_text(total)} a run in "
             f"{pluralize(profile.runs, 'run')}; {ms_text(used)} belong to layers"
         )
     if not by_units:
         raise PlatformError(
-            f"no node is a layer of network {subject.network!r}, which has "
+            f"no node is a layer of network {made.subject.network!r}, which has "
             f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has "
             f"{', '.join(repr(node.name[:40]) for node in profiles[0][1].nodes[:3])}, ..."
         )
-    document = new_document(platform, subject, source)
     for units, measured in by_units.items():
-        report.flagged += add_layer_times(document, names, units, measured, subtract=False)
-    return document, report
+        made.add_layer_times(names, units, measured, subtract=False)

@@ -14,23 +14,21 @@ from pathlib import Path
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
-from paretosoc.fitness.profiles.import_report import ImportReport, ms_text
-from paretosoc.fitness.profiles.profile_document import Document, Subject, new_document, rounded
+from paretosoc.fitness.profiles.importing import Import
+from paretosoc.fitness.profiles.measured_layers import ms_text
+from paretosoc.fitness.profiles.profile_document import rounded
 from paretosoc.fitness.profiles.profilers.demand_import import group_name
 from paretosoc.fitness.profiles.profilers.run_times import RunTime, parse_run_time
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Platform
-from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 COLUMNS = ("after", "from", "to", "base", "run")
 ERRORS = 2
 """A difference of fewer standard errors is reported."""
 
 
-def import_transitions(
-    path: Path, network: GroupedNetwork, platform: Platform, subject: Subject, *, source: str
-) -> tuple[Document, ImportReport]:
-    """The transitions of a table as a profile document.
+def import_transitions(made: Import, path: Path) -> None:
+    """Add the transitions of a table.
 
     A row names the group ``after`` which the network changes its unit (name, or number from 0);
     ``base`` and ``run`` are times in ms, or files of trtexec. With ``from`` alone the difference is
@@ -40,16 +38,15 @@ def import_transitions(
     Raises:
         PlatformError: on a row that names what is not there, or measures something twice.
     """
-    report = ImportReport()
     measured_whole: dict[tuple[str, str, str], Fraction] = {}
     parts: dict[tuple[str, str, str], Fraction] = {}
     notes: dict[tuple[str, str, str], str] = {}
     for row in read_table(path, COLUMNS, optional=("from", "to")):
-        after = group_name(row.cells["after"], network, row.where)
-        sources, targets = (_units(row, column, platform) for column in ("from", "to"))
+        after = group_name(row.cells["after"], made.network, row.where)
+        sources, targets = (_units(row, column, made.platform) for column in ("from", "to"))
         if not sources and not targets:
             raise PlatformError(f"{row.where}: from, to or both are required")
-        cost = _difference(row, path.parent, report)
+        cost = _difference(made, row, path.parent)
         if cost is None:
             continue
         keys = [(after, u, v) for u in sources or [""] for v in targets or [""] if u != v]
@@ -59,12 +56,12 @@ def import_transitions(
                 raise PlatformError(f"{row.where}: measures again what a row before measured")
             table[key] = cost
             notes[key] = f"{row.cells['run']} less {row.cells['base']}"
-    document = new_document(platform, subject, source)
+    groups = [group.name for group in made.network.groups]
     used = _sums(parts, measured_whole, notes)
     measured = measured_whole | {key: cost for key, (cost, _) in used.items()}
-    for key in sorted(measured, key=lambda key: (_place(network, key[0]), key[1:])):
+    for key in sorted(measured, key=lambda key: (groups.index(key[0]), key[1:])):
         note = used[key][1] if key in used else notes[key]
-        document["networks"][0]["transitions"].append(
+        made.record["transitions"].append(
             {
                 "after": key[0],
                 "from": key[1],
@@ -73,11 +70,11 @@ def import_transitions(
                 "note": note[:4000],
             }
         )
-        report.lines.append(f"after {key[0]}, {key[1]} to {key[2]}: {ms_text(measured[key])}")
+        made.lines.append(f"after {key[0]}, {key[1]} to {key[2]}: {ms_text(measured[key])}")
     for after, out, into in parts:
         if not any(k[0] == after and (k[1] == out or k[2] == into) for k in used):
             what = f"out of {out}" if out else f"into {into}"
-            report.flagged.append(
+            made.flagged.append(
                 f"after {after}, {what}: the other half of the transition was not measured; "
                 "not used"
             )
@@ -85,7 +82,6 @@ def import_transitions(
         raise PlatformError(
             f"{path}: must measure a whole transition: from and to in one row, or a row of each"
         )
-    return document, report
 
 
 def _units(row: TableRow, column: str, platform: Platform) -> list[str]:
@@ -99,7 +95,7 @@ def _units(row: TableRow, column: str, platform: Platform) -> list[str]:
     return names
 
 
-def _difference(row: TableRow, folder: Path, report: ImportReport) -> Fraction | None:
+def _difference(made: Import, row: TableRow, folder: Path) -> Fraction | None:
     errors: list[float] = []
 
     def read(text: str, label: str) -> Fraction:
@@ -113,11 +109,11 @@ def _difference(row: TableRow, folder: Path, report: ImportReport) -> Fraction |
     cost = (values[1][0] - values[0][0]) * PS_PER_MS
     shown = f"{values[1][1]} less {values[0][1]} is {ms_text(cost)}"
     if cost < 0:
-        report.flagged.append(f"{row.where}: {shown}; a negative difference is not used")
+        made.flagged.append(f"{row.where}: {shown}; a negative difference is not used")
         return None
     if errors and cost < ERRORS * hypot(*errors):
         error = ms_text(Fraction(hypot(*errors)))
-        report.flagged.append(
+        made.flagged.append(
             f"{row.where}: {shown}, within {ERRORS} standard errors ({error}) of nothing; used"
         )
     return cost
@@ -128,7 +124,7 @@ def _sums(
     measured_whole: dict[tuple[str, str, str], Fraction],
     notes: dict[tuple[str, str, str], str],
 ) -> dict[tuple[str, str, str], tuple[Fraction, str]]:
-    """Transitions as tau_out + tau_in, where they were not measured as a whole."""
+    """Return transitions as tau_out + tau_in, if they were not measured as a whole."""
     result = {}
     for first, out in parts.items():
         for second, into in parts.items():
@@ -138,7 +134,3 @@ def _sums(
                 if key not in measured_whole:
                     result[key] = (out + into, note)
     return result
-
-
-def _place(network: GroupedNetwork, name: str) -> int:
-    return [group.name for group in network.groups].index(name)

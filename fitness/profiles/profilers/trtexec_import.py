@@ -5,77 +5,61 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from paretosoc.fitness.profiles.import_report import (
-    ImportReport,
-    ms_text,
-    short_name,
-    unknown_parts,
-)
-from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.measured_layers import LayerTime, joined
-from paretosoc.fitness.profiles.profile_document import (
-    Document,
-    Subject,
-    add_layer_times,
-    new_document,
-)
+from paretosoc.fitness.profiles.importing import Import
+from paretosoc.fitness.profiles.layer_names import LayerNames, short_name, unknown_parts
+from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
 from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.plural import pluralize
 
 
 def import_trtexec(
+    made: Import,
     profiles: Sequence[tuple[str, EngineProfile]],
     names: LayerNames,
-    platform: Platform,
-    subject: Subject,
     *,
     units: Sequence[str],
     dla: Sequence[str],
     use_median: bool,
-    source: str,
-) -> tuple[Document, ImportReport]:
-    """The measured layers as a profile document.
+) -> None:
+    """Add the measured layers.
 
     Args:
+        made: the profile.
         profiles: (file name, what was read from it).
         names: of the network's layers.
         units: that the plain rows were measured on; all of them take the times.
-        dla: that the engine's DLA parts were measured on; empty where there is none.
+        dla: that the engine's DLA parts were measured on; empty if there is none.
 
     Raises:
-        PlatformError: where no row belongs to a layer of the network.
+        PlatformError: if no row belongs to a layer of the network.
     """
-    report = ImportReport()
     plain: list[list[LayerTime]] = []
     blocks: list[list[LayerTime]] = []
     for label, profile in profiles:
-        report.flagged += [f"{label}: {text}" for text in profile.warnings]
+        made.flagged += [f"{label}: {text}" for text in profile.warnings]
         times = sort_rows(profile.rows, has_dla=bool(dla), use_median=use_median, label=label)
-        report.flagged += [f"{label}: {text}" for text in times.flagged]
-        found, parts = _matched(times, names, label, report)
+        made.flagged += [f"{label}: {text}" for text in times.flagged]
+        found, parts = _matched(made, times, names, label)
         plain.append(found)
         blocks.append(parts)
-        _tell(label, profile, times, found + parts, report)
+        made.lines.append(_summary(label, profile, times, found + parts))
     if not any(plain) and not any(blocks):
         example = profiles[0][1].rows[0].name
         raise PlatformError(
-            f"no row belongs to a layer of network {subject.network!r}, which has "
+            f"no row belongs to a layer of network {made.subject.network!r}, which has "
             f"{', '.join(map(repr, names.layers[:3]))}, ...; the profile has {example[:80]!r}, "
             "...: give the .onnx file that the engine was built from"
         )
-    document = new_document(platform, subject, source)
-    report.flagged += add_layer_times(document, names, units, plain, subtract=False)
-    report.flagged += add_layer_times(document, names, dla, blocks, subtract=True)
-    return document, report
+    made.add_layer_times(names, units, plain, subtract=False)
+    made.add_layer_times(names, dla, blocks, subtract=True)
 
 
 def _matched(
-    times: EngineTimes, names: LayerNames, label: str, report: ImportReport
+    made: Import, times: EngineTimes, names: LayerNames, label: str
 ) -> tuple[list[LayerTime], list[LayerTime]]:
-    """Plain rows and DLA parts by the layers that they denote."""
+    """Return plain rows and DLA parts by the layers that they denote."""
     found = [(row, names.find(row.name)) for row in times.layers]
     # A range names its ends only; what other rows name is not in it.
     named = {name for _, item in found if not item.is_range for name in item.layers}
@@ -85,9 +69,9 @@ def _matched(
         if layers:
             plain.append(LayerTime(layers, row.time_ps))
             if item.unknown:
-                report.flagged.append(f"{label}: {unknown_parts(row.name, item.unknown)}")
+                made.flagged.append(f"{label}: {unknown_parts(row.name, item.unknown)}")
         else:
-            report.flagged.append(
+            made.flagged.append(
                 f"{label}: {short_name(row.name)} is no layer of the network; "
                 f"{ms_text(row.time_ps)} not used"
             )
@@ -99,26 +83,22 @@ def _matched(
         )
         if held:
             parts.append(LayerTime(held, time))
-            report.flagged += [
+            made.flagged += [
                 f"{label}: {unknown_parts(row, item.unknown)}"
                 for row, item in zip(rows, items, strict=True)
                 if item.unknown
             ]
         else:
-            report.flagged.append(
+            made.flagged.append(
                 f"{label}: {short_name(rows[0])} names no layer of the network; "
                 f"{ms_text(time)} not used"
             )
     return joined(plain), joined(parts)
 
 
-def _tell(
-    label: str,
-    profile: EngineProfile,
-    times: EngineTimes,
-    used: Sequence[LayerTime],
-    report: ImportReport,
-) -> None:
+def _summary(
+    label: str, profile: EngineProfile, times: EngineTimes, used: Sequence[LayerTime]
+) -> str:
     total = sum((row.mean_ps for row in profile.rows), Fraction(0))
     kept = sum((item.time_ps for item in used), Fraction(0))
     moved = sum((row.time_ps for row in times.handed_over), Fraction(0))
@@ -131,4 +111,4 @@ def _tell(
         text += (
             f"; {pluralize(len(times.blocks), 'part')} on the DLA, handed over in {ms_text(moved)}"
         )
-    report.lines.append(text)
+    return text

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.fitness.profiles.import_report import short_name
+from paretosoc.fitness.profiles.layer_names import short_name
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal, parse_exact
 

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.profile_document import (
-    Document,
-    Subject,
-    add_part,
-    ms,
-    new_document,
-)
+from paretosoc.fitness.profiles.measured_layers import ms_text
+from paretosoc.fitness.profiles.profile_document import ms
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal
-from paretosoc.platforms.platform import Platform
 
 PS_PER_MS = 10**9
 _PS_PER_S = 10**12
@@ -85,20 +80,11 @@ def time_at_rate(text: str, what: str) -> Fraction:
     return _PS_PER_S / positive(text, what)
 
 
-def network_document(
-    row: Row,
-    names: LayerNames,
-    platform: Platform,
-    subject: Subject,
-    *,
-    units: Sequence[str],
-    source: str,
-) -> Document:
-    """A profile in which all layers of the network were measured together on each of ``units``."""
-    document = new_document(platform, subject, source)
+def import_row(made: Import, row: Row, names: LayerNames, *, units: Sequence[str]) -> None:
+    """Add a row: all layers of the network, measured together on each of ``units``."""
     figures: dict[str, dict[str, Any]] = {
         "ms": dict.fromkeys(units, ms(row.time_ps)),
         "notes": dict.fromkeys(units, row.note) if row.note else {},
     }
-    add_part(document["networks"][0], "layers", names.layers, figures)
-    return document
+    made.add_part("layers", names.layers, figures)
+    made.lines.append(f"{row.network}, {row.precision}: {ms_text(row.time_ps)}")

@@ -14,7 +14,7 @@ from benchmarks.accuracy import table2
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
 from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
-from paretosoc.fitness.calibration.least_squares import fit
+from paretosoc.fitness.calibration.least_squares import Task, fit
 from paretosoc.fitness.cost_model.clock_law import parts_norm
 from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
@@ -234,9 +234,8 @@ def test_fit_keeps_what_is_held():
     def line(values):
         return values["static_mw"] + values["own_mw"] * np.array([1.0, 2.0])
 
-    found = fit(
-        ["own_mw"], line, np.array([5.0, 7.0]), held={"static_mw": 3.0}, noise=0.01, label="x"
-    )
+    task = Task(["own_mw"], line, np.array([5.0, 7.0]), "x", {"static_mw": 3.0})
+    found = fit(task, noise=0.01)
     assert found.values["own_mw"] == pytest.approx(2.0)
     assert set(found.errors) == {"own_mw"}
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import read_profile
-from paretosoc.fitness.profiles.profilers.demand_estimate import estimate_demand
-from paretosoc.fitness.profiles.profilers.demand_import import import_demand
+from paretosoc.fitness.profiles.profilers.demand_import import estimate_demand, import_demand
 from paretosoc.fitness.profiles.profilers.run_times import parse_run_time
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 from paretosoc.platforms.errors import PlatformError
@@ -44,25 +44,17 @@ def table(folder: Path, text: str) -> Path:
 
 
 def demand_of(folder: Path, text: str) -> tuple[dict[str, Any], list[str]]:
-    document, report = import_demand(
-        table(folder, text),
-        network(),
-        XAVIER,
-        SUBJECT,
-        gpu=["gpu"],
-        dla=["dla0"],
-        source="test",
-    )
-    read_profile(document_bytes(document), XAVIER, "made")
-    return document["networks"][0], report.flagged
+    made = Import(network(), XAVIER, SUBJECT, "test")
+    import_demand(made, table(folder, text), gpu=["gpu"], dla=["dla0"])
+    read_profile(document_bytes(made.document), XAVIER, "made")
+    return made.record, made.flagged
 
 
 def transitions_of(folder: Path, text: str) -> tuple[list[dict[str, Any]], list[str]]:
-    document, report = import_transitions(
-        table(folder, text), network(), XAVIER, SUBJECT, source="test"
-    )
-    read_profile(document_bytes(document), XAVIER, "made")
-    return document["networks"][0]["transitions"], report.flagged
+    made = Import(network(), XAVIER, SUBJECT, "test")
+    import_transitions(made, table(folder, text))
+    read_profile(document_bytes(made.document), XAVIER, "made")
+    return made.record["transitions"], made.flagged
 
 
 def test_a_demand_is_the_gpus_times_the_ratio_of_loads(tmp_path: Path) -> None:

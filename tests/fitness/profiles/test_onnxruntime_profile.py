@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.profile_document import Subject
 from paretosoc.fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
@@ -154,32 +155,29 @@ def test_nodes_become_layers_on_the_unit_of_their_provider() -> None:
     cuda = node("g", 130, 9, "CUDAExecutionProvider")
     events.insert(3, cuda)
     profile = parse_onnxruntime_profile(text_of(events), "f", skip=0)
-    document, report = import_onnxruntime(
+    made = Import(None, XAVIER, SUBJECT, "test")
+    import_onnxruntime(
+        made,
         [("f", profile)],
         LayerNames(["c", "r", "fc", "g"]),
-        XAVIER,
-        SUBJECT,
         providers={ANY_PROVIDER: ("cpu",), "CUDAExecutionProvider": ("gpu",)},
         use_median=False,
-        source="test",
     )
-    assert [(part["name"], part["ms"]) for part in document["networks"][0]["layers"]] == [
+    assert [(part["name"], part["ms"]) for part in made.record["layers"]] == [
         ("c", {"cpu": 0.1}),
         ("r", {"cpu": 0.02}),
         ("fc", {"cpu": 0.007}),
         ("g", {"gpu": 0.009}),
     ]
-    assert report.flagged == [
+    assert made.flagged == [
         "f: a nameless Conv is no layer of the network; 0.003 ms not used",
         "f: 'odd' is no layer of the network; 0.002 ms not used",
     ]
     with pytest.raises(PlatformError, match="no node is a layer of network 'net'"):
         import_onnxruntime(
+            Import(None, XAVIER, SUBJECT, "test"),
             [("f", profile)],
             LayerNames(["x"]),
-            XAVIER,
-            SUBJECT,
             providers={ANY_PROVIDER: ("cpu",)},
             use_median=False,
-            source="test",
         )

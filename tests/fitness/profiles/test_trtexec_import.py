@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.profile_document import Subject
 from paretosoc.fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
@@ -180,17 +181,9 @@ def imported(
         (f"f{number}", EngineProfile(tuple(rows(*items)), 10, ()))
         for number, items in enumerate(files)
     ]
-    document, report = import_trtexec(
-        profiles,
-        NAMES,
-        XAVIER,
-        SUBJECT,
-        units=["gpu"],
-        dla=dla,
-        use_median=False,
-        source="test",
-    )
-    return document["networks"][0], report.flagged
+    made = Import(None, XAVIER, SUBJECT, "test")
+    import_trtexec(made, profiles, NAMES, units=["gpu"], dla=dla, use_median=False)
+    return made.record, made.flagged
 
 
 def layer_times(record: dict[str, Any], unit: str) -> dict[tuple[str, ...], float]:
