@@ -15,7 +15,6 @@ from rich.table import Table
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared.options import AsJson, Force, check_number
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.campaign.analyse.aggregate import Aggregation
 from paretosoc.dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
 from paretosoc.dse.tools.campaign.analyse.export import (
     SUFFIXES,
@@ -25,11 +24,11 @@ from paretosoc.dse.tools.campaign.analyse.export import (
     run_rows,
 )
 from paretosoc.dse.tools.campaign.analyse.fields import chosen
-from paretosoc.dse.tools.campaign.analyse.pivot import make_pivot
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, make_pivot
 from paretosoc.dse.tools.campaign.analyse.report import (
+    REPORT,
     Layout,
     default_layout,
-    report_path,
     write_report,
 )
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
@@ -183,7 +182,7 @@ def report(
         )
         written = write_report(store, layout, value or ())
     print(
-        f"Written to {report_path(folder)}; {written.pages:,} pages of fronts, "
+        f"Written to {folder / REPORT}; {written.pages:,} pages of fronts, "
         f"{written.new_pages:,} of them new"
     )
 

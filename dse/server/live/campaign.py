@@ -9,7 +9,6 @@ from paretosoc.dse.server.live.page import live_page
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.tools.campaign.store.stored_front import stored_front
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.report import report_html
@@ -71,7 +70,7 @@ class LiveCampaign:
         """Return the report of a run, by its hash."""
         try:
             with Store(self._folder) as store:
-                front, costs = stored_front(store, store.find(name))
+                front, costs = store.front(store.find(name))
         except ResultError:
             return None
         return report_html(front, schedule_of, costs)

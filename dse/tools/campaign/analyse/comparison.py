@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from paretosoc.dse.tools.campaign.analyse.values import hypervolume_shares, objectives_in_order
@@ -91,29 +91,28 @@ def inputs_changed(before: RunInputs, after: RunInputs) -> tuple[str, ...]:
 
 
 def _change(run: RunRecord, other: RunRecord, tolerance: float) -> RunChange:
-    changed = inputs_changed(run.inputs, other.inputs)
-    statuses = run.status.value, other.status.value
-    if run.figures is None or other.figures is None:
-        verdict = Verdict.NOT_COMPARED
-        if run.figures is not None:
-            waiting = other.status is RunStatus.WAITING
-            verdict = Verdict.MISSING if waiting else Verdict.WORSE
-        elif other.figures is not None:
-            verdict = Verdict.BETTER
-        return RunChange(
-            run.name,
-            verdict,
-            changed,
-            statuses,
-            before_hash=run.hash,
-            after_hash=other.hash,
-        )
+    change = RunChange(
+        run.name,
+        Verdict.NOT_COMPARED,
+        inputs_changed(run.inputs, other.inputs),
+        (run.status.value, other.status.value),
+        before_hash=run.hash,
+        after_hash=other.hash,
+    )
+    if run.figures is None:
+        return change if other.figures is None else replace(change, verdict=Verdict.BETTER)
+    if other.figures is None:
+        is_waiting = other.status is RunStatus.WAITING
+        return replace(change, verdict=Verdict.MISSING if is_waiting else Verdict.WORSE)
     fronts = [objectives_in_order(run.figures), objectives_in_order(other.figures)]
-    names = sorted(run.figures.names)
     first, second = hypervolume_shares(fronts)
     objectives = tuple(
-        _objective_change(name, int(fronts[0][:, i].min()), int(fronts[1][:, i].min()))
-        for i, name in enumerate(names)
+        ObjectiveChange(name, before, after, 100 * (after - before) / (abs(before) or 1))
+        for name, before, after in zip(
+            sorted(run.figures.names),
+            *(front.min(axis=0).tolist() for front in fronts),
+            strict=True,
+        )
     )
     lost = 100 * (1 - second / first) if first else 0.0
     figures = [lost, *(entry.worse_by for entry in objectives)]
@@ -125,18 +124,4 @@ def _change(run: RunRecord, other: RunRecord, tolerance: float) -> RunChange:
         verdict = Verdict.BETTER
     else:
         verdict = Verdict.WITHIN
-    return RunChange(
-        run.name,
-        verdict,
-        changed,
-        statuses,
-        (first, second),
-        objectives,
-        run.hash,
-        other.hash,
-    )
-
-
-def _objective_change(name: str, before: int, after: int) -> ObjectiveChange:
-    scale = abs(before) or 1
-    return ObjectiveChange(name, before, after, 100 * (after - before) / scale)
+    return replace(change, verdict=verdict, hypervolumes=(first, second), objectives=objectives)

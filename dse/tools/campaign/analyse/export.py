@@ -10,6 +10,7 @@ from typing import Any
 from paretosoc.dse.tools.campaign.analyse.fields import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.plan.settings import AXES
+from paretosoc.dse.tools.campaign.store.run import FrontFigures
 from paretosoc.dse.tools.campaign.store.run_record import RunRecord
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import (
@@ -29,9 +30,7 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     gain. Missing numbers are None. All rows have the same keys."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
     volume, gain = parse_value("hypervolume", records), parse_value("gain", records)
-    names = dict.fromkeys(
-        name for record in records if record.figures for name in record.figures.names
-    )
+    names = _objectives(records)
     return [
         {
             "hash": record.hash,
@@ -42,7 +41,7 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
             "status": record.status.value,
             "error": record.error,
             **{name: getattr(record, name) for name in _NUMBERS},
-            **{_column(name): _best(record, name) for name in names},
+            **{_column(name): _best(record.figures, name) for name in names},
             "hypervolume_percent": volume.of(record),
             "gain_over_baselines": gain.of(record),
         }
@@ -53,29 +52,18 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """Return one row per member of a front: the run's hash and name, and its objectives in their
     units."""
-    rows = []
-    names = dict.fromkeys(
-        name for record in records if record.figures for name in record.figures.names
-    )
-    for record in records:
-        if record.figures is None:
-            continue
-        own = record.figures.names
-        for index, member in enumerate(record.figures.objectives):
-            rows.append(
-                {
-                    "hash": record.hash,
-                    "name": record.name,
-                    "member": index,
-                    **{
-                        _column(name): _shown(name, member[own.index(name)])
-                        if name in own
-                        else None
-                        for name in names
-                    },
-                }
-            )
-    return rows
+    names = _objectives(records)
+    return [
+        {
+            "hash": record.hash,
+            "name": record.name,
+            "member": index,
+            **{_column(name): _best(record.figures, name, [index]) for name in names},
+        }
+        for record in records
+        if record.figures is not None
+        for index in range(len(record.figures.objectives))
+    ]
 
 
 def csv_text(rows: Sequence[dict[str, Any]]) -> str:
@@ -117,12 +105,18 @@ def _column(name: str) -> str:
     return f"{objective.kind.value.replace('-', '_')}_{unit}{colon}{network}"
 
 
-def _shown(name: str, value: int) -> float:
-    return objective_value(_kind(name), value)
+def _objectives(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return the objectives of all runs, each once."""
+    known = (record.figures.names for record in records if record.figures)
+    return tuple(dict.fromkeys(name for names in known for name in names))
 
 
-def _best(record: RunRecord, name: str) -> float | None:
-    if record.figures is None or name not in record.figures.names:
+def _best(
+    figures: FrontFigures | None, name: str, members: Sequence[int] | None = None
+) -> float | None:
+    """Return the best value of an objective, of all members or some, in its unit."""
+    if figures is None or name not in figures.names:
         return None
-    column = record.figures.names.index(name)
-    return _shown(name, min(row[column] for row in record.figures.objectives))
+    column = figures.names.index(name)
+    rows = figures.objectives if members is None else [figures.objectives[k] for k in members]
+    return objective_value(_kind(name), min(row[column] for row in rows))

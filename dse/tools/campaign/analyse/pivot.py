@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
-from paretosoc.dse.tools.campaign.analyse.aggregate import Aggregation
 from paretosoc.dse.tools.campaign.analyse.fields import check_fields, field_of
 from paretosoc.dse.tools.campaign.analyse.values import Value
 from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+
+
+class Aggregation(Enum):
+    """Number of a cell with several runs: the best of theirs, the worst, or between."""
+
+    BEST = "best"
+    WORST = "worst"
+    MEDIAN = "median"
+    MEAN = "mean"
 
 
 @dataclass(frozen=True)
@@ -79,10 +88,10 @@ def _cell(records: Sequence[RunRecord], value: Value, over: Aggregation) -> Cell
     numbers = [number for number, _ in found]
     better, worse = (max, min) if value.larger_is_better else (min, max)
     best = better(numbers)
-    shown = {
-        Aggregation.BEST: lambda: best,
-        Aggregation.WORST: lambda: worse(numbers),
-        Aggregation.MEDIAN: lambda: statistics.median(numbers),
-        Aggregation.MEAN: lambda: statistics.fmean(numbers),
-    }[over]()
-    return Cell(shown, len(records), next(run for n, run in found if n == best))
+    aggregate: Callable[[list[float]], float] = {
+        Aggregation.BEST: better,
+        Aggregation.WORST: worse,
+        Aggregation.MEDIAN: statistics.median,
+        Aggregation.MEAN: statistics.fmean,
+    }[over]
+    return Cell(aggregate(numbers), len(records), next(run for n, run in found if n == best))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
@@ -16,7 +15,6 @@ from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.run_record import RunRecord
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.tools.campaign.store.stored_front import stored_front
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.html import fill, html_page, read_asset
@@ -105,7 +103,7 @@ def write_report(
     for index, record in enumerate(opened.values()):
         path = file_in(folder, page_name(record), ResultError)
         if not path.exists():
-            front, costs = stored_front(store, record)
+            front, costs = store.front(record)
             replace_file(path, report_html(front, schedule_of, costs).encode())
             new += 1
         if on_page is not None:
@@ -200,8 +198,3 @@ def _cell(pivot: Pivot, row: int, column: int, opened: frozenset[str]) -> dict[s
         "members": run.members or 0,
         "page": f"{FRONTS}/{page_name(run)}" if run.hash in opened else None,
     }
-
-
-def report_path(folder: Path) -> Path:
-    """Return the path of the page."""
-    return folder / REPORT

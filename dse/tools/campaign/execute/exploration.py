@@ -6,10 +6,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.engines.explore import explore_problem
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import goal_of, needs_proof
@@ -27,7 +29,6 @@ from paretosoc.dse.tools.campaign.store.run import (
     RunStatus,
     RunTask,
 )
-from paretosoc.dse.tools.campaign.store.strip_timings import timeless_proof
 from paretosoc.dse.workload.parse_options import with_batches
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import load_losses
@@ -35,14 +36,22 @@ from paretosoc.fitness.profiles.profile_file import load_profile
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_bytes
-from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, REPORT_FILE
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import (
+    BOUNDS_FILE,
+    CERTIFICATE,
+    COSTS_FILE,
+    EPSILON,
+    FRONT_FILE,
+    REPORT_FILE,
+)
+from paretosoc.results.front.bounds_file import bounds_bytes
+from paretosoc.results.front.certificate_file import proof_files
+from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_to_document
 from paretosoc.results.io.canonical_json import canonical_bytes, sha256_of
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem_file import problem_bytes
-
-if TYPE_CHECKING:
-    from paretosoc.results.front.front import Front
 
 MAX_PROBLEMS = 4
 MAX_NETWORKS = 64
@@ -103,7 +112,7 @@ def explore_run(task: RunTask) -> RunOutcome:
     if front.provenance.stopped_by == "interrupt":
         raise WorkloadError("the search was interrupted")
     if settings.prove or needs_proof(optimizer):
-        front, proofs, message = timeless_proof(front, goal_of(optimizer))
+        front, proofs, message = _timeless_proof(front, goal_of(optimizer))
     cpu_searched = time.process_time()
     # Seconds are kept in the store; in the result they would make every one another.
     front = replace(front, provenance=replace(front.provenance, seconds=0.0))
@@ -141,8 +150,7 @@ def _prepared(inputs: RunInputs) -> _Prepared:
         built = build_problem(
             workload, chip, options, profile=profile, losses=losses, known=_networks
         )
-    missing = _missing(inputs, built, profile.sha256 if profile else None)
-    if missing:
+    if missing := _missing(inputs, built, profile.sha256 if profile else None):
         raise WorkloadError(
             f"{missing}: is not the file that the campaign was planned with; it was changed, or "
             "is another one on this machine. Start the campaign again to plan anew"
@@ -161,6 +169,45 @@ def _missing(inputs: RunInputs, built: BuiltProblem, profile_sha256: str | None)
     """Return the parts of the contents that differ from the files read."""
     read = {entry.sha256 for entry in built.inputs} | {profile_sha256}
     return next((what for what, digest in inputs.contents if digest not in read), None)
+
+
+def _timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:
+    """Return the front with its claims, the proof's files by name, and why something is not proved,
+    if so.
+
+    Limits are numbers of nodes. Only a solver that runs out of time (two minutes for one formula)
+    can make a difference between machines, and the status says so.
+
+    Raises:
+        WorkloadError: if the proof was interrupted.
+    """
+    try:
+        proof = prove_front(front, goal=goal, jobs=1)
+    except ResultError as error:
+        return front, {}, f"not certified: {error}"
+    if proof.interrupted:
+        raise WorkloadError("the proof was interrupted")
+    files: dict[str, bytes] = {}
+    for name, made in ((CERTIFICATE, proof.certificate), (EPSILON, proof.epsilon)):
+        if made is not None:
+            certificate = made.certificate
+            timeless = replace(
+                certificate,
+                search_seconds=0.0,
+                check_seconds=None if certificate.check_seconds is None else 0.0,
+                cover_seconds=None if certificate.cover_seconds is None else 0.0,
+            )
+            files |= proof_files(name, replace(made, certificate=timeless))
+    if proof.bounds is not None:
+        files[BOUNDS_FILE] = bounds_bytes(replace(proof.bounds, seconds=0.0))
+    claims: dict[str, Any] = {
+        name: replace(claim, seconds=0.0)
+        for name in ("bounds", "certificate", "epsilon")
+        if (claim := getattr(proof.front, name)) is not None
+    }
+    refused = proof.refused
+    message = "" if refused is None else f"the front is not proved: {refused}"
+    return replace(proof.front, **claims), files, message
 
 
 def _figures(front: Front) -> FrontFigures:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
 from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunStatus
+
+PLAIN_COLUMNS = (
+    *("hash", "name", "attempts", "error", "seconds", "cpu_seconds", "search_cpu_seconds"),
+    *("finished_at", "evaluations", "members", "problem_sha256", "pack_sha256"),
+)
+"""Columns of the database that a record has as they are."""
 
 
 @dataclass(frozen=True)
@@ -72,41 +78,20 @@ def run_inputs(document: str, after: str | None) -> RunInputs:
 
 def figures_text(figures: FrontFigures) -> str:
     """Return the numbers of a front as JSON."""
-    return _text(
-        {
-            "names": figures.names,
-            "objectives": figures.objectives,
-            "rows": figures.rows,
-            "baselines": [
-                [entry.name, entry.objectives, entry.keeps_constraints]
-                for entry in figures.baselines
-            ],
-        }
-    )
+    return _text({**vars(figures), "baselines": [*map(astuple, figures.baselines)]})
 
 
 def record_of(row: sqlite3.Row) -> RunRecord:
     """Return a run from a row of the database."""
     content = json.loads(row["document"])
     return RunRecord(
-        hash=row["hash"],
-        name=row["name"],
         workload=content["workload"],
         networks=tuple(content["networks"]),
         tags=content["tags"],
         inputs=run_inputs(row["document"], row["after"]),
         status=RunStatus(row["status"]),
-        attempts=row["attempts"],
-        error=row["error"],
-        seconds=row["seconds"],
-        cpu_seconds=row["cpu_seconds"],
-        search_cpu_seconds=row["search_cpu_seconds"],
-        finished_at=row["finished_at"],
-        evaluations=row["evaluations"],
-        members=row["members"],
-        problem_sha256=row["problem_sha256"],
-        pack_sha256=row["pack_sha256"],
         figures=_figures(row["figures"]),
+        **{name: row[name] for name in PLAIN_COLUMNS},
     )
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from paretosoc.common.files import file_in, replace_file, sync
 from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
@@ -22,6 +21,7 @@ from paretosoc.dse.tools.campaign.store.liveness_lock import Owner, forget_dead,
 from paretosoc.dse.tools.campaign.store.pack import decompress, unpack
 from paretosoc.dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
 from paretosoc.dse.tools.campaign.store.run_record import (
+    PLAIN_COLUMNS,
     RunRecord,
     figures_text,
     record_of,
@@ -29,9 +29,14 @@ from paretosoc.dse.tools.campaign.store.run_record import (
     run_inputs,
 )
 from paretosoc.dse.tools.campaign.store.store_schema import STORE_FORMAT, connect
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.costs.costs_file import costs_from_bytes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import PROBLEM_FILE
-from paretosoc.results.io.canonical_json import content_sha256, sha256_of
+from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.io.canonical_json import content_sha256, parse, sha256_of
+from paretosoc.results.problem.problem_reader import problem_from_bytes
 
 DATABASE = "campaign.sqlite"
 _FOLDERS = ("results", "problems", "parts", "owners")
@@ -67,9 +72,7 @@ class Store:
                 # After the database: a folder with one is ours, whatever else is missing.
                 for part in _FOLDERS:
                     (folder / part).mkdir(exist_ok=True)
-            (found,) = self._database.execute(
-                "SELECT value FROM meta WHERE key = 'format'"
-            ).fetchone() or (None,)
+        found = self._meta("format")
         if found != STORE_FORMAT:
             raise ResultError(f"{database}: format {STORE_FORMAT!r} is required, got {found!r}")
 
@@ -89,6 +92,11 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _meta(self, key: str) -> str | None:
+        with self._store_errors():
+            row = self._database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:
@@ -118,16 +126,11 @@ class Store:
         """Set the runs of the campaign. Finished runs keep their results. Runs no longer in the
         plan stay in the store but are hidden."""
         rows = [
-            (
-                *(entry.hash, position, run.name, run_document(run, entry)),
-                entry.starts_from,
-            )
+            (entry.hash, position, run.name, run_document(run, entry), entry.starts_from)
             for position, (run, entry) in enumerate(zip(runs, inputs, strict=True))
         ]
         digest = content_sha256([title, [list(row) for row in rows]])
-        with self._store_errors():
-            found = self._database.execute("SELECT value FROM meta WHERE key = 'plan'").fetchone()
-        if found is not None and found[0] == digest:
+        if self._meta("plan") == digest:
             return
         with self._transaction() as database:
             database.execute("UPDATE runs SET position = NULL WHERE position IS NOT NULL")
@@ -144,9 +147,7 @@ class Store:
     @property
     def title(self) -> str:
         """Return the campaign's title."""
-        with self._store_errors():
-            row = self._database.execute("SELECT value FROM meta WHERE key = 'title'").fetchone()
-        return "" if row is None else str(row[0])
+        return self._meta("title") or ""
 
     def retry_failed(self) -> None:
         """Reset failed runs, so that they run again."""
@@ -202,8 +203,7 @@ class Store:
         return tasks
 
     def waiting(self) -> int:
-        """Return the runs of the plan in its order. ``figures``: with the numbers of their
-        fronts."""
+        """Return the number of runs of the plan that wait."""
         with self._store_errors():
             (count,) = self._database.execute(
                 "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
@@ -232,25 +232,24 @@ class Store:
                 pack_sha256 = sha256_of(outcome.pack)
                 self._write(self.pack_path(run_hash), outcome.pack)
         figures = outcome.figures
+        columns = {
+            "status": outcome.status.value,
+            "owner": None,
+            "error": outcome.message[:_SHOWN_ERROR] or None,
+            "seconds": outcome.seconds,
+            "cpu_seconds": outcome.cpu_seconds,
+            "search_cpu_seconds": outcome.search_cpu_seconds,
+            "finished_at": time.time(),
+            "evaluations": outcome.evaluations,
+            "members": None if figures is None else len(figures.objectives),
+            "problem_sha256": outcome.problem_sha256,
+            "pack_sha256": pack_sha256,
+            "figures": None if figures is None else figures_text(figures),
+        }
         with self._transaction() as database:
             database.execute(
-                "UPDATE runs SET status = ?, owner = NULL, error = ?, seconds = ?, "
-                "cpu_seconds = ?, search_cpu_seconds = ?, finished_at = ?, evaluations = ?, "
-                "members = ?, problem_sha256 = ?, pack_sha256 = ?, figures = ? WHERE hash = ?",
-                (
-                    outcome.status.value,
-                    outcome.message[:_SHOWN_ERROR] or None,
-                    outcome.seconds,
-                    outcome.cpu_seconds,
-                    outcome.search_cpu_seconds,
-                    time.time(),
-                    outcome.evaluations,
-                    None if figures is None else len(figures.objectives),
-                    outcome.problem_sha256,
-                    pack_sha256,
-                    None if figures is None else figures_text(figures),
-                    run_hash,
-                ),
+                f"UPDATE runs SET {', '.join(f'{name} = ?' for name in columns)} WHERE hash = ?",
+                (*columns.values(), run_hash),
             )
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -278,8 +277,7 @@ class Store:
     # Looking at it
 
     def counts(self) -> dict[RunStatus, tuple[int, float]]:
-        """Return the runs of the plan in its order. ``figures``: with the numbers of their
-        fronts."""
+        """Return the number of runs of the plan by status, and the seconds that they took."""
         with self._store_errors():
             rows = self._database.execute(
                 "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
@@ -302,15 +300,13 @@ class Store:
     ) -> Iterator[RunRecord]:
         """Return the runs of the plan in its order. ``figures``: with the numbers of their
         fronts."""
-        columns = "*" if figures else _WITHOUT_FIGURES
-        where = "" if status is None else "AND status = ?"
-        values: Iterable[Any] = () if status is None else (status.value,)
-        limit = "" if most is None else f"LIMIT {int(most)}"
+        columns = ", ".join((*PLAIN_COLUMNS, "document", "after", "status"))
+        where, values = ("", []) if status is None else ("AND status = ?", [status.value])
         with self._store_errors():
             for row in self._database.execute(
-                f"SELECT {columns} FROM runs WHERE position IS NOT NULL {where} "
-                f"ORDER BY position {limit}",
-                tuple(values),
+                f"SELECT {columns}, {'' if figures else 'NULL AS '}figures FROM runs "
+                f"WHERE position IS NOT NULL {where} ORDER BY position LIMIT ?",
+                (*values, -1 if most is None else most),
             ):
                 yield record_of(row)
 
@@ -356,28 +352,35 @@ class Store:
                 + (f": {record.error})" if record.error else "; see 'keep' of the campaign file)")
             )
         path = self.pack_path(record.hash)
-        files = unpack(self._read(path, record.pack_sha256))
-        if "front.json" in files and record.problem_sha256 is not None:
-            path = self.problem_path(record.problem_sha256)
-            with self._store_errors():
-                problem = decompress(path.read_bytes())
-            if sha256_of(problem) != record.problem_sha256:
-                raise ResultError(f"{path}: was changed after it was written")
-            files[PROBLEM_FILE] = problem
-        return files
-
-    def _read(self, path: Path, digest: str) -> bytes:
         try:
             data = path.read_bytes()
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
-        if sha256_of(data) != digest:
-            raise ResultError(f"{path}: was changed after it was written")
-        return data
+        _check_unchanged(path, data, record.pack_sha256)
+        files = unpack(data)
+        if FRONT_FILE in files and record.problem_sha256 is not None:
+            path = self.problem_path(record.problem_sha256)
+            with self._store_errors():
+                problem = decompress(path.read_bytes())
+            _check_unchanged(path, problem, record.problem_sha256)
+            files[PROBLEM_FILE] = problem
+        return files
+
+    def front(self, record: RunRecord) -> tuple[Front, CostOrigins | None]:
+        """Return the front of a run, and the origins of its costs if they are kept.
+
+        Raises:
+            ResultError: if the run keeps no front, or its files are not sound.
+        """
+        files = self.files(record)
+        if FRONT_FILE not in files:
+            raise ResultError(f"run {record.name!r}: {FRONT_FILE} is not kept of it")
+        problem = problem_from_bytes(files[PROBLEM_FILE])
+        front = front_from_document(parse(files[FRONT_FILE]), problem)
+        costs = costs_from_bytes(files[COSTS_FILE], problem) if COSTS_FILE in files else None
+        return front, costs
 
 
-_WITHOUT_FIGURES = (
-    "hash, position, name, document, after, status, owner, attempts, error, seconds, cpu_seconds, "
-    "search_cpu_seconds, finished_at, evaluations, members, problem_sha256, pack_sha256, "
-    "NULL AS figures"
-)
+def _check_unchanged(path: Path, data: bytes, digest: str) -> None:
+    if sha256_of(data) != digest:
+        raise ResultError(f"{path}: was changed after it was written")
