@@ -21,8 +21,7 @@ from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store

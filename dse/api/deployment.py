@@ -8,9 +8,9 @@ from pathlib import Path
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
-from paretosoc.dse.tools.deploy.find_platform import searched_platform
 from paretosoc.dse.tools.deploy.formats import Target
 from paretosoc.dse.tools.deploy.job import Options
+from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import Deployment

@@ -19,7 +19,7 @@ from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.deploy import deployment_texts
-from paretosoc.dse.tools.deploy.find_platform import platform_or_searched
+from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.costs.cost_origins import CostOrigins

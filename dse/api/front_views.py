@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paretosoc.dse.problem.constraint_status import limit_states
 from paretosoc.dse.tools.deploy.deploy import fitting_targets
-from paretosoc.dse.tools.deploy.find_platform import searched_platform
+from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError

@@ -1,6 +1,11 @@
-"""A POSIX shell script that sets the clocks of a member through sysfs."""
+"""Clocks of a member in sysfs: a POSIX shell script that sets them, and their present state on a
+board."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from paretosoc.platforms.deployment import ClockControl, ControlKind
 from paretosoc.results.deploy.deployment import Deployment
@@ -66,3 +71,89 @@ def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> lis
         gap = " " if len(line) + sum(map(len, paths)) < _FOLDED else " \\\n        "
         lines.append(line + "".join(f"{gap}{path}" for path in paths))
     return lines
+
+
+_LIMITS = {
+    ControlKind.CPUFREQ: ("scaling_min_freq", "scaling_max_freq"),
+    ControlKind.DEVFREQ: ("min_freq", "max_freq"),
+}
+_RATES = {
+    ControlKind.BPMP: ("rate", "mrq_rate_locked"),
+    ControlKind.OVERRIDE: ("clk_rate", "clk_state"),
+}
+"""The actual rate, and the file that keeps it there by being 1."""
+_ROUNDING = 100
+"""The firmware rounds a rate to one that it can make: one part in a hundred."""
+_LONGEST = 64
+"""Bytes of a number."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number in a file, and the value that the member requires."""
+
+    domain: str
+    path: str
+    """Below the root. For a folder that is missing, all its paths."""
+    wanted: int
+    found: int | None
+    """None if there is no such file, or no number in it."""
+    slack: int = 0
+
+    @property
+    def is_as_planned(self) -> bool:
+        """Return whether the file has the value that the member requires."""
+        return self.found is not None and abs(self.found - self.wanted) <= self.slack
+
+    @property
+    def words(self) -> str:
+        """Return the setting in one line."""
+        found = "is missing" if self.found is None else f"is {self.found}"
+        wanted = "" if self.is_as_planned else f", must be {self.wanted}"
+        return f"{self.domain}: {self.path} {found}{wanted}"
+
+
+def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
+    """Return every setting of the member as it is on the board. Nothing is written.
+
+    Args:
+        deployment: the member.
+        root: the folder before all paths: ``/`` on the board, a copy of its files elsewhere.
+
+    Raises:
+        ResultError: if the platform does not say how one of its clocks is set.
+    """
+    return [
+        setting
+        for control, khz in controls_of(deployment)
+        for setting in _state(control, khz, root)
+    ]
+
+
+def _state(control: ClockControl, khz: int | None, root: Path) -> Iterator[Setting]:
+    name = control.domain
+    for path in control.online:
+        yield Setting(name, path, 0 if khz is None else 1, _number(root, path))
+    if khz is None:
+        return
+    value = khz if control.kind is ControlKind.CPUFREQ else khz * 1000
+    for paths in control.nodes:
+        node = next((path for path in paths if (root / path.lstrip("/")).is_dir()), None)
+        if node is None:
+            yield Setting(name, " or ".join(paths), value, None)
+        elif control.kind in _RATES:
+            rate, lock = (f"{node}/{file}" for file in _RATES[control.kind])
+            yield Setting(name, rate, value, _number(root, rate), value // _ROUNDING)
+            yield Setting(name, lock, 1, _number(root, lock))
+        else:
+            for file in _LIMITS[control.kind]:
+                yield Setting(name, f"{node}/{file}", value, _number(root, f"{node}/{file}"))
+
+
+def _number(root: Path, path: str) -> int | None:
+    try:
+        with (root / path.lstrip("/")).open("rb") as file:
+            text = file.read(_LONGEST).strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None

@@ -24,8 +24,7 @@ from paretosoc.dse.tools.campaign.execute.planning import plan_store, probe
 from paretosoc.dse.tools.campaign.execute.runner import do_missing
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import AXES
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.export.result_folder import check_output_folder, write_folder

@@ -16,7 +16,7 @@ from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.deploy.find_models import parse_models
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
 from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document, summary_of

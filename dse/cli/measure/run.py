@@ -24,12 +24,11 @@ from paretosoc.dse.cli.shared.options import (
     check_number,
 )
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.deploy.find_models import parse_models
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
-from paretosoc.dse.tools.host.measure.release_runs import run_releases
-from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
+from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict, run_releases
 from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member, member_title

@@ -19,11 +19,9 @@ from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.images import parse_scaling
-from paretosoc.dse.tools.sensitivity.loss import PPM, Metric
-from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
-from paretosoc.dse.tools.sensitivity.rewrite import FORMATS
+from paretosoc.dse.tools.sensitivity.measure import PPM, LossMeter, Metric, layer_losses, losses_csv
+from paretosoc.dse.tools.sensitivity.rewrite import FORMATS, trained_model
 from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
-from paretosoc.dse.tools.sensitivity.trained_model import trained_model
 from paretosoc.dse.workload.parse_options import parse_dimensions
 
 if TYPE_CHECKING:

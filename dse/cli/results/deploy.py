@@ -11,12 +11,11 @@ from paretosoc.dse.cli.shared.options import Folder, ModelFiles
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
 from paretosoc.dse.tools.deploy.deploy import fastest_served
-from paretosoc.dse.tools.deploy.find_models import parse_models
-from paretosoc.dse.tools.deploy.find_platform import platform_or_searched
 from paretosoc.dse.tools.deploy.formats import FORMATS, Target
 from paretosoc.dse.tools.deploy.job import Options
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
 from paretosoc.results.deploy.deployment import Deployment, check_platform
-from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.deploy.sysfs_script import sysfs_state
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 

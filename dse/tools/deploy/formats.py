@@ -20,20 +20,15 @@ from paretosoc.results.deploy.nvpmodel_section import (
     nvpmodel_section,
     power_modes,
 )
-from paretosoc.results.deploy.onnxruntime_placement import (
+from paretosoc.results.deploy.runtime_placement import (
     annotate,
+    check_openvino,
     providers_document,
+    unit_devices,
     unit_providers,
 )
-from paretosoc.results.deploy.openvino_affinities import check_openvino, unit_devices
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import sysfs_script
-from paretosoc.results.deploy.tensorrt_version import (
-    STRONGLY_TYPED,
-    Version,
-    tensorrt_version,
-    version_notes,
-)
 from paretosoc.results.deploy.triton_config import (
     VERSION,
     check_triton,
@@ -42,10 +37,14 @@ from paretosoc.results.deploy.triton_config import (
     triton_configs,
 )
 from paretosoc.results.deploy.trtexec_script import (
+    STRONGLY_TYPED,
+    Version,
     check_trtexec,
     precision_of,
     segment_engines,
+    tensorrt_version,
     trtexec_script,
+    version_notes,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import ModelPart

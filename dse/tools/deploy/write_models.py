@@ -13,9 +13,9 @@ from paretosoc.dse.tools.deploy.check_onnx import (
     check_equality,
     check_formats,
 )
-from paretosoc.dse.tools.deploy.find_models import check_models, searched_model
 from paretosoc.dse.tools.deploy.job import Job
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
+from paretosoc.dse.tools.deploy.searched_inputs import check_models, searched_model
 from paretosoc.dse.tools.deploy.strong_types import (
     ROUNDING,
     has_scales,

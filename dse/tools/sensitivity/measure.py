@@ -1,22 +1,148 @@
-"""The loss of every layer, measured one at a time."""
+"""The loss of every layer, measured one at a time: how far a network's outputs are off, in
+millionths."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.text import reason_of
-from paretosoc.dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
-from paretosoc.dse.tools.sensitivity.rewrite import Rewriter
+from paretosoc.dse.tools.sensitivity.rewrite import Rewriter, TrainedModel
 from paretosoc.dse.tools.sensitivity.samples import Sample
-from paretosoc.dse.tools.sensitivity.trained_model import TrainedModel
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
+
+PPM = 1_000_000
+_LAYOUT = frozenset(
+    {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Cast", "Dropout"}
+)  # fmt: skip
+"""Operators that leave values as they are."""
+_SCORES = frozenset({"Softmax", "LogSoftmax"})
+_PRODUCTS = frozenset({"Gemm", "MatMul"})
+
+
+class Metric(Enum):
+    """Compared quantity."""
+
+    TOP1 = "top1"
+    """The loss is the share of positions at which another class, or label, comes out."""
+    NOISE = "noise"
+    """The loss is the power of the difference over the power of the signal, at most 1."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric and its outputs. The loss is the mean over them."""
+
+    metric: Metric
+    outputs: tuple[str, ...]
+
+
+def choose_measure(model: Any, outputs: Sequence[str], metric: Metric | None = None) -> Measure:
+    """Choose top-1 agreement if outputs are classes, else noise over signal.
+
+    Classes are integers, outputs of a softmax over the last axis, and products of a matrix (with a
+    bias) of two dimensions.
+
+    Args:
+        model: ``onnx.ModelProto`` with the types and shapes of its outputs.
+        outputs: their names.
+        metric: compares all outputs by this one, whatever they are.
+    """
+    if metric is not None:
+        return Measure(metric, tuple(outputs))
+    producers = {name: node for node in model.graph.node for name in node.output}
+    described = {value.name: value.type.tensor_type for value in model.graph.output}
+    constants = {tensor.name for tensor in model.graph.initializer}
+    classes = tuple(
+        name for name in outputs if _gives_classes(name, described[name], producers, constants)
+    )
+    return Measure(Metric.TOP1, classes) if classes else Measure(Metric.NOISE, tuple(outputs))
+
+
+def _gives_classes(
+    name: str, described: Any, producers: Mapping[str, Any], constants: Collection[str]
+) -> bool:
+    if described.elem_type in _INTEGERS:
+        return True
+    rank = len(described.shape.dim)
+    if not rank or described.shape.dim[-1].dim_value == 1:
+        return False
+    node = producers.get(name)
+    while node is not None and node.op_type in _LAYOUT:
+        node = producers.get(node.input[0])
+    if node is None:
+        return False
+    if node.op_type in _SCORES:
+        axis = next((entry.i for entry in node.attribute if entry.name == "axis"), -1)
+        return axis in (-1, rank - 1)
+    if node.op_type == "Add":
+        made = [producers.get(entry) for entry in node.input if entry not in constants]
+        node = made[0] if len(made) == 1 and made[0] is not None else node
+    return node.op_type in _PRODUCTS and rank == 2
+
+
+_INTEGERS = (2, 3, 4, 5, 6, 7, 9, 12, 13)
+"""Of TensorProto.DataType."""
+
+
+def loss_ppm(
+    measure: Measure,
+    expected: Sequence[Sequence[NDArray[Any]]],
+    found: Sequence[Sequence[NDArray[Any]]],
+) -> int:
+    """Return the loss over all samples.
+
+    Args:
+        measure: the metric, and the outputs.
+        expected: result of the original for each sample and each of these outputs.
+        found: the same with some layers in another format.
+
+    Returns:
+        Millionths: of positions that disagree, or noise over signal. 10^6 if a result is not
+        finite.
+    """
+    losses = []
+    for k in range(len(measure.outputs)):
+        pairs = [(one[k], other[k]) for one, other in zip(expected, found, strict=True)]
+        losses.append(_disagreement(pairs) if measure.metric is Metric.TOP1 else _noise(pairs))
+    return round(PPM * sum(losses) / len(losses))
+
+
+Pairs = Sequence[tuple[NDArray[Any], NDArray[Any]]]
+
+
+def _disagreement(pairs: Pairs) -> float:
+    different = positions = 0
+    for one, other in pairs:
+        if one.dtype.kind == "f":
+            # No class comes out where a score is no number.
+            missing = ~np.isfinite(other).all(axis=-1)
+            wrong = (one.argmax(axis=-1) != np.nan_to_num(other).argmax(axis=-1)) | missing
+        else:
+            wrong = one != other if one.shape == other.shape else np.ones(max(1, one.size))
+        different += int(np.sum(wrong))
+        positions += max(1, wrong.size)
+    return different / positions
+
+
+def _noise(pairs: Pairs) -> float:
+    signal = noise = 0.0
+    for one, other in pairs:
+        first, second = one.astype(np.float64), other.astype(np.float64)
+        if first.shape != second.shape or not np.isfinite(second).all():
+            return 1.0
+        signal += float(np.sum(first**2))
+        noise += float(np.sum((first - second) ** 2))
+    return min(1.0, noise / signal) if signal > 0 else float(noise > 0)
+
 
 COLUMNS = ("network", "layer", "format", "loss_ppm", "metric")
 

@@ -11,8 +11,7 @@ import pytest
 
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.sysfs_script import sysfs_script
-from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.deploy.sysfs_script import sysfs_script, sysfs_state
 from paretosoc.results.errors import ResultError
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from paretosoc.results.deploy.sysfs_script import sysfs_script
-from paretosoc.results.deploy.sysfs_state import sysfs_state
+from paretosoc.results.deploy.sysfs_script import sysfs_script, sysfs_state
 from paretosoc.results.errors import ResultError
 from tests.results.deploy.test_sysfs_script import BPMP, CPUS, GPU, WANTED, Board, deployment
 

@@ -8,8 +8,7 @@ from enum import Enum
 
 from paretosoc.dse.tools.campaign.analyse.values import hypervolume_shares, objectives_in_order
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, subject_key
-from paretosoc.dse.tools.campaign.store.run import RunStatus
-from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 
 
 class Verdict(Enum):

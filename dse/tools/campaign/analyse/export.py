@@ -10,8 +10,7 @@ from typing import Any
 from paretosoc.dse.tools.campaign.analyse.fields import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.plan.settings import AXES
-from paretosoc.dse.tools.campaign.store.run import FrontFigures
-from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import (
     Objective,

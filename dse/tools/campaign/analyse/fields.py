@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.settings import AXES, FILE_FIELDS, file_label
-from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.run import RunRecord
 
 _PLACES = ("first", "second", "third", "fourth")
 """The networks of a workload, one by one."""

@@ -9,7 +9,7 @@ from enum import Enum
 
 from paretosoc.dse.tools.campaign.analyse.fields import check_fields, field_of
 from paretosoc.dse.tools.campaign.analyse.values import Value
-from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.run import RunRecord
 
 
 class Aggregation(Enum):

@@ -12,8 +12,7 @@ from paretosoc.common.files import file_in, replace_file
 from paretosoc.dse.tools.campaign.analyse.fields import field_of, varying_fields
 from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, make_pivot
 from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
-from paretosoc.dse.tools.campaign.store.run import RunStatus
-from paretosoc.dse.tools.campaign.store.run_record import RunRecord
+from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError

@@ -18,8 +18,7 @@ from paretosoc.dse.engines.optimizers import goal_of, needs_proof
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.network_tables import NetworkTables
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import listed, options_of, problem_key
 from paretosoc.dse.tools.campaign.store.pack import compress, pack
 from paretosoc.dse.tools.campaign.store.run import (

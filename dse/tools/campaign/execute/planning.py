@@ -9,8 +9,7 @@ from pathlib import Path
 from paretosoc.dse.tools.campaign.execute.workers import attempt
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.plan import PlanSize
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.run import RunTask
 from paretosoc.dse.tools.campaign.store.store import Store
 

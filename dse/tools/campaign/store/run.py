@@ -1,12 +1,16 @@
-"""Input and output of a worker."""
+"""Input and output of a worker, one row of the store, and the texts in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, dataclass
 from enum import Enum
 
+from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
+from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 
 Row = tuple[int, ...]
 
@@ -77,3 +81,105 @@ class RunOutcome:
 
 RunFunction = Callable[[RunTask], RunOutcome]
 """Something that a worker process can import by its name."""
+
+
+PLAIN_COLUMNS = (
+    *("hash", "name", "attempts", "error", "seconds", "cpu_seconds", "search_cpu_seconds"),
+    *("finished_at", "evaluations", "members", "problem_sha256", "pack_sha256"),
+)
+"""Columns of the database that a record has as they are."""
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as stored. None stands for unknown values."""
+
+    hash: str
+    name: str
+    workload: str
+    networks: tuple[str, ...]
+    """Their names, copies numbered."""
+    tags: Mapping[str, Choice]
+    inputs: RunInputs
+    status: RunStatus
+    attempts: int
+    error: str | None
+    seconds: float | None
+    cpu_seconds: float | None
+    search_cpu_seconds: float | None
+    finished_at: float | None
+    evaluations: int | None
+    members: int | None
+    problem_sha256: str | None
+    pack_sha256: str | None
+    figures: FrontFigures | None
+
+    @property
+    def settings(self) -> RunSettings:
+        """Return the run's settings."""
+        return self.inputs.settings
+
+
+def run_document(run: PlannedRun, inputs: RunInputs) -> str:
+    """Return all but the hash of a planned run, as JSON."""
+    return _text(
+        {
+            "settings": run.settings.to_document(),
+            "contents": inputs.contents,
+            "program": inputs.program,
+            "keep": inputs.keep,
+            "workload": run.workload.name,
+            "networks": run.workload.members,
+            "tags": dict(run.tags),
+        }
+    )
+
+
+def run_inputs(document: str, after: str | None) -> RunInputs:
+    """Return the inputs back from it."""
+    content = json.loads(document)
+    return RunInputs(
+        settings=RunSettings.from_document(content["settings"]),
+        contents=tuple((what, digest) for what, digest in content["contents"]),
+        program=content["program"],
+        keep=tuple(content["keep"]),
+        starts_from=after,
+    )
+
+
+def figures_text(figures: FrontFigures) -> str:
+    """Return the numbers of a front as JSON."""
+    return _text({**vars(figures), "baselines": [*map(astuple, figures.baselines)]})
+
+
+def record_of(row: sqlite3.Row) -> RunRecord:
+    """Return a run from a row of the database."""
+    content = json.loads(row["document"])
+    return RunRecord(
+        workload=content["workload"],
+        networks=tuple(content["networks"]),
+        tags=content["tags"],
+        inputs=run_inputs(row["document"], row["after"]),
+        status=RunStatus(row["status"]),
+        figures=_figures(row["figures"]),
+        **{name: row[name] for name in PLAIN_COLUMNS},
+    )
+
+
+def _figures(text: str | None) -> FrontFigures | None:
+    if text is None:
+        return None
+    content = json.loads(text)
+    return FrontFigures(
+        names=tuple(content["names"]),
+        objectives=tuple(map(tuple, content["objectives"])),
+        rows=tuple(map(tuple, content["rows"])),
+        baselines=tuple(
+            BaselineFigures(name, tuple(objectives), keeps)
+            for name, objectives, keeps in content["baselines"]
+        ),
+    )
+
+
+def _text(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))

@@ -19,10 +19,13 @@ from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
 from paretosoc.dse.tools.campaign.store.liveness_lock import Owner, forget_dead, is_alive
 from paretosoc.dse.tools.campaign.store.pack import decompress, unpack
-from paretosoc.dse.tools.campaign.store.run import DONE, RunOutcome, RunStatus, RunTask
-from paretosoc.dse.tools.campaign.store.run_record import (
+from paretosoc.dse.tools.campaign.store.run import (
+    DONE,
     PLAIN_COLUMNS,
+    RunOutcome,
     RunRecord,
+    RunStatus,
+    RunTask,
     figures_text,
     record_of,
     run_document,

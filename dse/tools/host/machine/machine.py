@@ -26,8 +26,12 @@ from paretosoc.dse.tools.host.machine.frame_stream import (
 )
 from paretosoc.dse.tools.host.machine.host_units import HostUnit
 from paretosoc.dse.tools.host.machine.streaming import StreamLog
-from paretosoc.dse.tools.host.machine.sub_models import SubModels
-from paretosoc.dse.tools.host.machine.tensor_memory import TensorMemory, fill_inputs, lay_out
+from paretosoc.dse.tools.host.machine.sub_models import (
+    SubModels,
+    TensorMemory,
+    fill_inputs,
+    lay_out,
+)
 from paretosoc.dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
 from paretosoc.dse.tools.host.machine.unit_process import (
     READY,

@@ -15,8 +15,7 @@ from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.host.machine.frame_stream import Ledger, run_shares
 from paretosoc.dse.tools.host.machine.host_units import HostUnit
 from paretosoc.dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
-from paretosoc.dse.tools.host.machine.sub_models import SubModels
-from paretosoc.dse.tools.host.machine.tensor_memory import TensorMemory
+from paretosoc.dse.tools.host.machine.sub_models import SubModels, TensorMemory
 from paretosoc.dse.tools.host.machine.unit_loop import (
     GO,
     STOP,

@@ -10,8 +10,7 @@ from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.execute.runner import do_missing
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.store import Store
 
 FILE = {

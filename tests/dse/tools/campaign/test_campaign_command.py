@@ -19,8 +19,7 @@ from paretosoc.dse.space.warm_start import starting_rows
 from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.pack import decompress
 from paretosoc.dse.tools.campaign.store.run import RunStatus, RunTask
 from paretosoc.dse.workload.options import Options

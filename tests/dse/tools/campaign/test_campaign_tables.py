@@ -10,8 +10,7 @@ import pytest
 
 from paretosoc.dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
-from paretosoc.dse.tools.campaign.plan.program import program_identity
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 

@@ -23,7 +23,7 @@ from paretosoc.dse.tools.host.machine.unit_loop import (
     start_place,
 )
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-from paretosoc.dse.tools.host.measure.release_runs import WARM_UP, run_releases
+from paretosoc.dse.tools.host.measure.running import WARM_UP, run_releases
 from paretosoc.fitness.reference.account import plain_account
 from paretosoc.fitness.simulate import make_evaluator, row_of
 from paretosoc.results.errors import ResultError

@@ -10,11 +10,17 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from paretosoc.dse.tools.sensitivity.loss import Measure, Metric, choose_measure, loss_ppm
-from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
-from paretosoc.dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter
+from paretosoc.dse.tools.sensitivity.measure import (
+    LossMeter,
+    Measure,
+    Metric,
+    choose_measure,
+    layer_losses,
+    loss_ppm,
+    losses_csv,
+)
+from paretosoc.dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter, trained_model
 from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
-from paretosoc.dse.tools.sensitivity.trained_model import trained_model
 from paretosoc.results.errors import ResultError
 
 MODELS = Path(__file__).parents[3] / "data" / "models"
