@@ -18,16 +18,16 @@ from paretosoc.platforms.io.exact_json import exact_decimal
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row: column to text, stripped; ``where`` starts messages about it."""
+    """One row: column to text without surrounding spaces. ``where`` starts messages about it."""
 
     cells: Mapping[str, str]
     where: str
 
     def number(self, column: str) -> Fraction | None:
-        """The number in a column, None where the cell is empty.
+        """Return the number in a column, or None if the cell is empty.
 
         Raises:
-            PlatformError: where it is none, or negative.
+            PlatformError: if it is no number, or negative.
         """
         text = self.cells[column]
         if not text:
@@ -43,11 +43,12 @@ class TableRow:
     def number_or_file(
         self, column: str, folder: Path, read: Callable[[str, str], Fraction]
     ) -> tuple[Fraction, str] | None:
-        """The number in a column, or what ``read`` (text, label) takes from the file named there,
-        its path relative to ``folder``; with a text for people. None where the cell is empty.
+        """Return the number in a column, or the one that ``read`` (text, label) takes from the file
+        named there, with a text for people. None if the cell is empty. The path of the file is
+        relative to ``folder``.
 
         Raises:
-            PlatformError: as :meth:`number`, or where the file cannot be used.
+            PlatformError: as :meth:`number`, or if the file cannot be used.
         """
         text = self.cells[column]
         try:
@@ -79,12 +80,11 @@ def read_log(path: str | Path) -> str:
 def read_table(
     path: Path, columns: Sequence[str], *, optional: Collection[str] = ()
 ) -> list[TableRow]:
-    """The rows of a CSV file with a line of column names; empty lines and ``#`` lines are skipped.
-
-    Columns that are ``optional`` and not there read as empty.
+    """Return the rows of a CSV file with a line of column names. Empty lines and ``#`` lines are
+    skipped. Columns that are ``optional`` and not there read as empty.
 
     Raises:
-        PlatformError: where the file cannot be read, has other columns, or no row.
+        PlatformError: if the file cannot be read, has other columns, or no row.
     """
     text = read_log(path)
     rows: list[TableRow] = []

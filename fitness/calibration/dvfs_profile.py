@@ -43,7 +43,7 @@ class Subject:
 
 
 def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str) -> ClockProfile:
-    """One entry of ``models``.
+    """Read one entry of ``models``.
 
     Raises:
         PlatformError: on a unit that the platform does not have.
@@ -75,10 +75,10 @@ def clock_profile_document(
     precision: str,
     source: str,
 ) -> Document:
-    """The profile of fits; ``subjects``: the networks by their names in the measurements.
+    """Return the profile of fits. ``subjects``: the networks by their names in the measurements.
 
-    Where power was fitted, ``board_mw`` is what the smallest static power leaves for the board:
-    less the idle power of all else that is on, at the slowest clocks.
+    If power was fitted, ``board_mw`` is the share of the board in the smallest static power: less
+    the idle power of all else that is on, at the slowest clocks.
     """
     document: Document = {
         "platform": platform.name,
@@ -125,7 +125,7 @@ def _block(form: str, fit: Fit) -> Document:
 
 
 def _rounded(value: float) -> float:
-    """Eight significant digits: more than any fit has."""
+    # Eight significant digits: more than any fit has.
     return float(f"{value:.8g}")
 
 

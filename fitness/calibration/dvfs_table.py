@@ -33,11 +33,11 @@ class ClockMeasurement:
 
 
 def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
-    """The rows of a CSV file: ``network``, ``unit``, optional ``layer``, ``DOMAIN_mhz`` for the
-    clocks (fastest where there is none), and of ``ms``, ``fps``, ``mw``, ``mj`` what was measured.
+    """Return the rows of a CSV file with the columns ``network``, ``unit``, optional ``layer``,
+    ``DOMAIN_mhz`` for clocks (default: the fastest), and some of ``ms``, ``fps``, ``mw``, ``mj``.
 
     Raises:
-        PlatformError: with the line, where a row names a unit or clock that the platform does not
+        PlatformError: with the line, if a row names a unit or clock that the platform does not
             have, measures nothing, or gives a time or a power twice.
     """
     clocks = {f"{domain.name}_mhz": domain.name for domain in platform.domains}
@@ -96,7 +96,7 @@ def _points(row: TableRow, platform: Platform, unit: Unit) -> tuple[int, ...]:
 
 
 def point_table(rows: list[ClockMeasurement]) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """[rows, clocks of their unit]"""
+    """Return [rows, clocks of their unit]."""
     return np.array([row.points for row in rows], dtype=np.int64)
 
 

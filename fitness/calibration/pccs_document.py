@@ -49,10 +49,10 @@ class UsedFit:
 
 
 def used_fit(fit: ContentionFit, sweep: Sweep) -> UsedFit:
-    """The fit in the form that the timeline computes with.
+    """Return the fit in the form that the timeline computes with.
 
     Raises:
-        ResultError: where the parameters do not fit into its integers.
+        ResultError: if the parameters do not fit into its integers.
     """
     best: tuple[float, dict[str, Fraction], FloatArray] | None = None
     for decimals in BANDWIDTH_DECIMALS:
@@ -79,8 +79,12 @@ def used_fit(fit: ContentionFit, sweep: Sweep) -> UsedFit:
 def _nearest(
     fit: ContentionFit, sweep: Sweep, decimals: int
 ) -> tuple[dict[str, Fraction], FloatArray] | None:
-    """The parameters nearest to the fit that the integers can hold, and the slowdowns by them."""
-    own, external = (_kbps(values) for values in (sweep.own, sweep.external))
+    """Return the parameters nearest to the fit that the integers can hold, and the slowdowns by
+    them."""
+    own, external = (
+        [round(value * KBPS_PER_GBPS) for value in values.tolist()]
+        for values in (sweep.own, sweep.external)
+    )
     parameters = {
         name: max(Fraction(str(round(item.value, decimals))), Fraction(1, 10**decimals))
         for name, item in fit.parameters.items()
@@ -99,16 +103,12 @@ def _nearest(
 
 
 def _fractions(item: FittedParameter) -> list[Fraction]:
-    """Short decimals, the nearest to the value first; a given value alone."""
+    """Return short decimals, the nearest to the value first, or a given value alone."""
     exact = Fraction(item.value)
     if item.is_given:
         return [Fraction(str(item.value))]
     near = {Fraction(round(exact * bottom), bottom) for bottom in DENOMINATORS}
     return sorted(near, key=lambda value: (abs(value - exact), value))
-
-
-def _kbps(gbps: FloatArray) -> list[int]:
-    return [round(value * KBPS_PER_GBPS) for value in gbps.tolist()]
 
 
 def _contention(parameters: dict[str, Fraction]) -> Contention:
@@ -127,7 +127,7 @@ def _contention(parameters: dict[str, Fraction]) -> Contention:
 
 
 def contention_entry(fit: ContentionFit, used: UsedFit, source: str) -> dict[str, Any]:
-    """The object ``contention`` of a unit in a platform file."""
+    """Return the object ``contention`` of a unit in a platform file."""
     given = [name for name, item in fit.parameters.items() if item.is_given]
     errors = ", ".join(
         f"{name} +- {item.error:.2g}" for name, item in fit.parameters.items() if not item.is_given
@@ -149,7 +149,7 @@ def contention_entry(fit: ContentionFit, used: UsedFit, source: str) -> dict[str
 def platform_document(
     base: str, name: str, units: Sequence[str], entry: dict[str, Any]
 ) -> dict[str, Any]:
-    """A platform file that differs from ``base`` in the contention of these units."""
+    """Return a platform file that differs from ``base`` in the contention of these units."""
     return {
         "extends": base,
         "name": name,

@@ -50,8 +50,8 @@ SMALL_PERCENT = 1.0
 
 @dataclass(frozen=True)
 class FittedParameter:
-    """A value, and its error: one standard deviation, 0 where it was given. For normalBW half of
-    the range that the sweep leaves it."""
+    """A value, and its error: one standard deviation, or 0 if it was given. For normalBW it is half
+    of the range that the sweep leaves it."""
 
     value: float
     error: float
@@ -69,8 +69,8 @@ class ContentionFit:
 def loss_percent(
     own: FloatArray, external: FloatArray, values: FloatArray | Sequence[float | FloatArray]
 ) -> FloatArray:
-    """R in percent for parameters in the order of ``PARAMETERS``; arrays [samples], or, where
-    parameters are [cases, 1], [cases, samples]."""
+    """Return R in percent, [samples], for parameters in the order of ``PARAMETERS``. It is [cases,
+    samples] if these are [cases, 1]."""
     normal, total, balance, peak, minor, rate = values
     light = minor * np.minimum(external, peak) / peak
     span = np.maximum(own + balance - total, 0.0)
@@ -84,7 +84,7 @@ def loss_percent(
 def fit_contention(
     sweep: Sweep, known: Mapping[str, float] | None = None, *, keep_undetermined: bool = False
 ) -> ContentionFit:
-    """The parameters that fit a sweep best; ``known`` ones are kept as they are.
+    """Return the parameters that fit a sweep best. ``known`` ones are kept as they are.
 
     Args:
         sweep: the samples.
@@ -93,8 +93,8 @@ def fit_contention(
             with their errors. They hold only within the demands of the sweep.
 
     Raises:
-        PlatformError: where the sweep does not determine parameters, naming all of them and what
-            to do.
+        PlatformError: if the sweep does not determine parameters. The message names all of them
+            and a remedy for each.
     """
     given = dict(known or {})
     fit = _Fit(sweep, given, is_strict=not keep_undetermined)
@@ -115,7 +115,13 @@ def fit_contention(
             undetermined.setdefault(name, f"it is {value:.4g} +- {error:.2g}")
         result[name] = FittedParameter(value, error)
     if undetermined:
-        raise _refusal(undetermined)
+        causes = [
+            f"{name}: {undetermined[name]}; measure {_REMEDIES[name]}, or give it with --known "
+            f"{name}=VALUE"
+            for name in PARAMETERS
+            if name in undetermined
+        ]
+        raise PlatformError(f"the sweep does not determine {'. Nor '.join(causes)}")
     return ContentionFit(result, len(sweep.own))
 
 
@@ -130,18 +136,9 @@ _REMEDIES = {
 }
 
 
-def _refusal(reasons: Mapping[str, str]) -> PlatformError:
-    """Of parameters that the sweep does not determine, each with its reason."""
-    causes = [
-        f"{name}: {reasons[name]}; measure {_REMEDIES[name]}, or give it with --known {name}=VALUE"
-        for name in PARAMETERS
-        if name in reasons
-    ]
-    return PlatformError(f"the sweep does not determine {'. Nor '.join(causes)}")
-
-
 def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:
-    """Thresholds without samples on both of their sides that differ because of them, and why."""
+    """Return thresholds without samples on both of their sides that differ because of them, and
+    why."""
     unseen: dict[str, str] = {}
     own, external = fit.sweep.own, fit.sweep.external
     normal, _, balance, peak, _, _ = values
@@ -184,9 +181,9 @@ class _Fit:
         self.reach = float(sweep.own.max() + sweep.external.max())
 
     def best(self) -> tuple[FloatArray, float]:
-        """The best parameters, [6], and half of the range that the samples leave normalBW (0: it
-        follows from the others; without end where one beside all own demands fits as well, which
-        is noted if the fit is strict)."""
+        """Return the best parameters, [6], and half of the range that the samples leave normalBW.
+        The range is 0 if it follows from the others, and infinite if a value beside all own demands
+        fits as well, which is noted if the fit is strict."""
         found = {normal: self._best_at(normal) for normal in self._normals()}
         values = min(found.values(), key=lambda values: self._error(values, self.measured))
         if "normal_gbps" in self.given:
@@ -217,8 +214,8 @@ class _Fit:
         return min(polished, key=lambda values: self._error(values, self.measured))
 
     def errors(self, values: FloatArray, threshold_error: float) -> FloatArray:
-        """One standard deviation of every free parameter; that of normalBW is given, or, where it
-        is 0, follows from TBWDC and CBP."""
+        """Return one standard deviation of every free parameter. The one of normalBW is given or,
+        if it is 0, follows from TBWDC and CBP."""
         generator = np.random.default_rng(SEED)
         model = self._predicted(values)
         residuals = self.measured - model
@@ -249,7 +246,7 @@ class _Fit:
         ]
 
     def _coarse(self, normal: float) -> list[tuple[float, FloatArray]]:
-        """The best starts for one normalBW, with their squared errors."""
+        """Return the best starts for one normalBW, with their squared errors."""
         light = self.sweep.own < normal
         peak, minor = self._minor(light)
         minor = self.given.get("max_minor_percent", minor)
@@ -292,7 +289,7 @@ class _Fit:
         return np.linspace(largest / GRID, largest, GRID)
 
     def _minor(self, light: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float]:
-        """PBW and MRMC that fit the samples of small own demand."""
+        """Return PBW and MRMC that fit the samples of small own demand."""
         peaks = self._choices("peak_gbps", float(self.sweep.external.max()))
         if not light.any():
             return float(peaks[-1]), 0.0
@@ -305,7 +302,7 @@ class _Fit:
         return best[1], best[2]
 
     def _predicted(self, values: FloatArray | Sequence[float | FloatArray]) -> FloatArray:
-        """ln(s) in percent."""
+        """Return ln(s) in percent."""
         lost = loss_percent(self.sweep.own, self.sweep.external, values)
         return -100 * np.log1p(-lost / 100)
 

@@ -25,7 +25,7 @@ NOISE = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Samples as arrays [samples]; demands in GB/s. ``flagged`` says what was left out."""
+    """Samples as arrays [samples], demands in GB/s. ``flagged``: texts on what was left out."""
 
     own: FloatArray
     external: FloatArray
@@ -34,17 +34,17 @@ class Sweep:
 
     @property
     def lost_percent(self) -> FloatArray:
-        """Share of its speed that the kernel lost, percent: R of s = 100 / (100 - R)."""
+        """Return the share of its speed that the kernel lost, percent: R of s = 100 / (100 - R)."""
         return 100.0 - 100.0 / self.slowdown
 
 
 def read_sweep(paths: Sequence[Path]) -> Sweep:
-    """The samples in CSV files: demands, and the slowdown or both times.
+    """Return the samples in CSV files: demands, and the slowdown or both times.
 
     Samples without external traffic hold the definition, not the model, and are left out.
 
     Raises:
-        PlatformError: where a row says too little, or what cannot be.
+        PlatformError: if a row has too little data, or impossible values.
     """
     samples: list[tuple[float, float, float]] = []
     flagged: list[str] = []
