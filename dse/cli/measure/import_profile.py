@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -127,7 +128,7 @@ def onnxruntime(
     finish(profile, made)
 
 
-IMPORTERS = {
+IMPORTERS: dict[str, Callable[..., None]] = {
     "trtexec": trtexec,
     "onnxruntime": onnxruntime,
     "tegrastats": tegrastats,

@@ -88,10 +88,10 @@ def _cell(records: Sequence[RunRecord], value: Value, over: Aggregation) -> Cell
     numbers = [number for number, _ in found]
     better, worse = (max, min) if value.larger_is_better else (min, max)
     best = better(numbers)
-    aggregate: Callable[[list[float]], float] = {
+    aggregates: dict[Aggregation, Callable[[list[float]], float]] = {
         Aggregation.BEST: better,
         Aggregation.WORST: worse,
         Aggregation.MEDIAN: statistics.median,
         Aggregation.MEAN: statistics.fmean,
-    }[over]
-    return Cell(aggregate(numbers), len(records), next(run for n, run in found if n == best))
+    }
+    return Cell(aggregates[over](numbers), len(records), next(run for n, run in found if n == best))
