@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared.options import AsJson, Force, check_number
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
 from paretosoc.dse.tools.campaign.analyse.export import (
@@ -23,8 +22,7 @@ from paretosoc.dse.tools.campaign.analyse.export import (
     parquet_bytes,
     run_rows,
 )
-from paretosoc.dse.tools.campaign.analyse.fields import chosen
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, make_pivot
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, chosen, make_pivot
 from paretosoc.dse.tools.campaign.analyse.report import (
     REPORT,
     Layout,
@@ -252,7 +250,7 @@ def _print(pivot: Pivot) -> None:
     title = f"{pivot.value.label}{unit}"
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
-    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    result = plain_table()
     for name in pivot.row_fields:
         result.add_column(name, no_wrap=True)
     for column in pivot.columns:

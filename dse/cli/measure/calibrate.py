@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paretosoc.common.files import replace_file
-from paretosoc.dse.cli.measure.import_options import Replace, Source, source_text
+from paretosoc.dse.cli.measure.imported_profile import Replace, Source, source_text
 from paretosoc.dse.cli.shared.option_groups import with_option_groups
 from paretosoc.dse.cli.shared.options import AsJson, Dimensions, PlatformName, check_number
 from paretosoc.dse.cli.shared.space_options import Precision

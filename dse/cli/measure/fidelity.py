@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -152,7 +152,7 @@ def _summary_table(summary: FidelitySummary) -> Table:
 
 
 def _table(*columns: str) -> Table:
-    result = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    result = plain_table()
     for k, column in enumerate(columns):
         result.add_column(column, justify="right" if k else "left", no_wrap=True)
     return result

@@ -8,19 +8,17 @@ from typing import Annotated
 
 import typer
 
-from paretosoc.dse.cli.measure.import_options import (
+from paretosoc.dse.cli.measure.import_tables import demand, tegrastats, transitions
+from paretosoc.dse.cli.measure.import_vendors import hailo, qai_hub, rknn
+from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     Medians,
     NetworkName,
     ProfileOptions,
-    source_text,
-)
-from paretosoc.dse.cli.measure.import_tables import demand, tegrastats, transitions
-from paretosoc.dse.cli.measure.import_vendors import hailo, qai_hub, rknn
-from paretosoc.dse.cli.measure.imported_profile import (
     begin_import,
     finish,
     parse_providers,
+    source_text,
     unit_names,
 )
 from paretosoc.dse.cli.shared.option_groups import with_option_groups

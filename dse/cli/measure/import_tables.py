@@ -12,13 +12,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from paretosoc.dse.cli.measure.import_options import (
+from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     NetworkName,
     ProfileOptions,
+    begin_import,
+    finish,
     source_text,
+    unit_names,
 )
-from paretosoc.dse.cli.measure.imported_profile import begin_import, finish, unit_names
 from paretosoc.dse.cli.shared.options import AsJson, PlatformName
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log

@@ -9,8 +9,14 @@ from typing import Annotated
 import typer
 
 from paretosoc.common.files import read_file
-from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions, source_text
-from paretosoc.dse.cli.measure.imported_profile import begin_import, finish, unit_names
+from paretosoc.dse.cli.measure.imported_profile import (
+    MeasuringOptions,
+    ProfileOptions,
+    begin_import,
+    finish,
+    source_text,
+    unit_names,
+)
 from paretosoc.dse.cli.shared.options import PlatformName
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.yaml_loader import parse_yaml

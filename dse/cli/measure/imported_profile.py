@@ -1,15 +1,21 @@
-"""Begin and end of the import commands: network and clocks measured, profile file written."""
+"""Common parts of the import commands: options, as types for their parameters and groups of them,
+the network and clocks measured, and the profile file written."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.dse.cli.shared.options import Dimensions
+from paretosoc.dse.cli.shared.space_options import GroupCount, Precision
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.domains import ladder_point
 from paretosoc.dse.workload.options import parse_fixed
@@ -28,9 +34,56 @@ from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 
 if TYPE_CHECKING:
-    from paretosoc.dse.cli.measure.import_options import MeasuringOptions, ProfileOptions
     from paretosoc.fitness.profiles.profile_file import Profile
     from paretosoc.platforms.platform import Platform, Unit
+
+
+NetworkName = Annotated[
+    str, typer.Option("--network", "-n", help="Network: a name or an .onnx file.")
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option("--at", help="Clocks of the measurement: DOMAIN=MHZ for each, or max."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Output profile. [default: print a report only]"),
+]
+Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
+Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
+Source = Annotated[
+    str | None, typer.Option("--source", help="Board and software, recorded with the values.")
+]
+Medians = Annotated[
+    bool, typer.Option("--median", help="Use medians of the runs instead of means.")
+]
+
+
+@dataclass(frozen=True)
+class MeasuringOptions:
+    """How a network was cut, and at which clocks it ran, when it was measured."""
+
+    at: At = None
+    precision: Precision = None
+    dim: Dimensions = None
+    groups: GroupCount = None
+
+
+@dataclass(frozen=True)
+class ProfileOptions:
+    """Options for the output profile."""
+
+    source: Source = None
+    output: Output = None
+    merge: Merge = False
+    force: Replace = False
+
+
+def source_text(given: str | None, tool: str, files: Sequence[Path]) -> str:
+    """Return the origin of a profile as text."""
+    names = ", ".join(file.name for file in files[:5]) + (", ..." if len(files) > 5 else "")
+    return f"{given}: {tool}, {names}" if given else f"{tool}, {names}"
+
 
 MAX_FLAGGED = 12
 """So many lines of what was left out are printed."""

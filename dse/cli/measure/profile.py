@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.dse.cli.shared.options import (
     MAX_SEED,
@@ -20,6 +18,7 @@ from paretosoc.dse.cli.shared.options import (
     NetworkNames,
 )
 from paretosoc.dse.cli.shared.space_options import Branches, EachLayer, GroupCount
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
@@ -112,7 +111,7 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 def _print(made: HostProfile) -> None:
     measured, problem = made.measured, made.built.problem
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("network")
     table.add_column("group", overflow="fold")
     for unit in problem.units:

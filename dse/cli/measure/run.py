@@ -10,7 +10,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -23,6 +22,7 @@ from paretosoc.dse.cli.shared.options import (
     ModelFiles,
     check_number,
 )
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -234,7 +234,7 @@ def _groups(
 
 
 def _columns(*columns: str) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    made = plain_table()
     for k, column in enumerate(columns):
         numeric = k >= len(columns) - 3
         made.add_column(column, justify="right" if numeric else "left", overflow="fold")

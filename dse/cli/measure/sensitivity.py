@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.table import Table
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force
 from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.images import parse_scaling
@@ -126,7 +125,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
     console = Console(highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("layer", overflow="fold")
     table.add_column("format")
     table.add_column("loss %", justify="right")

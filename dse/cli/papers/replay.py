@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.compile.load import announce_compilation
 from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
 from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
@@ -47,7 +46,7 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("workload")
     for header in (
         *("naive\nms", "optimum\nms", "gain\n%", "schedules\npublished"),

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.objectives import (
     format_number,
@@ -66,11 +67,7 @@ def _print(
         for text in comparison.differences:
             console.print(f"  {text}", markup=False)
     console.print()
-    table = (
-        Table(box=box.MARKDOWN)
-        if as_markdown
-        else Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    )
+    table = Table(box=box.MARKDOWN) if as_markdown else plain_table()
     table.add_column("")
     for name in ("A", "B"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +28,7 @@ from paretosoc.dse.cli.shared.options import (
     TimeLimit,
 )
 from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.compare_baselines import (
     COMPARED,
@@ -219,7 +219,7 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
 
 
 def _table(result: Comparison) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     columns = _columns(result)
     for index, (header, _) in enumerate(columns):
         left = index in (0, len(columns) - 1)

@@ -6,12 +6,11 @@ import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 import paretosoc as dse
 from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.results.problem.objectives import (
     format_number,
@@ -75,7 +74,7 @@ def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
 def _print(problem: Problem, result: LimitPrices) -> None:
     console = Console(highlight=False)
     if result.prices:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        table = plain_table()
         for title in ("limit", "relaxed to", "best", "now", "then", "without the limit"):
             table.add_column(title)
         for price in result.prices:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS
 from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder, MemberName
+from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.tools.analysis.robustness import ERRORS_PERCENT, OVERLOADED
 from paretosoc.dse.tools.analysis.robustness import robustness as look
 from paretosoc.fitness.simulate import row_of
@@ -111,7 +110,7 @@ def _print(front: Front, result: Robustness) -> None:
         f"Every group's time on every unit off by up to this percentage, {result.samples} "
         f"samples each, seed {result.seed}:\n"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     table.add_column("error", justify="right", no_wrap=True)
     for heading in (f"{title}, {unit}", "energy, mJ"):
         table.add_column(f"{heading}\nmin / median / 95 % / max", justify="right", no_wrap=True)
@@ -143,7 +142,7 @@ def _print_fastest(console: Console, front: Front, result: Robustness) -> None:
     console.print(
         f"Member {result.fastest} is the fastest of {len(front.members)} without errors. With:"
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     for title in ("error", "still the\nfastest", "within 1 %\nof the best"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("slower than the best\nmedian / 95 % / max", justify="right", no_wrap=True)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from paretosoc.dse.tools.campaign.analyse.fields import field_of
+from paretosoc.dse.tools.campaign.analyse.pivot import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.plan.settings import AXES
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord

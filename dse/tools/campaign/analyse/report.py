@@ -9,8 +9,7 @@ from html import escape
 from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
-from paretosoc.dse.tools.campaign.analyse.fields import field_of, varying_fields
-from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, make_pivot
+from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
 from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
