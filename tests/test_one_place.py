@@ -18,7 +18,7 @@ from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, explain_in
 from paretosoc.dse.search.driver import Budget, SearchResult, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.evaluate import evaluate_row, evaluated_document
+from paretosoc.dse.space.members import evaluate_row, evaluated_document
 from paretosoc.dse.tools.analysis.limits import limit_prices
 from paretosoc.fitness.objectives import OBJECTIVE_VALUES, make_outcomes
 from paretosoc.results.errors import ResultError

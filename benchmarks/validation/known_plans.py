@@ -19,7 +19,7 @@ from benchmarks.validation.scores import Comparison
 from examples.hax.prediction import built_workload
 from examples.hax.published import Experiment
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.baselines.h2h import without_contention
+from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.simulate import make_evaluator

@@ -10,8 +10,8 @@ from typing import Any
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.problem.constraint_status import ConstraintState
-from paretosoc.dse.space.evaluate import evaluate_row
 from paretosoc.dse.space.mapping_file import load_mapping, mapping_from_document, row_of_mapping
+from paretosoc.dse.space.members import evaluate_row
 from paretosoc.results.front.schedule import ScheduledMember
 
 

@@ -12,13 +12,9 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.axonn import AxoNN
 from paretosoc.dse.baselines.base import Baseline
-from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
-from paretosoc.dse.baselines.gpu_only import GpuOnly
-from paretosoc.dse.baselines.h2h import H2h
-from paretosoc.dse.baselines.herald import Herald
-from paretosoc.dse.baselines.mensa import Mensa
+from paretosoc.dse.baselines.group_by_group import H2h, Herald, Mensa
 from paretosoc.dse.baselines.one_format import formats_of, in_one_format
-from paretosoc.dse.baselines.tensorrt_style import TensorRtStyle
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly, TensorRtStyle
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import make_outcomes

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
-from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.certificate.certify import Limits, default_nodes, prove
 from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column

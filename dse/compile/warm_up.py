@@ -8,14 +8,12 @@ import numpy as np
 
 from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.driver import Budget, search
-from paretosoc.dse.search.optimizers.dedup import SeenRows
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
-from paretosoc.dse.search.optimizers.survival import survive, tournament
+from paretosoc.dse.search.optimizers.selection import SeenRows, survive, tournament
 from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
 from paretosoc.dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.neighbourhood import neighbours
-from paretosoc.dse.space.operators import breed, mutate, segment_crossover
+from paretosoc.dse.space.operators import breed, mutate, neighbours, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.warm_up import (
     smallest_problem,

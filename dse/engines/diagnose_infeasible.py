@@ -10,8 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.problem.constraint_status import limit_and_value, shown
 from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
-from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.fitness.objectives import (
     OutcomeFunction,
     Outcomes,

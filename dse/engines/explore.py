@@ -21,9 +21,8 @@ from paretosoc.dse.errors import InfeasibleError, InternalError
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
-from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.dse.space.members import make_members
-from paretosoc.dse.space.warm_start import starting_rows
 from paretosoc.dse.version import program_version
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of

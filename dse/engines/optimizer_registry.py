@@ -42,9 +42,9 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
                 resumable=False,
             ),
             Named("annealing", f"{_SEARCH}.annealing:AnnealingEngine"),
-            Named("random", f"{_SEARCH}.random_search:RandomEngine"),
+            Named("random", f"{_SEARCH}.plain:RandomEngine"),
             # All design points, if these are few.
-            Named("exhaustive", f"{_SEARCH}.exhaustive:ExhaustiveEngine"),
+            Named("exhaustive", f"{_SEARCH}.plain:ExhaustiveEngine"),
         )
     },
     WorkloadError,

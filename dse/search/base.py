@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.objectives import Outcomes
+from paretosoc.dse.space.design_space import DesignSpace, Random
+from paretosoc.fitness.objectives import OutcomeFunction, Outcomes
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 
@@ -128,3 +128,37 @@ class Violation:
         total = np.where(outcomes.possible, total, 1.0 + total)
         smallest = np.finfo(np.float64).tiny
         return np.where(outcomes.feasible, 0.0, np.maximum(total, smallest))
+
+
+def state_of(rng: Random) -> dict[str, Any]:
+    """The state for :func:`generator_from`: PCG64's integers."""
+    return dict(rng.bit_generator.state)
+
+
+def generator_from(state: dict[str, Any]) -> Random:
+    """A generator that draws what the other one would have drawn next.
+
+    Raises:
+        ValueError: where the state is not one of PCG64.
+    """
+    bits = np.random.PCG64(0)
+    try:
+        bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": int(state["state"]["state"]), "inc": int(state["state"]["inc"])},
+            "has_uint32": int(state["has_uint32"]),
+            "uinteger": int(state["uinteger"]),
+        }
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise ValueError("generator: a state of PCG64 is required") from None
+    return np.random.Generator(bits)
+
+
+def surrogate_search(engine: Engine, guess: OutcomeFunction, rows: int) -> None:
+    """Run ``engine`` on outcomes by ``guess`` for a number of rows."""
+    while rows > 0:
+        proposed = engine.ask()
+        if len(proposed) == 0:
+            return
+        engine.tell(proposed, guess(proposed))
+        rows -= len(proposed)

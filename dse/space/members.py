@@ -1,14 +1,22 @@
-"""Members of a front from rows: latencies, energy by unit."""
+"""Members of a front from rows, and the evaluation of one design point."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.dse.problem.constraint_status import ConstraintState, constraint_states
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.execution import rules_of
+from paretosoc.fitness.execution import rules_of, scheduled
+from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import Evaluation, design_of, make_evaluator
 from paretosoc.results.front.front import Member, Responses
+from paretosoc.results.front.front_document import scheduled_to_document
+from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.objectives import objective_label, objective_unit, objective_value
 from paretosoc.results.problem.problem import Problem
 
 
@@ -62,3 +70,48 @@ def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, in
         return None
     end = int(frame.recurs_ps[index])
     return end - periods * period, end
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
+
+    problem: Problem
+    member: Member
+    constraints: tuple[ConstraintState, ...]
+
+    @cached_property
+    def scheduled(self) -> ScheduledMember:
+        """The member with its schedule."""
+        return scheduled(self.problem, self.member)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints are met."""
+        return all(state.met for state in self.constraints)
+
+
+def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
+    """Simulates a design point [groups + domains], canonical, its groups on units that can run
+    them."""
+    rows = row[None, :]
+    outcomes = make_outcomes(problem)(rows)
+    (member,) = make_members(problem, rows, outcomes.objectives)
+    return Evaluated(problem, member, tuple(constraint_states(problem, outcomes, 0)))
+
+
+def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
+    """As plain data: a member as in ``front.json`` with its schedule, ``display`` values, and
+    ``constraints``."""
+    problem, member = evaluated.problem, evaluated.member
+    return {
+        "feasible": evaluated.feasible,
+        "display": {
+            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
+                objective_value(objective, value)
+            )
+            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+        },
+        "constraints": [state.to_document() for state in evaluated.constraints],
+        **scheduled_to_document(evaluated.scheduled),
+    }

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from paretosoc.dse.baselines.h2h import without_contention
+from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.baselines.repeat_matching import balanced
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators

@@ -14,7 +14,7 @@ from paretosoc.dse.engines import explore as exploring
 from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS
 from paretosoc.dse.engines.optimizers import Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
-from paretosoc.dse.search.optimizers.random_search import RandomEngine
+from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate

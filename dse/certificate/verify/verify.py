@@ -15,7 +15,6 @@ import numpy as np
 
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
-from paretosoc.dse.certificate.verify.fast import fits_fast_checker
 from paretosoc.dse.certificate.verify.members import check_members
 from paretosoc.dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
 from paretosoc.dse.certificate.verify.solvers import (
@@ -24,6 +23,9 @@ from paretosoc.dse.certificate.verify.solvers import (
     formulation_holds,
     target_of,
 )
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
@@ -306,7 +308,7 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", "has open parts, but is said to be complete")
     target = target_of(problem, certificate)
     try:
-        if checker is Checker.FAST and fits_fast_checker(problem, target):
+        if checker is Checker.FAST and _fits_int64(problem, target):
             fault, which = check_tree(problem, tree, target).fault, "fast"
         else:
             fault, which = check_tree(problem, tree, target, plain=True).fault, "plain"
@@ -318,3 +320,13 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", fault)
     detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
     return holds("tree", f"{detail}, nothing is left out, by the {which} checker")
+
+
+def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
+    """Return whether no sum or product of the problem's and the claim's figures can leave int64."""
+    try:
+        check_magnitudes(problem)
+        make_facts(problem, target)
+    except ResultError:
+        return False
+    return True

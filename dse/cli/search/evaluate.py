@@ -18,8 +18,8 @@ from paretosoc.dse.cli.shared.space_options import SpaceOptions
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.cost_provenance import cost_origins
-from paretosoc.dse.space.evaluate import evaluate_row, evaluated_document
 from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
+from paretosoc.dse.space.members import evaluate_row, evaluated_document
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.parse_options import make_options
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -30,8 +30,8 @@ from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
-    from paretosoc.dse.space.evaluate import Evaluated
     from paretosoc.dse.space.mapping_file import UserMapping
+    from paretosoc.dse.space.members import Evaluated
     from paretosoc.dse.workload.options import Options
     from paretosoc.results.costs.cost_origins import CostOrigins
     from paretosoc.results.problem.problem import Problem

@@ -8,9 +8,8 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.search.archive import Archive
-from paretosoc.dse.search.base import EngineState
-from paretosoc.dse.search.optimizers.dedup import SeenRows
-from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.search.base import EngineState, generator_from, state_of
+from paretosoc.dse.search.optimizers.selection import SeenRows
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.limits import constraints_of

@@ -13,9 +13,8 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.search.archive import Archive
-from paretosoc.dse.search.base import EngineState, Violation
+from paretosoc.dse.search.base import EngineState, Violation, generator_from, state_of
 from paretosoc.dse.search.optimizers.initial_population import initial_population
-from paretosoc.dse.search.rng_state import generator_from, state_of
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.operators import mutate
 from paretosoc.fitness.objectives import Outcomes

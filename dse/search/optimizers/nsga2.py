@@ -6,12 +6,15 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.search.archive import Archive
-from paretosoc.dse.search.base import EngineState, Violation
-from paretosoc.dse.search.optimizers.dedup import SeenRows
+from paretosoc.dse.search.base import (
+    EngineState,
+    Violation,
+    generator_from,
+    state_of,
+    surrogate_search,
+)
 from paretosoc.dse.search.optimizers.initial_population import initial_population
-from paretosoc.dse.search.optimizers.surrogate_search import surrogate_search
-from paretosoc.dse.search.optimizers.survival import survive, tournament
-from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.search.optimizers.selection import SeenRows, survive, tournament
 from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
 from paretosoc.dse.search.surrogate.lower_bounds import (
     has_lower_bounds,
@@ -19,8 +22,7 @@ from paretosoc.dse.search.surrogate.lower_bounds import (
     make_lower_bounds,
 )
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.neighbourhood import neighbours
-from paretosoc.dse.space.operators import breed
+from paretosoc.dse.space.operators import breed, neighbours
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.limits import constraints_of
 

@@ -45,7 +45,7 @@ def choose_winners(objectives, violation, crowding, drawn, coin, winners):
 @jit
 def choose_survivors(objectives, violation, size, work, distance, chosen, crowding):
     """Fills ``chosen`` and ``crowding`` [at most size] as
-    :class:`dse.search.optimizers.survival.Survivors` has them. ``objectives`` [n, m],
+    :class:`dse.search.optimizers.selection.Survivors` has them. ``objectives`` [n, m],
     ``violation`` [n, 1]; ``work`` [5, n] and ``distance`` [n, 1] are scratch."""
     order, spare, rank, newest, before = work[0], work[1], work[2], work[3], work[4]
     count = np.int64(0)

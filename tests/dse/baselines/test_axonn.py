@@ -12,7 +12,7 @@ from paretosoc.dse.baselines import budgeted_path
 from paretosoc.dse.baselines.axonn import AxoNN
 from paretosoc.dse.baselines.budgeted_path import Layer, fastest_path
 from paretosoc.dse.baselines.evaluate_all import baseline_points
-from paretosoc.dse.baselines.gpu_only import GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuOnly
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.baseline_problems import ALONE, CHAINS, problems

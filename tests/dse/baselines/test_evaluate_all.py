@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
-from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa
 from paretosoc.dse.certificate.verify.checks import Verdict
 from paretosoc.dse.certificate.verify.verify import verify
 from paretosoc.dse.search.optimizers.initial_population import initial_population

@@ -10,11 +10,8 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points
-from paretosoc.dse.baselines.gpu_and_dsa import GpuAndDsa
-from paretosoc.dse.baselines.gpu_only import GpuOnly
-from paretosoc.dse.baselines.h2h import H2h
-from paretosoc.dse.baselines.herald import Herald
-from paretosoc.dse.baselines.mensa import Mensa
+from paretosoc.dse.baselines.group_by_group import H2h, Herald, Mensa
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from paretosoc.dse.search.rng_state import generator_from, state_of
+from paretosoc.dse.search.base import generator_from, state_of
 
 
 def test_a_generator_goes_on_where_the_other_stood() -> None:

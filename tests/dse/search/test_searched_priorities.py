@@ -12,11 +12,10 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.preconditions import check_provable
 from paretosoc.dse.search.driver import Budget, search
-from paretosoc.dse.search.optimizers.exhaustive import ExhaustiveEngine
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace, ranked
-from paretosoc.dse.space.neighbourhood import neighbours
-from paretosoc.dse.space.operators import mutate, segment_crossover
+from paretosoc.dse.space.operators import mutate, neighbours, segment_crossover
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError

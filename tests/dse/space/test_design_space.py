@@ -8,8 +8,7 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.search.optimizers.initial_population import heuristic_seeds, initial_population
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
-from paretosoc.dse.space.neighbourhood import count_neighbours, neighbours
-from paretosoc.dse.space.operators import mutate, segment_crossover
+from paretosoc.dse.space.operators import count_neighbours, mutate, neighbours, segment_crossover
 from paretosoc.fitness.simulate import make_evaluator
 from tests.support.problems.random_spaces import assert_inside, narrowed_problem
 

@@ -18,8 +18,7 @@ from paretosoc.dse.papers.estimator.training.workloads import random_rows
 from paretosoc.dse.search.base import ResumableEngine
 from paretosoc.dse.search.driver import Budget, StoppedBy, search
 from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2
-from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
 from paretosoc.results.problem.execution import Pipeline

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.search.optimizers.surrogate_search import surrogate_search
+from paretosoc.dse.search.base import surrogate_search
 from paretosoc.fitness.objectives import Outcomes
 
 

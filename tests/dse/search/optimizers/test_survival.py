@@ -9,7 +9,7 @@ from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
-from paretosoc.dse.search.optimizers.survival import survive, tournament
+from paretosoc.dse.search.optimizers.selection import survive, tournament
 
 
 def pymoo_population(objectives, violation):

@@ -14,8 +14,7 @@ import pytest
 
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.warm_start import starting_rows
+from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan

@@ -1,19 +1,84 @@
-"""H2H (Zhang et al., DAC 2022), as HaX-CoNN describes it: Herald, then fewer hand-overs."""
+"""Methods that place group by group, as HaX-CoNN describes them: Herald (Kwon et al., HPCA 2021)
+balances load, Mensa (Boroumand et al., PACT 2021) is greedy, and H2H (Zhang et al., DAC 2022) takes
+Herald's mapping and reduces its hand-overs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.baselines.base import Baseline, at_fastest_clocks
-from paretosoc.dse.baselines.herald import balanced_mapping
+from paretosoc.dse.baselines.base import Baseline, at_fastest_clocks, costs_of
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.execution import rules_of
 from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.problem.problem import Problem
+
+
+class Herald(Baseline):
+    """Each group goes to the unit whose load is least with it (HaX-CoNN, 2: Herald optimises the
+    utilisation of the accelerators; Table 1: no transition cost, no contention).
+
+    Assumed: the networks take turns, the i-th groups of all before any next one; load is the sum of
+    stand-alone times, a network that repeats counting as often; among equals the first unit.
+    """
+
+    name = "herald"
+    label = "Herald"
+
+    def rows(self) -> IntArray:
+        """[1, width]"""
+        return self._row(balanced_mapping(self._space))
+
+
+def balanced_mapping(space: DesignSpace) -> list[int]:
+    """[groups]: Herald's units; H2H starts from them."""
+    costs = costs_of(space)
+    networks = space.problem.networks
+    load = [0] * len(space.problem.units)
+    mapping = [0] * space.groups
+    for turn in zip_longest(*costs.order):
+        for network, g in zip(networks, turn, strict=True):
+            if g is None:
+                continue
+            loads = {u: load[u] + network.repeats * t for u, t in costs.time_ps[g].items()}
+            mapping[g] = min(loads, key=loads.__getitem__)
+            load[mapping[g]] = loads[mapping[g]]
+    return mapping
+
+
+class Mensa(Baseline):
+    """Each group goes to the unit on which it ends soonest, counted from the end of what feeds it:
+    its own time and the present hand-over, nothing of what comes later (HaX-CoNN, 5.1, 3).
+
+    Assumed: its layers are our groups; the first group of a network comes from nowhere. It knows
+    one network only (Table 1): each network of a workload is placed as if it were alone, and all
+    then run together.
+    """
+
+    name = "mensa"
+    label = "Mensa"
+
+    def rows(self) -> IntArray:
+        """[1, width]"""
+        costs = costs_of(self._space)
+        mapping: list[int] = [0] * self._space.groups
+        for groups in costs.order:
+            for g in groups:
+
+                def cost(unit: int, g: int = g) -> tuple[int, int]:
+                    arrivals = (
+                        costs.transition_ps(edge, mapping[source], unit)
+                        for source, edge in costs.incoming[g]
+                    )
+                    return costs.time_ps[g][unit] + max(arrivals, default=0), unit
+
+                mapping[g] = min(costs.time_ps[g], key=cost)
+        return self._row(mapping)
+
 
 MAX_SIMULATED_GROUPS = 2_000_000
 """Moves are tried until this many groups were simulated: under a second, also for large

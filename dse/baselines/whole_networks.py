@@ -1,5 +1,5 @@
-"""GPU & DSA: each network on one unit, not all on the same (HaX-CoNN, 5, baseline 2; Case 2 of
-Fig. 1)."""
+"""Whole networks on one unit: GPU only and GPU & DSA (HaX-CoNN, 5, baselines 1 and 2; Cases 1 and
+2 of Fig. 1), and TensorRT-style, the GPU through one core at every clock (Tang et al., 5.3)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,29 @@ from paretosoc.dse.baselines.base import (
     has_gpu,
     whole_networks,
 )
+from paretosoc.results.problem.objectives import ObjectiveKind
+
+
+class GpuOnly(Baseline):
+    """Every group on the GPU.
+
+    Assumed: groups of networks that wait at the same time take turns in the order of the timeline's
+    queue; and what the GPU cannot run goes to the unit that is fastest for it.
+    """
+
+    name = "gpu-only"
+    label = "GPU only"
+
+    def title(self) -> str:
+        """With the name of the unit that stands for a GPU where there is none."""
+        unit = self._space.problem.units[gpu_of(self._space)].name
+        return self.label if has_gpu(self._space) else f"{unit} only"
+
+    def rows(self) -> IntArray:
+        """[1, width]"""
+        gpu = gpu_of(self._space)
+        return self._row(whole_networks(self._space, [gpu] * len(self._space.size)))
+
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256
@@ -81,3 +104,30 @@ class GpuAndDsa(Baseline):
             _, n, unit = min(loss for loss in losses if loss[2] != chosen[0])
             chosen[n] = unit
         return chosen
+
+
+class TensorRtStyle(Baseline):
+    """Every group on the GPU, which one core feeds, at all clocks that the GPU has among its own:
+    on a Jetson TX2 with the memory's clock held, 12 x 13 of them.
+
+    Unlike the other methods it yields a front, not one point. It applies where throughput
+    is an objective. Assumed: what the GPU cannot run goes to the unit that is fastest for it.
+    """
+
+    name = "tensorrt-style"
+    label = "TensorRT-style"
+    has_front = True
+
+    def rows(self) -> IntArray:
+        """[clock choices, width]"""
+        space = self._space
+        if all(o.kind is not ObjectiveKind.THROUGHPUT for o in space.problem.objectives):
+            return self._nothing()
+        gpu = gpu_of(space)
+        mapping = whole_networks(space, [gpu] * len(space.size))
+        clocks = space.problem.units[gpu].clocks
+        grid = np.meshgrid(*(space.points[clock] for clock in clocks), indexing="ij")
+        choices = np.stack([axis.reshape(-1) for axis in grid], axis=1)
+        rows = np.repeat(at_fastest_clocks(space, mapping[None]), len(choices), axis=0)
+        rows[:, space.groups + np.array(clocks)] = choices
+        return space.canonical(rows)
