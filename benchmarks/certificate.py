@@ -37,13 +37,8 @@ from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.contention import contention_table
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
-    DesignPoint,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 SEED = 1
 TIME_LIMIT_S = 30.0

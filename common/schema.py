@@ -14,7 +14,7 @@ from itertools import chain, islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from paretosoc.common.strict_json import parse_json
+from paretosoc.common.strict_json import json_path, parse_json
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MAX_SHOWN = 80
 MAX_ERRORS = 100
 """Of these the most telling one is named: a table of wrong numbers has millions."""
-_WORD = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 SchemaName = tuple[str, str]
 """Package and name: ``("results.io.schemas", "front")`` is ``front.schema.json`` there."""
@@ -109,15 +108,6 @@ def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator
         pattern = pattern[:-1] + r"\Z"
     if validator.is_type(value, "string") and not re.search(pattern, value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def json_path(keys: Sequence[str | int]) -> str:
-    """Return ``$.units[0].name`` for ``("units", 0, "name")``. Keys that are no plain word are
-    quoted."""
-    return "$" + "".join(
-        f".{key}" if isinstance(key, str) and _WORD.fullmatch(key) else f"[{json.dumps(key)}]"
-        for key in keys
-    )
 
 
 def shown(value: Any) -> str:

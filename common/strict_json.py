@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from paretosoc.common.errors import DseError
 from paretosoc.common.text import has_control_characters, printable, shortened
 
+_WORD = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 _ESCAPE = re.compile(r"\\[bfnrtu]")
 
 
@@ -92,3 +93,12 @@ def _check_texts(document: Any) -> None:
             raise DseError(
                 f"{path}: texts must not have control characters, got {shortened(value)!r}"
             )
+
+
+def json_path(keys: Sequence[str | int]) -> str:
+    """Return ``$.units[0].name`` for ``("units", 0, "name")``. Keys that are no plain word are
+    quoted."""
+    return "$" + "".join(
+        f".{key}" if isinstance(key, str) and _WORD.fullmatch(key) else f"[{json.dumps(key)}]"
+        for key in keys
+    )

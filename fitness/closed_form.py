@@ -18,7 +18,8 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from paretosoc.results.problem.problem import ChannelCosts, Problem
+from paretosoc.results.problem.parts import ChannelCosts
+from paretosoc.results.problem.problem import Problem
 
 MAX_UNITS = 63
 """The units that a design point uses are the bits of one integer."""

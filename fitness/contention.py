@@ -23,7 +23,7 @@ from paretosoc.common.units import KBPS_PER_GBPS
 from paretosoc.platforms.platform import Contention
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from paretosoc.results.problem.problem import ContentionTable
+from paretosoc.results.problem.parts import ContentionTable
 
 LIMIT = 1 << 63
 COARSE_KBPS = (1_000, 10_000, 100_000)

@@ -29,14 +29,8 @@ from paretosoc.results.front.node_kinds import MEMBERS
 from paretosoc.results.front.proof_tree import ProofTree
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
-    ChannelCosts,
-    DesignPoint,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import ChannelCosts, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _DESIGN = DesignPoint(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 """The only design point of :func:`smallest_problem`."""

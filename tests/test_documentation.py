@@ -22,13 +22,8 @@ from paretosoc.fitness import simulate as timeline
 from paretosoc.fitness.reference import timeline as plain_timeline
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
-    DesignPoint,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -202,14 +197,23 @@ def queueing_problem(first_ms: int) -> Problem:
     none = np.zeros(1, dtype=np.int64)
     return Problem(
         networks=(
-            ProblemNetwork("A", 0, ("A1", "A2")),
-            ProblemNetwork("B", 2, ("B1", "B2", "B3")),
+            ProblemNetwork("A", 0, group_names=("A1", "A2")),
+            ProblemNetwork("B", 2, group_names=("B1", "B2", "B3")),
         ),
         edges=((0, 1), (2, 3), (3, 4)),
         transition_ps=np.zeros((3, 3, 3), dtype=np.int64),
         domains=(ProblemDomain("clock", (1000,), (None,), False, none, none == 0),),
         units=tuple(
-            ProblemUnit(name, (0,), times, zero, zero, none, None) for name in ("cpu", "gpu", "dla")
+            ProblemUnit(
+                name=name,
+                clocks=(0,),
+                time_ps=times,
+                demand_kbps=zero,
+                dynamic_mw=zero,
+                idle_mw=none,
+                contention=None,
+            )
+            for name in ("cpu", "gpu", "dla")
         ),
         memory_domain=None,
         board_mw=0,

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
+from paretosoc.common.marks import Count, Maybe
 from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, explain_infeasible
 from paretosoc.dse.search.driver import Budget, SearchResult, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
@@ -23,7 +24,7 @@ from paretosoc.dse.tools.analysis.limits import limit_prices
 from paretosoc.fitness.objectives import OBJECTIVE_VALUES, make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem import problem_reader
+from paretosoc.results.problem import problem_file
 from paretosoc.results.problem.limits import LIMITS, LimitSpec, Of, constraints_of
 from paretosoc.results.problem.objectives import (
     OBJECTIVES,
@@ -32,8 +33,7 @@ from paretosoc.results.problem.objectives import (
     ObjectiveSpec,
 )
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import PROBLEM, problem_bytes, problem_from_bytes
 from paretosoc.results.text.compare_fronts import problem_differences
 from paretosoc.results.text.space_description import describe_space
 
@@ -49,7 +49,7 @@ NAMED = {
     "max_loss_ppm": 7,
     "memory_cap_bytes": 11,
     "cap_bytes": 9,
-    "deadline_ps": 12,
+    "deadline_ps": 13,
     "deadline_95_ps": 5,
     "max_jitter_ps": 3,
     "max_misses": 6,
@@ -113,7 +113,7 @@ def test_few_files_name_a_limit_or_an_objective() -> None:
 class ProblemWithStretch(Problem):
     """A problem with one more limit."""
 
-    max_stretch_ppm: int | None = None
+    max_stretch_ppm: Maybe[Count] = None
 
 
 @pytest.fixture
@@ -131,9 +131,9 @@ def stretch(monkeypatch: pytest.MonkeyPatch) -> LimitSpec:
     monkeypatch.setattr("paretosoc.results.problem.limits.LIMITS", [*LIMITS, kind])
     for user in ("dse.engines.diagnose_infeasible", "dse.search.surrogate.lower_bounds"):
         monkeypatch.setattr(f"paretosoc.{user}.LIMITS", [*LIMITS, kind])
-    monkeypatch.setattr(problem_reader, "Problem", ProblemWithStretch)
+    monkeypatch.setattr(problem_file, "PROBLEM", replace(PROBLEM, kind=ProblemWithStretch))
     # The published schema has the published limits.
-    monkeypatch.setattr(problem_reader, "check_against_schema", lambda *_: None)
+    monkeypatch.setattr("paretosoc.results.io.document.check_against_schema", lambda *_: None)
     return kind
 
 
@@ -165,7 +165,7 @@ def searched(problem: Problem) -> SearchResult:
 
 def front(problem: Problem) -> Front:
     provenance: Any = SimpleNamespace(platform="board", precision="fp16")
-    return Front(problem, (), provenance)
+    return Front(problem, provenance, ())
 
 
 def test_a_new_limit_works_everywhere(stretch: LimitSpec) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION, PEAK_KBPS
 from paretosoc.fitness.contention import contention_table, round_half_up
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 DATA = Path(__file__).parents[1] / "data" / "hax_sample.json"
 KNOWN_BEST_MAKESPAN_PS: dict[tuple[bool, int | None], int] = {

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.results.problem.problem import MemoryPool, Problem, ProblemUnit
+from paretosoc.results.problem.parts import MemoryPool, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 
 def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from paretosoc.results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 FORMATS = ("fp32", "fp16", "int8")
 

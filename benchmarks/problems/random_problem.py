@@ -14,15 +14,14 @@ from paretosoc.platforms.platform import Contention, Source, Status
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
+from paretosoc.results.problem.parts import (
     ChannelCosts,
     ContentionTable,
-    DesignPoint,
-    Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _SOURCE = Source(Status.ASSUMED, "drawn at random")
 

@@ -16,7 +16,8 @@ import numpy as np
 from paretosoc.fitness.contention import contention_table, round_half_up
 from paretosoc.platforms.platform import Contention, Source, Status
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 DATA = Path(__file__).parents[1] / "data" / "reference_problem.json"
 PEAK_KBPS = 136_500_000

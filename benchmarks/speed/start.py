@@ -117,7 +117,7 @@ def write_large_front(folder: Path, members: int) -> int:
         reference_point=tuple(map(float, objectives.max(axis=0) + 1)),
     )
     found = make_members(problem.numeric, rows[kept], objectives[kept])
-    front = results_front.Front(problem.numeric, found, source)
+    front = results_front.Front(problem.numeric, source, found)
     Front(front, problem.costs).save(folder, pictures=False)
     return len(found)
 

@@ -1,12 +1,58 @@
-"""JSON Schemas of all files that the program reads and writes, by their stable ids."""
+"""JSON Schemas of all files that the program reads and writes, by their stable ids.
+
+``python -m docs.site.schemas`` writes those anew that follow from declarations.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+from paretosoc.common.document_schema import schema_of
+from paretosoc.results.costs.costs_file import COSTS
+from paretosoc.results.front.bounds_file import BOUNDS
+from paretosoc.results.front.certificate import CERTIFICATE
+from paretosoc.results.front.front_document import FRONT
+from paretosoc.results.io.document import Document
+from paretosoc.results.problem.problem_file import PROBLEM
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("results/io/schemas", "dse/inputs/data", "platforms/data")
+DOCUMENTS: tuple[Document[Any], ...] = (PROBLEM, FRONT, CERTIFICATE, BOUNDS, COSTS)
+"""Those whose schemas are made from declarations. They are in the first folder."""
+
+
+def generated() -> dict[Path, bytes]:
+    """Return the schemas of ``DOCUMENTS`` by their paths."""
+    return {
+        ROOT / FOLDERS[0] / f"{document.name}.schema.json": _schema_bytes(document)
+        for document in DOCUMENTS
+    }
+
+
+def _schema_bytes(document: Document[Any]) -> bytes:
+    signature = {
+        "content_sha256": {
+            "description": "SHA-256 of this document without this key, as UTF-8 JSON with sorted "
+            "keys and no spaces.",
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+        }
+    }
+    schema = schema_of(
+        document.kind,
+        {"format": {"const": document.format}},
+        signature if document.is_signed else {},
+    )
+    if document.description is not None:
+        schema["description"] = " ".join(document.description.split())
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:paretosoc:{document.name}:1",
+        "title": document.title,
+    }
+    return (json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 def schema_files() -> dict[str, bytes]:
@@ -37,3 +83,8 @@ def schema_page() -> str:
             "",
         ]
     )
+
+
+if __name__ == "__main__":
+    for path, data in generated().items():
+        path.write_bytes(data)

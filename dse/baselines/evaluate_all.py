@@ -92,7 +92,7 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
     of_row = {row_of(member.design).tobytes(): member for member in members}
     return tuple(
-        BaselinePoint(best.name, best.label, of_row[best.row.tobytes()], best.breaks)
+        BaselinePoint(best.name, best.label, best.breaks, member=of_row[best.row.tobytes()])
         for best in found
     )
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,8 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import ChannelCosts, Problem, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 _Limit = TypeVar("_Limit", int, Fraction)

@@ -11,7 +11,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import parse_number
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.problem.problem import Problem, ProblemDomain
+from paretosoc.results.problem.parts import ProblemDomain
+from paretosoc.results.problem.problem import Problem
 
 
 def problem_domains(

@@ -13,7 +13,8 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, MAX_PERIODS, TIME_LIMIT_PS, WORK_PER_PS
 from paretosoc.results.problem.execution import LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 INT64_LIMIT = 1 << 63
 TIME_FACTOR = 1000

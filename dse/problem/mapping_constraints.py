@@ -10,7 +10,7 @@ from paretosoc.common.arrays import BoolArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
-from paretosoc.results.problem.problem import ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 

@@ -15,7 +15,7 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.platforms.platform import SHARED_POOL, Platform
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.problem import MemoryPool
+from paretosoc.results.problem.parts import MemoryPool
 from paretosoc.sdf.grouping.activations import held_activation_elements
 from paretosoc.sdf.grouping.cuts import layers_of
 from paretosoc.sdf.grouping.groups import GroupedNetwork

@@ -21,8 +21,9 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.io.canonical_json import Json, parse
-from paretosoc.results.io.schema import check_against_schema
-from paretosoc.results.problem.problem import Problem, ProblemDomain, ProblemNetwork
+from paretosoc.results.io.document import check_against_schema
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork
+from paretosoc.results.problem.problem import Problem
 
 MAX_BYTES = 16 << 20
 

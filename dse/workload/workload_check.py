@@ -9,7 +9,7 @@ from itertools import pairwise
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import MAX_PRIORITY
-from paretosoc.results.problem.problem import MAX_BATCH
+from paretosoc.results.problem.parts import MAX_BATCH
 
 MAX_FRAMES_IN_FLIGHT = 8
 

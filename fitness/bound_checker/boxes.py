@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Leaf, Split
-from paretosoc.results.problem.problem import Problem, ProblemDomain
+from paretosoc.results.problem.parts import ProblemDomain
+from paretosoc.results.problem.problem import Problem
 
 Box = tuple[int, ...]
 """[domains]: sets of operating points, bit k for point k; the bit after the last: off."""

@@ -15,7 +15,8 @@ from paretosoc.fitness.bound_checker.boxes import Box, off_bit, points_of
 from paretosoc.fitness.contention import largest_products, parameters_at
 from paretosoc.results.front.bounds import BoundProof, owners_of_classes
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from paretosoc.results.problem.problem import ContentionTable, Problem
+from paretosoc.results.problem.parts import ContentionTable
+from paretosoc.results.problem.problem import Problem
 
 Points = tuple[int, ...]
 MAX_PRODUCT = 1 << 62

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.problem.problem import ChannelCosts
+from paretosoc.results.problem.parts import ChannelCosts
 
 FS_PER_BYTE_AND_KBPS = 10**12
 """bytes / (kB/s) = 10^12 fs."""

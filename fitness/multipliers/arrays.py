@@ -11,7 +11,8 @@ from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.front.bounds import owners_of_classes
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemUnit
+from paretosoc.results.problem.parts import ContentionTable, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 OWNER_STEP = 1 << 48
 """Above all demands: classes of a unit are in order by this and their demand."""

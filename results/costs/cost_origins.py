@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
+
+from paretosoc.common.marks import As, Default, Range, Sha256
 
 
 class CostOrigin(Enum):
@@ -44,12 +47,15 @@ class NetworkSource:
 
     reference: str
     """A name of the catalogue, or the file's path as it was given."""
-    sha256: str
-    """SHA-256 of the bytes of the model, without its data in other files."""
-    dimensions: tuple[tuple[str, int], ...] = ()
+    sha256: Sha256
+    """Of the bytes of the model, without what it keeps in other files."""
+    dimensions: Annotated[
+        tuple[tuple[str, int], ...],
+        As(dict[str, Annotated[int, Range(1)]], lambda sizes: tuple(sizes.items()), dict),
+    ] = ()
     """Sizes that were given for dynamic dimensions."""
-    batch: int = 1
-    """Images that it computes at once."""
+    batch: Default[Annotated[int, Range(2)]] = 1
+    """Images that it computes at once; 1 where it is left out."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""``costs.json``: the origins of the costs in ``problem.json``. Described in
-``schemas/costs.schema.json``."""
+"""``costs.json``: the origins of the costs in ``problem.json``."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
+from paretosoc.common.marks import Range, Sha256
 from paretosoc.results.costs.cost_origins import (
     CostOrigin,
     CostOrigins,
@@ -14,13 +15,64 @@ from paretosoc.results.costs.cost_origins import (
     UnitOrigin,
 )
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
-from paretosoc.results.io.schema import check_against_schema
-from paretosoc.results.problem.content_hashes import check_content_hashes
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
+from paretosoc.results.io.document import Document
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.problem_file import problem_sha256, signed_content
 
-COSTS_FORMAT = "paretosoc-costs/1"
+
+@dataclass(frozen=True)
+class _Group:
+    name: str
+    macs: Annotated[int, Range(0)]
+    """Multiply-accumulates of one inference."""
+    parameters: Annotated[int, Range(0)]
+    """Constants that the group reads."""
+    layers: tuple[str, ...]
+    """Names, in order of execution."""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    origin: tuple[CostOrigin, ...]
+    """measured: on the device; calibrated: an estimate scaled so that the network's total is a
+    measured one; estimated: from the unit's peak rates and bandwidth; cannot run: a layer is not
+    supported."""
+    text: tuple[Annotated[int | None, Range(0)], ...]
+    """Index into texts; null where there is nothing to say."""
+
+
+@dataclass(frozen=True)
+class _Network:
+    name: str
+    source: NetworkSource
+    """The model that the network was read from."""
+    groups: tuple[_Group, ...]
+    units: dict[str, _Columns]
+    """Unit to one entry per group, in order."""
+
+
+@dataclass(frozen=True)
+class CostsContent:
+    """What every group of every network holds, and for every unit the origin of its time, demand
+    and power in problem.json."""
+
+    problem_sha256: Sha256
+    """SHA-256 of the bytes of problem.json."""
+    precision: str
+    """Number format that the costs hold for, such as fp16."""
+    texts: tuple[str, ...]
+    """Sources of measurements, and reasons why a unit cannot run a group; each once."""
+    networks: tuple[_Network, ...]
+    """In the order of problem.json."""
+
+
+COSTS = Document(
+    "costs",
+    CostsContent,
+    "costs.json: where the costs in problem.json came from",
+    is_signed=True,
+)
 
 
 def costs_bytes(origins: CostOrigins, problem: Problem) -> bytes:
@@ -32,15 +84,6 @@ def costs_bytes(origins: CostOrigins, problem: Problem) -> bytes:
     return canonical_bytes(costs_to_document(origins, problem))
 
 
-def costs_from_bytes(data: bytes, problem: Problem) -> CostOrigins:
-    """Return the origins in the bytes of a ``costs.json``.
-
-    Raises:
-        ResultError: as :func:`costs_from_document`, or if the text is not sound JSON.
-    """
-    return costs_from_document(parse(data), problem)
-
-
 def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]:
     """Return the origins as JSON content. Each source text occurs once.
 
@@ -49,114 +92,82 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
     """
     check_origins(origins, problem)
     texts: dict[str, int] = {}
-    networks: list[Json] = []
+    networks = []
     for network in origins.networks:
-        units: dict[str, Json] = {}
+        units = {}
         for u, unit in enumerate(problem.units):
             column = [group.by_unit[u] for group in network.groups]
-            units[unit.name] = {
-                "origin": [entry.origin.value for entry in column],
-                "text": [
+            units[unit.name] = _Columns(
+                tuple(entry.origin for entry in column),
+                tuple(
                     texts.setdefault(entry.text, len(texts)) if entry.text else None
                     for entry in column
-                ],
-            }
-        networks.append(
-            {
-                "name": network.name,
-                "source": {
-                    "reference": network.source.reference,
-                    "sha256": network.source.sha256,
-                    "dimensions": dict(network.source.dimensions),
-                    **({"batch": network.source.batch} if network.source.batch > 1 else {}),
-                },
-                "groups": [
-                    {
-                        "name": group.name,
-                        "macs": group.macs,
-                        "parameters": group.parameters,
-                        "layers": list(group.layers),
-                    }
-                    for group in network.groups
-                ],
-                "units": units,
-            }
-        )
-    document: dict[str, Json] = {
-        "format": COSTS_FORMAT,
-        "problem_sha256": problem_sha256(problem),
-        "precision": origins.precision,
-        "texts": list(texts),
-        "networks": networks,
-    }
-    document["content_sha256"] = content_sha256(document)
-    return document
+                ),
+            )
+        groups = tuple(_Group(g.name, g.macs, g.parameters, g.layers) for g in network.groups)
+        networks.append(_Network(network.name, network.source, groups, units))
+    return COSTS.write(
+        CostsContent(problem_sha256(problem), origins.precision, tuple(texts), tuple(networks))
+    )
 
 
-def costs_from_document(
-    document: Json, problem: Problem, *, check_hashes: bool = True
-) -> CostOrigins:
-    """Return the origins that :func:`costs_to_document` gave this content for.
+def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True) -> CostOrigins:
+    """Return the origins in the bytes of a ``costs.json``.
 
     Args:
+        data: the bytes of the file.
+        problem: the problem of the costs.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
         ResultError: if the content does not follow the schema, was changed, or is not of this
             problem. It names the JSON path.
     """
-    check_against_schema(document, "costs")
-    content: Any = document
-    if check_hashes:
-        check_content_hashes(content, problem)
-    texts = content["texts"]
+    content = signed_content(COSTS, parse(data), problem, check_hashes=check_hashes)
+    costs = COSTS.read(content)
     networks = []
-    for n, network in enumerate(content["networks"]):
-        path = f"$.networks[{n}]"
+    for n, network in enumerate(costs.networks):
         columns = [
-            _column(network["units"].get(unit.name), texts, len(network["groups"]), path, unit.name)
+            _column(
+                network.units.get(unit.name),
+                costs.texts,
+                len(network.groups),
+                f"$.networks[{n}].units[{unit.name!r}]",
+            )
             for unit in problem.units
         ]
-        networks.append(
-            NetworkOrigins(
-                name=network["name"],
-                source=NetworkSource(
-                    reference=network["source"]["reference"],
-                    sha256=network["source"]["sha256"],
-                    dimensions=tuple(network["source"]["dimensions"].items()),
-                    batch=network["source"].get("batch", 1),
-                ),
-                groups=tuple(
-                    GroupOrigins(
-                        name=group["name"],
-                        layers=tuple(group["layers"]),
-                        macs=group["macs"],
-                        parameters=group["parameters"],
-                        by_unit=tuple(column[g] for column in columns),
-                    )
-                    for g, group in enumerate(network["groups"])
-                ),
+        groups = tuple(
+            GroupOrigins(
+                group.name,
+                group.layers,
+                group.macs,
+                group.parameters,
+                tuple(column[g] for column in columns),
             )
+            for g, group in enumerate(network.groups)
         )
-    origins = CostOrigins(precision=content["precision"], networks=tuple(networks))
+        networks.append(NetworkOrigins(network.name, network.source, groups))
+    origins = CostOrigins(costs.precision, tuple(networks))
     check_origins(origins, problem)
     return origins
 
 
-def _column(column: Any, texts: list[str], groups: int, path: str, unit: str) -> list[UnitOrigin]:
+def _column(
+    column: _Columns | None, texts: tuple[str, ...], groups: int, path: str
+) -> list[UnitOrigin]:
     """Return the origins of one unit's lists, [groups]."""
-    here = f"{path}.units[{unit!r}]"
     if column is None:
-        raise ResultError(f"{here}: is missing")
-    for name in ("origin", "text"):
-        if len(column[name]) != groups:
-            raise ResultError(f"{here}.{name}: must have {groups} entries, one per group")
-    entries = []
-    for origin, index in zip(column["origin"], column["text"], strict=True):
+        raise ResultError(f"{path}: is missing")
+    for name, values in vars(column).items():
+        if len(values) != groups:
+            raise ResultError(f"{path}.{name}: must have {groups} entries, one per group")
+    for index in column.text:
         if index is not None and index >= len(texts):
-            raise ResultError(f"{here}.text: must be below {len(texts)}, got {index}")
-        entries.append(UnitOrigin(CostOrigin(origin), "" if index is None else texts[index]))
-    return entries
+            raise ResultError(f"{path}.text: must be below {len(texts)}, got {index}")
+    return [
+        UnitOrigin(origin, "" if index is None else texts[index])
+        for origin, index in zip(column.origin, column.text, strict=True)
+    ]
 
 
 def check_origins(origins: CostOrigins, problem: Problem) -> None:

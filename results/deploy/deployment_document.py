@@ -11,7 +11,7 @@ from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.io.canonical_json import Json, content_sha256
-from paretosoc.results.problem.problem import ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 

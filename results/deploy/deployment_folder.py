@@ -11,7 +11,7 @@ from paretosoc.results.deploy.deployment_document import DEPLOYMENT_FORMAT
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
-from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.io.document import check_against_schema
 
 DEPLOYMENT_FILE = "deployment.json"
 

@@ -10,22 +10,19 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.common.plugins import Registry
 from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.costs.costs_file import costs_bytes, costs_from_document
+from paretosoc.results.costs.costs_file import costs_bytes, costs_from_bytes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
-from paretosoc.results.front.certificate import ProofArtifacts
-from paretosoc.results.front.certificate_file import certificate_from_bytes, proof_files
+from paretosoc.results.front.certificate import ProofArtifacts, certificate_from_bytes, proof_files
 from paretosoc.results.front.front import Front
-from paretosoc.results.front.front_document import FRONT_FORMAT, front_to_document
-from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.front_document import FRONT, front_from_document, front_to_document
 from paretosoc.results.front.proof_tree import tree_from_bytes
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
 from paretosoc.results.plots.front import front_pictures
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
@@ -119,7 +116,7 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
         ResultError: if the folder exists and ``overwrite`` is false, or if it is neither empty nor
             a result folder.
     """
-    if not overwrite and _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
+    if not overwrite and _is_ours(folder / FRONT_FILE, FRONT.format):
         raise ResultError(
             f"{folder}: exists already; --force replaces it, 'dse certify {folder}' continues its "
             "proof"
@@ -127,7 +124,7 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
     check_own_folder(folder, _is_result_file, overwrite=overwrite)
     try:
         written = folder.is_dir() and any(folder.iterdir())
-        if written and not _is_ours(folder / FRONT_FILE, FRONT_FORMAT):
+        if written and not _is_ours(folder / FRONT_FILE, FRONT.format):
             raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
@@ -217,7 +214,7 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
         return None
     data = _read(path)
     try:
-        return costs_from_document(parse(data), problem, check_hashes=check_hashes)
+        return costs_from_bytes(data, problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
 

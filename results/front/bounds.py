@@ -8,13 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
+from typing import Annotated
+
+from paretosoc.common.marks import (
+    INT64_MAX,
+    As,
+    Context,
+    Count,
+    Fault,
+    Int64,
+    Items,
+    Keys,
+    Seconds,
+    Sha256,
+    Text,
+)
 
 MAX_CONFIGURATIONS = 50_000
 """Limits the product over units of (classes + 1), which includes configurations in which groups of
 one network that is apart run side by side."""
 
-Corner = tuple[int | None, ...]
+
+def _read_corner(values: tuple[int, ...]) -> tuple[int | None, ...]:
+    return tuple(None if value == INT64_MAX else value for value in values)
+
+
+def _write_corner(corner: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(INT64_MAX if value is None else value for value in corner)
+
+
+Corner = Annotated[tuple[int | None, ...], As(tuple[Int64, ...], _read_corner, _write_corner)]
 """A value per objective. None: any."""
 
 
@@ -54,29 +78,89 @@ class Leaf:
     multipliers: tuple[int, ...]
 
 
+def _read_node(text: str) -> Split | Leaf:
+    if text.startswith("="):
+        return Leaf(tuple(int(index) for index in text[1:].split(",") if index))
+    domain, _, points = text.partition("/")
+    return Split(int(domain), int(points, 16))
+
+
+def _write_node(node: Split | Leaf) -> str:
+    if isinstance(node, Split):
+        return f"{node.domain}/{node.points:x}"
+    return f"={','.join(map(str, node.multipliers))}"
+
+
+_NODE = Text("^([0-9]{1,9}/[0-9a-f]+|=([0-9]{1,9}(,[0-9]{1,9})*)?)$")
+Node = Annotated[Split | Leaf, As(Annotated[str, _NODE], _read_node, _write_node)]
+Indices = Annotated[tuple[Count, ...], Items(1)]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The multipliers in ``bounds.json``."""
+
+    multipliers: tuple[tuple[Count, ...], ...]
+    """One row per inequality, in this order: a of energy; pi of the classes of all units, in their
+    order, or one per unit if there are no classes; v of each of chains; s of a segment, for each of
+    units; w of each sum over groups: accuracy-loss and memory among the objectives, then
+    accuracy-loss of networks with max_loss_ppm, then memory if memory_cap_bytes is given, each
+    once. A further number format of a unit has no pi, and its s does not count. W is not stated: it
+    follows from the row and the box. docs/concepts/certificate.md, Bounds over boxes, has the
+    inequality."""
+
+
+def _multipliers_of(rows: _Rows, context: Context) -> dict[str, tuple[Multipliers, ...]]:
+    """Return the multipliers. The context's subject has the sizes of a row's parts: of the classes
+    of each unit, the number of chains, of units, and of figures that are sums."""
+    ends = list(accumulate((1, *context.subject)))
+    found = []
+    for index, row in enumerate(rows.multipliers):
+        if len(row) != ends[-1]:
+            raise Fault(f"must have {ends[-1]} weights, got {len(row)}", f".multipliers[{index}]")
+        *prices, chains, segments, figures = (row[a:b] for a, b in pairwise(ends))
+        found.append(Multipliers(row[0], tuple(prices), chains, segments, figures))
+    return {"multipliers": tuple(found)}
+
+
+def _rows_of(proof: BoundProof, _: Context) -> _Rows:
+    return _Rows(
+        tuple(
+            (m.energy, *chain.from_iterable(m.units), *m.chains, *m.segments, *m.figures)
+            for m in proof.multipliers
+        )
+    )
+
+
 @dataclass(frozen=True)
 class BoundProof:
-    """A region, and the proof that no feasible design point is in it."""
+    """Claim: under the dispatch rule of the timeline, for the groups and costs of problem.json, no
+    design point within its constraints is at or below a corner of the region in all objectives
+    named."""
 
-    problem_sha256: str
-    objectives: tuple[str, ...]
-    """Names, as in ``front.json``, of those that count."""
+    problem_sha256: Sha256
+    """SHA-256 of the bytes of problem.json."""
+    objectives: Annotated[tuple[str, ...], Items(1)]
+    """Those that count, as named in front.json."""
     region: tuple[Corner, ...]
-    """No feasible design point is at or below one of these in all objectives."""
-    chains: tuple[tuple[int, ...], ...]
+    """Corners, a value per objective (9223372036854775807: any): no feasible design point is at or
+    below one in all objectives."""
+    chains: tuple[Indices, ...]
     """Networks each of which waits for the one before it."""
-    paths: tuple[tuple[int, ...], ...]
-    """[networks]: groups each of which feeds the next one."""
-    apart: tuple[int, ...]
-    """Networks whose groups have classes of their own, as no two of them run side by side."""
-    classes: tuple[tuple[int, ...], ...]
-    """[units]: least demands at which classes of demand begin, kB/s: rising from 0, then again for
-    the groups on the path of each network of ``apart``. A unit with several number formats has them
-    at its first entry, the others have none."""
-    multipliers: tuple[Multipliers, ...]
-    tree: tuple[Split | Leaf, ...]
-    """Boxes, each before its parts. The first has all operating points."""
-    seconds: float
+    paths: tuple[Indices, ...]
+    """Per network: groups each of which feeds the next one."""
+    apart: tuple[Count, ...]
+    """Networks whose groups, those on the path, have classes of their own."""
+    classes: tuple[tuple[Count, ...], ...]
+    """Per unit: demands in kB/s at which classes of demand begin, rising from 0, then again from 0
+    for each of apart; of a unit with several number formats at its first entry, at the others none.
+    An empty list: contention is not counted."""
+    multipliers: Annotated[tuple[Multipliers, ...], Keys(_Rows, _multipliers_of, _rows_of)]
+    tree: Annotated[tuple[Node, ...], Items(1)]
+    """Boxes, each before its parts. DOMAIN/MASK: divided into what has an operating point of the
+    hexadecimal mask (bit k: point k; the bit after the last: off) and, then, the rest. =I,J,...:
+    not divided, with positions of its multipliers."""
+    seconds: Seconds
     """Of the search for it."""
 
 

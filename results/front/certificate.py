@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.marks import Choices, Count, Int64, Items, Positive, Seconds, Sha256
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.errors import ResultError
 from paretosoc.results.front.epsilon import least_within
-from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.io.canonical_json import canonical_bytes, parse
+from paretosoc.results.io.document import Document
 from paretosoc.results.io.plural import pluralize
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import signed_content
 
 MaskArray = NDArray[np.uint64]
 
@@ -48,17 +55,17 @@ class LemmaTable:
 class FormulationProof:
     """That Eq. 1 to 11 of HaX-CoNN have no solution with a makespan below ``optimum_ps``."""
 
-    setting: str
-    """When a layer that is ready starts: ``dispatch``, the rule of the timeline."""
-    optimum_ps: int
+    setting: Annotated[str, Choices(("dispatch",))]
+    """When a layer that is ready starts; dispatch: the rule of the timeline."""
+    optimum_ps: Count
     """The smallest makespan of the members."""
     solver: str
     """Name and version."""
-    parts: int
-    """Parts of the space that have no solution. Together they are all of it."""
-    questions: int
-    """All that the solver said "unsat" to."""
-    seconds: float
+    parts: Positive
+    """Parts of the space without a solution; together they are all of it."""
+    questions: Positive
+    """Questions that the solver has answered with unsat."""
+    seconds: Seconds
 
     @property
     def statement(self) -> str:
@@ -72,36 +79,40 @@ class FormulationProof:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A claim about members of a front, and its proof.
+    """Claim: under the dispatch rule of the timeline, for the groups and costs of problem.json, for
+    every design point within its constraints there is a member that is nowhere above it, in the
+    objectives named, by more than epsilon_ppm."""
 
-    For every feasible design point there is a member that is at least as good, in the objectives
-    named, or above by ``epsilon_ppm`` millionths at most (:mod:`results.front.epsilon`). None means
-    that nothing is known. With one objective the member is the best in that. With all, the front is
-    complete.
-    """
-
+    problem_sha256: Sha256
+    """SHA-256 of the bytes of problem.json."""
     status: CertificateStatus
-    problem_sha256: str
-    objectives: tuple[str, ...]
-    """Names, as in ``front.json``, of those that count."""
-    members: tuple[tuple[int, ...], ...]
-    """Their values, by the position in the front."""
-    epsilon_ppm: int | None
-    rates_mw: tuple[int, ...]
-    """Rates of exchange of energy for time that the check of the tree may use."""
-    tree_sha256: str
-    lemmas: int
+    """certified: every leaf of the tree is closed; gap: the search was ended, and parts of the tree
+    are open."""
+    objectives: Annotated[tuple[str, ...], Items(1)]
+    """Those that count, as named in front.json. One: its best member is certified. All: the front
+    is complete."""
+    members: Annotated[tuple[tuple[Int64, ...], ...], Items(1)]
+    """Values of the members that the claim is about, in the order of front.json."""
+    epsilon_ppm: Count | None
+    """Millionths by which a member may be above a design point in an objective; 0: by nothing;
+    null: nothing is known."""
+    rates_mw: Annotated[tuple[Count, ...], Items(most=64)]
+    """Rates, in mW, at which the check of the tree may exchange time for energy; any are sound."""
+    tree_sha256: Sha256
+    """SHA-256 of the bytes of the tree's file."""
+    lemmas: Count
     """Closed leaves of the tree."""
-    nodes: int
+    nodes: Count
     """Of all searches for it. The tree has those of the last one."""
-    search_seconds: float
-    check_seconds: float | None
-    """Of the check of the tree, or None if there was none."""
-    cover_seconds: float | None
+    search_seconds: Seconds
+    check_seconds: Seconds | None
+    """Of the check of the tree; null: there was none."""
+    cover_seconds: Seconds | None
     solvers: tuple[str, ...]
     """Names and versions of the solvers that found that the lemmas leave no design point."""
     formulation: FormulationProof | None = None
-    """None: not tried, or not shown."""
+    """That HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps; null:
+    not tried, or not shown."""
 
     @property
     def optimum(self) -> int:
@@ -123,3 +134,51 @@ class ProofArtifacts:
     certificate: Certificate
     tree: ProofTree
     smtlib: str | None
+
+
+CERTIFICATE = Document(
+    "certificate",
+    Certificate,
+    "certificate.json, epsilon.json: a proof about members of a front",
+    version=4,
+    is_signed=True,
+)
+
+
+def certificate_bytes(certificate: Certificate) -> bytes:
+    """Return the bytes of ``certificate.json``, the same for the same certificate."""
+    return canonical_bytes(CERTIFICATE.write(certificate))
+
+
+def certificate_from_bytes(
+    data: bytes, problem: Problem, *, check_hashes: bool = True
+) -> Certificate:
+    """Return the certificate in the bytes of a ``certificate.json``.
+
+    Args:
+        data: the bytes of the file.
+        problem: the problem of the certificate.
+        check_hashes: refuse content that was changed, or that belongs to another problem.
+
+    Raises:
+        ResultError: if the content does not follow the schema, was changed, or does not fit the
+            problem. It names the JSON path.
+    """
+    content = signed_content(CERTIFICATE, parse(data), problem, check_hashes=check_hashes)
+    certificate = CERTIFICATE.read(content)
+    width = len(certificate.objectives)
+    for index, row in enumerate(certificate.members):
+        if len(row) != width:
+            raise ResultError(f"$.members[{index}]: must be {width} values, got {len(row)}")
+    return certificate
+
+
+def proof_files(name: str, proof: ProofArtifacts) -> dict[str, bytes]:
+    """Return the files of a proof by their names: ``certificate.json``, ``.tree`` and ``.smt2``."""
+    files = {
+        f"{name}.json": certificate_bytes(proof.certificate),
+        f"{name}.tree": tree_bytes(proof.tree),
+    }
+    if proof.smtlib is not None:
+        files[f"{name}.smt2"] = proof.smtlib.encode()
+    return files

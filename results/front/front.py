@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.marks import (
+    ByName,
+    Choices,
+    Context,
+    Count,
+    Default,
+    Int64,
+    Items,
+    Key,
+    Keys,
+    LeftOut,
+    Maybe,
+    Positive,
+    Seconds,
+    Sha256,
+)
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Corner
 from paretosoc.results.front.certificate import CertificateStatus, FormulationProof
+from paretosoc.results.front.front_keys import (
+    Choice,
+    ProblemHash,
+    choice_of,
+    design_of,
+    problem_of,
+    problem_sha256_of,
+)
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.rates import rate_uhz
 
@@ -23,13 +47,14 @@ if TYPE_CHECKING:
 class FreeRun:
     """The behaviour of a design point's networks that run freely, and the length that is shown."""
 
-    window_ps: tuple[int, int]
-    """Throughput, power and energy are counted between these two instants."""
-    periods_ps: tuple[int, ...]
-    """Per network: from frame to frame in the mean, rounded up."""
-    shown_ps: int
-    """Its schedule holds every execution that starts before this instant: the window's end, or an
-    earlier one if that were too many."""
+    window_ps: tuple[Count, Count]
+    """Beginning and end of the window of the long run, see problem.schema.json. Throughput, power
+    and energy are counted in it."""
+    periods_ps: Annotated[tuple[Positive, ...], ByName("networks"), Key("frame_periods_ps")]
+    """Network to its frame period in the long run, see problem.schema.json."""
+    shown_ps: Count
+    """Shown is every execution that starts before this instant, with its own end: the end of the
+    window or, if it is earlier, the first instant at which 1000 executions have ended."""
 
     @property
     def shows_window(self) -> bool:
@@ -47,39 +72,76 @@ class Responses:
     """How long a network with a rate takes from its releases to their ends, beside the longest,
     which is its latency."""
 
-    percentile_95_ps: int
+    percentile_95_ps: Count
     """The ceil(0.95 n)-th smallest of n."""
-    jitter_ps: int
+    jitter_ps: Count
     """The longest less the shortest."""
-    misses: int
-    """How many are beyond :meth:`results.problem.problem.Problem.late_ps`."""
+    misses: Count
+    """How many are misses, see max_misses in problem.schema.json."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Member:
-    """One point of a front. ``objectives`` in the problem's order, integers, all minimised.
+    """One point of a front. Tuples are in the order of the problem's lists.
 
     Its schedule follows from design and problem: :func:`fitness.execution.schedule_of`.
     """
 
-    design: DesignPoint
-    objectives: tuple[int, ...]
+    objectives: Annotated[tuple[Int64, ...], ByName("objectives")]
+    """Objective name to integer; all are minimised. latency_ps: the makespan of one frame played
+    alone, that is the end of its last execution. latency_ps:NETWORK: end of the network's last
+    execution minus its arrival, in one frame played alone. negative_rate_sum_uhz: minus the sum
+    over the networks of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n over
+    the sum, over n networks, of the images of a frame of the network over its frame period in the
+    long run (in one stream, and for 'closed-form', where it is the largest load of a unit, the same
+    period for all), rounded up, at most 2^63 - 1; the images of a frame are batch times repeats,
+    batch alone of a network that is the target of handovers; see problem.schema.json. energy_fj:
+    energy of a frame, of free-running networks per image, at most 2^63 - 1; see
+    problem.schema.json. energy_per_image_fj: energy_fj / the images of all networks in a frame,
+    with rates in a period, rounded down; of free-running networks energy_fj itself. power_uw: 1000
+    * energy_fj / whole time, rounded down; the whole time in ps is for the execution model 'frame'
+    the makespan, for 'periodic' and 'rates' period_ps, for 'closed-form' T; else power_uw is 1000 *
+    D / w, rounded down, of the long run's window, see problem.schema.json. stretch_ppm: 10^6 *
+    (busy - alone) / alone, rounded down, busy the sum of end - start and alone the sum of
+    stand-alone times over the executions of one frame played alone. time_per_token_ps:NETWORK: the
+    end of the network's last execution minus the later of its arrival and the ends of the networks
+    in waits_for, over its repeats, rounded up, in one frame played alone.
+    energy_per_token_fj:NETWORK: energy_fj / the network's repeats, rounded down. Where the
+    execution model is rates, over the releases of a network that end in the window:
+    response_ps:NETWORK is its longest response; response_95_ps:NETWORK its 95th percentile, the
+    ceil(95 n / 100)-th smallest of n; jitter_ps:NETWORK the longest less the shortest;
+    misses:NETWORK how many exceed deadline_ps, or if that is null floor(period_ps / r) +
+    batch_wait_ps, over the window's periods, rounded up; relative_response_ppm:NETWORK 10^6 times
+    the longest times r / period_ps, r the releases in a period, rounded down; without :NETWORK the
+    largest over the networks, for misses the sum; in stretch_ppm busy is that of the window over
+    its periods, rounded down. negative_fairness_ppm, of free-running networks: minus the smallest
+    relative rate of a network, see execution in problem.schema.json. accuracy_loss_ppm,
+    accuracy_loss_ppm:NETWORK: the loss_ppm of all groups, or of those of the network, each on the
+    unit that it is mapped to, added up. memory_bytes: what all memory_pools of problem.json hold;
+    without pools the activation_bytes of all networks and the weight_bytes of all groups, each on
+    the unit that it is mapped to, added up, of units with loads_whole_networks as said there."""
+    makespan_ps: Count
+    """End of the last execution of one frame played alone."""
+    latencies_ps: Annotated[tuple[Count, ...], ByName("networks")]
+    """Network to the end of its last execution minus its arrival, one frame alone; where the
+    execution model is rates to its longest response."""
+    responses: Maybe[Annotated[tuple[Responses, ...], ByName("networks")]] = None
+    """Where the execution model is rates: network to 95th percentile, jitter and misses of its
+    responses, see objectives; the longest is in latencies_ps."""
+    window_ps: Annotated[tuple[Count, Count] | None, LeftOut("responses")] = None
+    """Where the execution model is rates: begin and end of what recurs, see problem.schema.json;
+    null: nothing does."""
+    energy_fj: Count
+    energy_by_unit_fj: Annotated[tuple[Count, ...], ByName("units")]
+    """Every entry of units in problem.json to its processor's part of energy_fj, idle and busy, in
+    all number formats at the processor's first entry and 0 at the others (for the execution models
+    'pipeline' and 'free-running' its part of D, times the frame period / (n w), rounded down for
+    each unit, see problem.schema.json); what is left of energy_fj is that of the board and of
+    domains that are on."""
+    design: Annotated[DesignPoint, Keys(Choice, design_of, choice_of, ("domain_on",))]
     domain_on: tuple[bool, ...]
-    latencies_ps: tuple[int, ...]
-    """Per network: last end minus arrival, in one frame alone. If networks have rates, the longest
-    response."""
-    makespan_ps: int
-    """Of one frame alone."""
-    energy_fj: int
-    energy_by_unit_fj: tuple[int, ...]
-    """Per unit, idle and busy. The rest of ``energy_fj`` is the memory's and the board's."""
     free_run: FreeRun | None = None
-    """None if networks share a frame."""
-    responses: tuple[Responses, ...] | None = None
-    """Per network if these have rates, else None."""
-    window_ps: tuple[int, int] | None = None
-    """If networks have rates: the part that recurs for ever, whole periods. None if nothing
-    recurs."""
+    """Of free-running networks: what is counted, and how much of it is shown; else null."""
 
     @property
     def is_overloaded(self) -> bool:
@@ -92,8 +154,8 @@ class Member:
 class HypervolumePoint:
     """Hypervolume of the front after ``evaluations``, as a share of the final one."""
 
-    evaluations: int
-    hypervolume: float
+    evaluations: Count
+    hypervolume: Seconds
 
 
 @dataclass(frozen=True)
@@ -101,31 +163,36 @@ class InputFile:
     """An input and the SHA-256 of its bytes."""
 
     name: str
-    sha256: str
+    sha256: Sha256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How a front was reached: enough to reach it again."""
 
     version: str
-    engine: str
-    seed: int
-    evaluations: int
-    stopped_by: str
-    """``budget``, ``time limit``, ``interrupt``, ``stalled`` (the hypervolume hardly grew any more)
-    or ``exhausted`` (no new design point to try)."""
-    seconds: float
-    inputs: tuple[InputFile, ...]
+    """Version of paretosoc."""
+    command: str
     platform: str
     precision: str
-    """The number format that all costs hold for, such as ``int8``."""
-    command: str
-    convergence: tuple[HypervolumePoint, ...]
+    """Number format that all times, demands and powers hold for."""
+    engine: str
+    single_decision: Default[bool] = False
+    """The engine's own decision is the result, which a baseline may dominate."""
+    seed: Count
+    evaluations: Count
+    """Design points evaluated."""
+    stopped_by: Annotated[
+        str, Choices(("budget", "time limit", "stalled", "interrupt", "exhausted"))
+    ]
+    """stalled: the hypervolume hardly grew any more; exhausted: no new design point to try."""
+    seconds: Seconds
+    inputs: tuple[InputFile, ...]
+    """Input files and the SHA-256 of their bytes."""
     reference_point: tuple[float, ...]
-    """Of the hypervolume: 1.1 x the nadir of the final front."""
-    single_decision: bool = False
-    """True if the engine's own decision is the result, which a baseline may dominate."""
+    """Of the hypervolume, in the units of the objectives: 1.1 x the nadir of this front."""
+    convergence: tuple[HypervolumePoint, ...]
+    """Hypervolume after so many evaluations, as a share of the final one."""
 
 
 @dataclass(frozen=True)
@@ -134,20 +201,26 @@ class CertificateSummary:
     proof."""
 
     status: CertificateStatus
-    objectives: tuple[str, ...]
-    """Names, as in ``front.json``, of those that count."""
-    members: tuple[int, ...]
-    """Positions of the members that it is about: the best in one objective, or all."""
-    epsilon_ppm: int | None
-    """No feasible design point is better than every one of them by more. None: nothing is known."""
+    """certified: every leaf of the tree beside it is closed; gap: the search was ended, epsilon_ppm
+    is what its open tree shows."""
+    objectives: Annotated[tuple[str, ...], Items(1)]
+    """Those that the claim is about. One: no design point is better in it than the member. All: the
+    front is complete, up to epsilon_ppm."""
+    members: Annotated[tuple[Count, ...], Items(1)]
+    """Positions, from 0."""
+    epsilon_ppm: Count | None
+    """For every design point there is a member that is above it in no objective by more than so
+    many millionths; null: nothing is known."""
     space: str
-    """See :func:`results.text.space_description.describe_space`."""
-    lemmas: int
-    nodes: int
+    """The space that was searched, in words."""
+    lemmas: Count
+    nodes: Count
     solvers: tuple[str, ...]
     """Names and versions of those that found the lemmas to leave nothing out."""
-    seconds: float
+    seconds: Seconds
     formulation: FormulationProof | None = None
+    """That HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps; null:
+    not tried, or not shown."""
 
 
 @dataclass(frozen=True)
@@ -155,19 +228,21 @@ class BoundSummary:
     """The claim that bounds over boxes prove of members. :mod:`results.front.bounds` has the
     proof."""
 
-    objectives: tuple[str, ...]
-    """Names, as in ``front.json``, of those that count."""
-    members: tuple[int, ...]
-    """Positions of the members that it is about: those that no other beats in these."""
-    epsilon_ppm: int
-    """For every feasible design point some of them is worse in no objective by more."""
+    objectives: Annotated[tuple[str, ...], Items(1)]
+    """Those that the claim is about."""
+    members: Annotated[tuple[Count, ...], Items(1)]
+    """Positions, from 0, of those that no other beats in these objectives."""
+    epsilon_ppm: Count
+    """For every design point there is a member that is above it in no objective by more than so
+    many millionths."""
     region: tuple[Corner, ...]
-    """No feasible design point is at or below a corner in all objectives."""
+    """Corners, a value per objective (9223372036854775807: any): no feasible design point is at or
+    below one in all objectives."""
     space: str
-    """See :func:`results.text.space_description.describe_space`."""
-    boxes: int
-    inequalities: int
-    seconds: float
+    """The space that was searched, in words."""
+    boxes: Count
+    inequalities: Count
+    seconds: Seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,25 +251,53 @@ class BaselinePoint:
     front."""
 
     name: str
+    """Such as gpu-only, herald; a method that has a front comes with several points of one name."""
     label: str
-    member: Member
+    """The same for people."""
     breaks: tuple[str, ...] = ()
     """Names of the constraints that it does not keep."""
+    member: Annotated[Member, Key("point")] = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The keys of a front in ``front.json`` about its members."""
+
+    objectives: Annotated[tuple[str, ...], Items(1)]
+    """Names of the objectives, in order."""
+    members: tuple[Member, ...]
+    """By rising first objective."""
+
+
+def _members_of(keys: _Members, _: Context) -> dict[str, tuple[Member, ...]]:
+    return {"members": keys.members}
+
+
+def _keys_of_members(front: Front, context: Context) -> _Members:
+    return _Members(tuple(context.names["objectives"]), front.members)
 
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Members by rising first objective, and ``baselines`` to compare them with."""
+    """Mutually non-dominated design points of the problem in problem.json. Integers in ps, fJ, kHz,
+    mV; all fit in int64. Every objective of every member can be recomputed from problem.json with
+    mapping and operating_points, and so can its schedule, which 'dse show --member NAME --json'
+    prints."""
 
-    problem: Problem
-    members: tuple[Member, ...]
+    problem: Annotated[Problem, Keys(ProblemHash, problem_of, problem_sha256_of)]
     provenance: Provenance
+    """How the front was reached."""
+    members: Annotated[tuple[Member, ...], Keys(_Members, _members_of, _keys_of_members)]
     certificate: CertificateSummary | None = None
+    """What certificate.json proves, of all members or of one; null where nothing was proved."""
     epsilon: CertificateSummary | None = None
-    """About all members, if ``certificate`` is about one."""
+    """What epsilon.json proves of all members, where certificate.json is about one only; else null.
+    """
     bounds: BoundSummary | None = None
-    """Set if the search for a proof has not ended."""
+    """What bounds.json proves where the search for a proof has not ended; else null."""
     baselines: tuple[BaselinePoint, ...] = ()
+    """What the schedules of other methods give on this problem, to hold the front against; no
+    member of it is worse than one of these that keeps all constraints. They may be dominated."""
 
     def __repr__(self) -> str:
         return f"<Front: {len(self.members)} members of {self.problem!r}>"

@@ -1,28 +1,23 @@
-"""A front as JSON content. Described in ``schemas/front.schema.json``."""
+"""``front.json`` as JSON content: written, and read for a problem."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Any
 from weakref import WeakKeyDictionary
 
+from paretosoc.common.document import write_document
+from paretosoc.common.marks import Context
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds_file import region_to_json
-from paretosoc.results.front.certificate_file import formulation_to_document
-from paretosoc.results.front.front import (
-    BoundSummary,
-    CertificateSummary,
-    Front,
-    Member,
-)
+from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_check import check_front
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.io.document import Document
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
-FRONT_FORMAT = "paretosoc-front/1"
-
+FRONT = Document("front", Front, "front.json: a Pareto front of paretosoc", is_signed=True)
 _HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
 """Of fronts as they were read: to compute one takes as long as to read one."""
 
@@ -35,48 +30,7 @@ def front_to_document(front: Front) -> dict[str, Json]:
         ResultError: if the front or its problem is not sound.
     """
     check_front(front)
-    problem, provenance = front.problem, front.provenance
-    document: dict[str, Json] = {
-        "format": FRONT_FORMAT,
-        "problem_sha256": problem_sha256(problem),
-        "provenance": {
-            "version": provenance.version,
-            "command": provenance.command,
-            "platform": provenance.platform,
-            "precision": provenance.precision,
-            "engine": provenance.engine,
-            **({"single_decision": True} if provenance.single_decision else {}),
-            "seed": provenance.seed,
-            "evaluations": provenance.evaluations,
-            "stopped_by": provenance.stopped_by,
-            "seconds": provenance.seconds,
-            "inputs": [{"name": file.name, "sha256": file.sha256} for file in provenance.inputs],
-            "reference_point": list(provenance.reference_point),
-            "convergence": [
-                {"evaluations": point.evaluations, "hypervolume": point.hypervolume}
-                for point in provenance.convergence
-            ],
-        },
-        "objectives": list(objective_names(problem)),
-        "members": [member_to_document(problem, member) for member in front.members],
-        "certificate": _claim_to_document(front.certificate),
-        "epsilon": _claim_to_document(front.epsilon),
-        "bounds": _bounds_to_document(front.bounds),
-        "baselines": [
-            {
-                "name": point.name,
-                "label": point.label,
-                "breaks": list(point.breaks),
-                "point": member_to_document(problem, point.member),
-            }
-            for point in front.baselines
-        ],
-    }
-    try:
-        document["content_sha256"] = content_sha256(document)
-    except ValueError:
-        raise ResultError("$.provenance: numbers must be finite") from None
-    return document
+    return FRONT.write(front, _context(front.problem))
 
 
 def front_sha256(front: Front) -> str:
@@ -88,90 +42,52 @@ def front_sha256(front: Front) -> str:
     return _HASHES.get(front) or str(front_to_document(front)["content_sha256"])
 
 
-def keep_sha256(front: Front, content: str) -> None:
-    """Set the hash that :func:`front_sha256` will return for a front that was read."""
-    _HASHES[front] = content
+def front_from_document(document: Json, problem: Problem, *, check_hashes: bool = True) -> Front:
+    """Return the front that :func:`front_to_document` gave this content for.
+
+    Raises:
+        ResultError: if the content does not follow the schema, is not of this problem, or is not a
+            sound front of it. It names the JSON path.
+    """
+    content = FRONT.check(document)
+    if check_hashes and content["problem_sha256"] != problem_sha256(problem):
+        raise ResultError("$.problem_sha256: is not that of problem.json")
+    names = objective_names(problem)
+    if tuple(content["objectives"]) != names:
+        raise ResultError(f"$.objectives: must be those of the problem: {', '.join(names)}")
+    _check_rates(problem, content)
+    front = FRONT.read(content, _context(problem))
+    check_front(front)
+    if check_hashes:
+        _HASHES[front] = FRONT.check_signature(content)
+    return front
 
 
-def _claim_to_document(claim: CertificateSummary | None) -> Json:
-    if claim is None:
-        return None
-    return {
-        "status": claim.status.value,
-        "objectives": list(claim.objectives),
-        "members": list(claim.members),
-        "epsilon_ppm": claim.epsilon_ppm,
-        "space": claim.space,
-        "lemmas": claim.lemmas,
-        "nodes": claim.nodes,
-        "solvers": list(claim.solvers),
-        "seconds": claim.seconds,
-        "formulation": formulation_to_document(claim.formulation),
+def _check_rates(problem: Problem, content: dict[str, Any]) -> None:
+    """Check that members have the keys of networks with rates if these have any."""
+    members = {f"$.members[{i}]": member for i, member in enumerate(content["members"])}
+    members |= {f"$.baselines[{i}].point": b["point"] for i, b in enumerate(content["baselines"])}
+    for path, member in members.items():
+        for key in ("responses", "window_ps"):
+            if problem.has_rates != (key in member):
+                raise ResultError(
+                    f"{path}.{key}: must be there where networks have rates, else not"
+                )
+
+
+def _context(problem: Problem) -> Context:
+    names = {
+        "objectives": objective_names(problem),
+        "networks": [network.name for network in problem.networks],
+        "units": [unit.name for unit in problem.units],
+        "domains": [domain.name for domain in problem.domains],
     }
-
-
-def _bounds_to_document(claim: BoundSummary | None) -> Json:
-    if claim is None:
-        return None
-    return {
-        "objectives": list(claim.objectives),
-        "members": list(claim.members),
-        "epsilon_ppm": claim.epsilon_ppm,
-        "region": region_to_json(claim.region),
-        "space": claim.space,
-        "boxes": claim.boxes,
-        "inequalities": claim.inequalities,
-        "seconds": claim.seconds,
-    }
+    return Context(names, problem)
 
 
 def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
     """Return one member as JSON content of ``front.json``."""
-    network_names = [network.name for network in problem.networks]
-    unit_names = [unit.name for unit in problem.units]
-    units = member.design.units.tolist()
-    points = member.design.operating_points.tolist()
-    return {
-        "objectives": dict(zip(objective_names(problem), member.objectives, strict=True)),
-        "makespan_ps": member.makespan_ps,
-        "latencies_ps": dict(zip(network_names, member.latencies_ps, strict=True)),
-        **(
-            {
-                "responses": dict(zip(network_names, map(asdict, member.responses), strict=True)),
-                "window_ps": None if member.window_ps is None else list(member.window_ps),
-            }
-            if member.responses is not None
-            else {}
-        ),
-        "energy_fj": member.energy_fj,
-        "energy_by_unit_fj": dict(zip(unit_names, member.energy_by_unit_fj, strict=True)),
-        "operating_points": {
-            domain.name: {
-                "index": point,
-                "frequency_khz": domain.frequencies_khz[point],
-                "voltage_mv": domain.voltages_mv[point],
-            }
-            if on
-            else None
-            for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
-        },
-        **(
-            {"priorities": dict(zip(network_names, problem.priorities(member.design), strict=True))}
-            if problem.searches_priorities
-            else {}
-        ),
-        "mapping": {
-            network.name: [unit_names[units[group]] for group in network.groups]
-            for network in problem.networks
-        },
-        "free_run": None
-        if member.free_run is None
-        else {
-            "window_ps": list(member.free_run.window_ps),
-            "frame_periods_ps": dict(zip(network_names, member.free_run.periods_ps, strict=True)),
-            "shown_ps": member.free_run.shown_ps,
-        },
-    }
+    return write_document(member, _context(problem))
 
 
 def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
@@ -179,19 +95,14 @@ def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
     networks."""
     network_names = [network.name for network in shown.problem.networks]
     unit_names = [unit.name for unit in shown.problem.units]
+    names = {"network": network_names, "unit": unit_names}
+    keys = ("network", "frame", "repeat", "group", "unit", "ready_ps", "start_ps", "end_ps")
     return {
         **member_to_document(shown.problem, shown.member),
         "schedule": [
             {
-                "network": network_names[row.network],
-                "frame": row.frame,
-                "repeat": row.repeat,
-                "group": row.group,
-                "unit": unit_names[row.unit],
-                "ready_ps": row.ready_ps,
-                "start_ps": row.start_ps,
-                "end_ps": row.end_ps,
-                "alone_ps": row.alone_ps,
+                key: names[key][getattr(row, key)] if key in names else getattr(row, key)
+                for key in (*keys, "alone_ps")
             }
             for row in shown.schedule.groups
         ],

@@ -11,13 +11,12 @@ import json
 import math
 
 from paretosoc.common.errors import DseError
+from paretosoc.common.marks import INT64_MAX as INT64_MAX
 from paretosoc.common.strict_json import parse_json
 from paretosoc.common.text import shortened
 from paretosoc.results.errors import ResultError
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
-
-INT64_MAX = (1 << 63) - 1
 
 
 def canonical_bytes(document: Json) -> bytes:

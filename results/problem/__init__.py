@@ -22,13 +22,8 @@ from paretosoc.results.problem.objectives import (
     objective_unit,
     objective_value,
 )
-from paretosoc.results.problem.problem import (
-    DesignPoint,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
 __all__ = [

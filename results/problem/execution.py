@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, get_args
 
+from paretosoc.common.marks import Positive
+
 
 class ChannelUse(Enum):
     """Which channels the closed form counts."""
@@ -41,7 +43,7 @@ class IdleTime(Enum):
 
 @dataclass(frozen=True)
 class OneFrame:
-    """One frame alone. It draws idle power until it has ended."""
+    """One frame alone; idle power is drawn over its makespan."""
 
     model: ClassVar[str] = "frame"
     words: ClassVar[str] = "one frame alone"
@@ -52,44 +54,57 @@ class OneFrame:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A frame in every period, within which it must end. It draws idle power for the whole
-    period."""
+    """A frame in every period; idle power is drawn over the period."""
 
     model: ClassVar[str] = "periodic"
     words: ClassVar[str] = "a frame in every period"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = False
-    period_ps: int
+    period_ps: Positive
+    """Constraint: the makespan must not exceed it."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Networks with rates of their own. Each is released evenly over the period of all, or once in
-    it, for ever. The run is simulated until the state recurs. Idle power is drawn all the time."""
+    """Networks with rates of their own. Every network is a stream whose frame k, from 0, is
+    released at k * period_ps, but no execution of it is ready before frame k - 1 has ended. In a
+    frame it is released repeats times where it is paced, else once; a response is the end of a
+    release less the instant of it. If one frame of every network simulated alone ends by period_ps,
+    the window is from 0 to period_ps of that. Else it is that of the long run with F = 1, found
+    where the state recurs; where by 32 * period_ps no state has recurred, the constraint that it
+    recurs is broken, and that one frame stands for it. Energy of a period is the idle power times
+    period_ps, plus over the processors the dynamic energy in the window / its periods, rounded down
+    for each processor with all its number formats."""
 
     model: ClassVar[str] = "rates"
     words: ClassVar[str] = "networks with rates of their own"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = False
-    period_ps: int
+    period_ps: Positive
+    """From frame to frame."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Frames that never run out, at most ``frames_in_flight`` at a time, in the long run
-    (:mod:`fitness.simulate_long_run`)."""
+    """Frames that never run out; throughput is one over the frame period in the long run."""
 
     model: ClassVar[str] = "pipeline"
     words: ClassVar[str] = "a pipeline"
     has_frame: ClassVar[bool] = True
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
-    frames_in_flight: int
+    frames_in_flight: Positive
+    """Most frames under way at one time."""
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """A pipeline whose throughput is 1 / (largest load of a unit), Tang Eq. 1-13."""
+    """A pipeline in the closed form of Tang et al.: the load of a unit is the sum of t over all
+    repeats of its groups, plus repeats times what it spends on channels (see units.channels): for
+    each edge that counts, the source's unit writes its tokens and the target's reads them. The
+    frame period is the largest load. The energy of a frame is the idle power times T, plus
+    dynamic_mw times t over all repeats of each group, plus channels.busy_mw times the time that
+    each unit spends on channels."""
 
     model: ClassVar[str] = "closed-form"
     words: ClassVar[str] = "a pipeline in closed form"
@@ -97,20 +112,30 @@ class ClosedForm:
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
     channels: ChannelUse
+    """Which edges count: those whose ends are on different units, or all."""
     idle_time: IdleTime
+    """T: the largest load of a unit, or the loads of all units added up (Eq. 12 of Tang et al.).
+    """
 
 
 @dataclass(frozen=True)
 class FreeRunning:
-    """No common frame: every network is a stream of frames of its own, at most
-    ``frames_in_flight`` of each at a time, in the long run."""
+    """Every network is a stream of its own: there is no common frame, and frames count from 1
+    within each network. A network's rate is 10^18 / its frame period in ps, rounded down, in uHz.
+    Its time alone is the least, over the units and over all operating points of each unit's clocks,
+    allowed or not, of the sum of t over all repeats of its groups, where a group that the unit
+    cannot run counts with the smallest on any unit. Its relative rate is 10^6 times its time alone
+    / its frame period, rounded down, at most 2^63 - 1, in ppm. waits_for is empty, arrival_ps 0,
+    deadline_ps null, and no objective is of one frame (latency, inverse-latency, stretch); only
+    here fairness is an objective."""
 
     model: ClassVar[str] = "free-running"
     words: ClassVar[str] = "free-running networks"
     has_frame: ClassVar[bool] = False
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
-    frames_in_flight: int
+    frames_in_flight: Positive
+    """Most frames of each network under way at one time."""
 
 
 LongRun = Pipeline | FreeRunning

@@ -6,7 +6,8 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 
-from paretosoc.results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 
 def interchangeable_before(problem: Problem) -> tuple[int, ...]:

@@ -307,21 +307,6 @@ def fields_of(owner: Of) -> dict[str, list[LimitSpec]]:
     return fields
 
 
-def limits_to_document(owner: Of, holder: object) -> dict[str, int | None]:
-    """Return the limits of one owner as ``problem.json`` has them."""
-    values = {field: getattr(holder, field) for field in fields_of(owner)}
-    return {
-        field: value
-        for field, value in values.items()
-        if value is not None or not fields_of(owner)[field][0].is_optional
-    }
-
-
-def limits_from_document(owner: Of, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of one owner, the inverse of :func:`limits_to_document`."""
-    return {field: document.get(field) for field in fields_of(owner)}
-
-
 def with_limit(problem: Problem, kind: LimitSpec, index: int | None, value: int | None) -> Problem:
     """Return the problem with another value in the field of one limit, or None; ``index``: of the
     owner, None for the limit of all."""

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from paretosoc.common.marks import As, Context, Fault, Keys, Name, NameOf
 from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_J,
@@ -65,12 +66,38 @@ class ObjectiveKind(Enum):
         return OBJECTIVES[self]
 
 
+def _kind_named(name: str) -> ObjectiveKind:
+    kinds = {kind.value: kind for kind in ObjectiveKind}
+    if name not in kinds:
+        raise Fault(f"must be one of {', '.join(kinds)}; got {name!r}")
+    return kinds[name]
+
+
+@dataclass(frozen=True)
+class _NetworkKeys:
+    """The keys of an objective in ``problem.json`` beside its kind."""
+
+    network: Annotated[int, NameOf("networks")] | None
+    """Of this network only."""
+    name: Name
+    """Key of the objective in front.json."""
+
+
+def _network_of(keys: _NetworkKeys, _: Context) -> dict[str, int | None]:
+    return {"network": keys.network}
+
+
+def _keys_of(objective: Objective, context: Context) -> _NetworkKeys:
+    return _NetworkKeys(objective.network, objective_name(context.subject, objective))
+
+
 @dataclass(frozen=True)
 class Objective:
     """One objective. ``network`` (an index) narrows it to one network."""
 
-    kind: ObjectiveKind
-    network: int | None = None
+    kind: Annotated[ObjectiveKind, As(Name, _kind_named, lambda kind: kind.value)]
+    """What is optimised; its key in front.json is name."""
+    network: Annotated[int | None, Keys(_NetworkKeys, _network_of, _keys_of)] = None
 
 
 @dataclass(frozen=True)

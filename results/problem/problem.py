@@ -1,239 +1,112 @@
 """The complete numeric problem: all integers that are needed to recompute every objective.
 
 Units: picoseconds, kB/s, milliwatts, femtojoules (mW x ps = fJ), kHz, mV. Arrays are int64 and
-read-only. Written to ``problem.json`` as it stands. :mod:`results.problem.problem_file` does that.
+read-only. The fields of the classes, with their types and docstrings, declare ``problem.json``
+(:mod:`common.marks`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.marks import (
+    INT64_MAX,
+    Array,
+    Count,
+    Default,
+    Items,
+    Key,
+    Keys,
+    LeftOut,
+    Maybe,
+    Range,
+)
 from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
 from paretosoc.results.problem.objectives import Objective
-
-MAX_BATCH = 1000
-"""Images that a network computes at once."""
-
-
-@dataclass(frozen=True)
-class MemoryPool:
-    """A memory that units have in common."""
-
-    name: str
-    cap_bytes: int | None = None
-    """Bytes that may be held there at most. None: no limit."""
-
-
-@dataclass(frozen=True, eq=False)
-class ContentionTable:
-    """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
-
-    The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
-    of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 if y is 0:
-
-    * ``minor``: ceil(min(y, peak) * num / den).
-    * If x >= normal, with a = x + balance - total > 0: for x < total
-      ceil(clip(x + y - total, 0, a) * num / den) with ``proportional``, else
-      ceil(a * min(y, balance) * num / den) with ``intensive``.
-    """
-
-    normal_kbps: IntArray
-    total_kbps: IntArray
-    balance_kbps: IntArray
-    peak_kbps: IntArray
-    minor_num: IntArray
-    minor_den: IntArray
-    proportional_num: IntArray
-    proportional_den: IntArray
-    intensive_num: IntArray
-    intensive_den: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class ProblemDomain:
-    """A clock domain: its ladder, slowest first, and the power it draws whenever it is on."""
-
-    name: str
-    frequencies_khz: tuple[int, ...]
-    voltages_mv: tuple[int | None, ...]
-    may_be_off: bool
-    static_mw: IntArray
-    """[operating points]."""
-    allowed: BoolArray
-    """[operating points]: those that the search may choose, at least one."""
-
-    @property
-    def point_when_off(self) -> int:
-        """Return the operating point that a design point names if the domain is off: the first that
-        may be chosen. No figure depends on it."""
-        return int(self.allowed.argmax())
-
-
-@dataclass(frozen=True, eq=False)
-class ChannelCosts:
-    """The cost of a unit's reading and writing channels (Tang Eq. 7), arrays [operating points of
-    the domain ``clock``]: the clock of the core that does it, a GPU's host.
-
-    Writing n tokens takes ceil(n * write_fs / 1000) ps.
-    """
-
-    clock: int
-    write_fs: IntArray
-    """Per token."""
-    read_fs: IntArray
-    """Per token."""
-    busy_mw: IntArray
-    """Power above idle meanwhile."""
-
-
-@dataclass(frozen=True, eq=False)
-class ProblemUnit:
-    """A target of the mapping: a unit or, if several number formats may be chosen, a unit in one of
-    them. Tables have shape [groups of all networks, *operating points of ``clocks``].
-
-    All entries of one unit have its clocks and its contention. The first of them has its idle power
-    and its limit on segments. Of the others the power is 0, the limit None.
-    """
-
-    name: str
-    clocks: tuple[int, ...]
-    """Domain indices: its own, its host's, the memory's."""
-    time_ps: IntArray
-    demand_kbps: IntArray
-    dynamic_mw: IntArray
-    idle_mw: IntArray
-    """[*operating points of clocks]: drawn while the unit's own domain is on."""
-    contention: ContentionTable | None
-    max_segments: int | None = None
-    channels: ChannelCosts | None = None
-    """Given for the closed form."""
-    step_ps: IntArray | None = None
-    """Like ``time_ps``: the time that each further repeat takes longer than the one before it, as a
-    token of an answer that reads one more entry of a cache. None: all repeats take the same."""
-    unit: str | None = None
-    """Name of the unit, if several number formats may be chosen. None: ``name``."""
-    number_format: str | None = None
-    """Given with ``unit``."""
-    loss_ppm: IntArray | None = None
-    """[groups]: accuracy that a group costs its network in this number format, in millionths of
-    the metric. None: not known."""
-    weight_bytes: IntArray | None = None
-    """[groups]: memory that the constants of a group take in this number format, or 0 on a unit
-    whose memory is not described. None: not counted."""
-    memory_pool: int = 0
-    """The memory that holds them, with the activations of groups on the unit: index of the
-    problem's ``memory_pools``, or 0 if it has none."""
-    loads_whole_networks: bool = False
-    """A network with a group here has the constants of all its groups here, in this number format.
-    """
-
-    @property
-    def unit_name(self) -> str:
-        """Return the name of the unit itself."""
-        return self.name if self.unit is None else self.unit
-
-    @property
-    def steps_ps(self) -> IntArray:
-        """Return ``step_ps``, 0 if there is none."""
-        return np.zeros_like(self.time_ps) if self.step_ps is None else self.step_ps
-
-
-@dataclass(frozen=True)
-class ProblemNetwork:
-    """One network of the workload: its groups are ``first_group`` and the following."""
-
-    name: str
-    first_group: int
-    group_names: tuple[str, ...]
-    repeats: int = 1
-    waits_for: tuple[int, ...] = ()
-    """Indices of networks whose last repeat of the same frame must have ended. With rates see
-    :meth:`Problem.awaited`."""
-    arrival_ps: int = 0
-    """Offset from the release of the frame."""
-    max_transitions: int | None = None
-    deadline_ps: int | None = None
-    min_rate_uhz: int | None = None
-    """Least images in 10^6 s, only if networks run freely."""
-    priority: int = 0
-    """A free unit starts a waiting group of the networks with the smallest one."""
-    max_loss_ppm: int | None = None
-    """Most accuracy that its groups may cost it together, in millionths of the metric."""
-    activation_bytes: int = 0
-    """Memory that its activations take, all groups in one pool."""
-    group_activation_bytes: tuple[int, ...] | None = None
-    """Of each of its groups: the bytes of activations while it runs. The largest is
-    ``activation_bytes``. None: that for every group."""
-    paced: bool = False
-    """Repeats are released evenly over the period, each when its time has come and the one before
-    has ended."""
-    batch: int = 1
-    """Images that it computes at once. Its tables are of all of them."""
-    batch_wait_ps: int = 0
-    """Paced repeats are ready this much later, when the last image of its batch has come. Responses
-    count from the first."""
-    deadline_95_ps: int | None = None
-    """Limits the 95th percentile of its responses. Like the next two, only if networks have
-    rates."""
-    max_jitter_ps: int | None = None
-    """Limits its longest response less its shortest."""
-    max_misses: int | None = None
-    """Number of responses of a period that may be beyond the deadline. None: none may."""
-
-    @property
-    def groups(self) -> range:
-        """Return its groups, as indices over all networks."""
-        return range(self.first_group, self.first_group + len(self.group_names))
-
-    @property
-    def held_bytes(self) -> tuple[int, ...]:
-        """Return ``group_activation_bytes``, or ``activation_bytes`` for each group if there are
-        none."""
-        given = self.group_activation_bytes
-        return (self.activation_bytes,) * len(self.group_names) if given is None else given
-
+from paretosoc.results.problem.parts import (
+    DomainIndex,
+    MemoryPool,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
+from paretosoc.results.problem.rows import (
+    Delays,
+    Dependencies,
+    dependencies_of,
+    tables_of,
+)
 
 _ONE_FRAME = OneFrame()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """Networks, units and clocks with all their numbers, the objectives and the limits.
+    """Networks, units and clocks with all their numbers, the objectives and the limits."""
 
-    ``edges``: (source, target) group indices. ``transition_ps`` [edges, units, units].
-    ``handovers``: (source, target) groups of two networks, the second of which waits for the first.
-    The target's first repeat reads the result of the source's last repeat (a cache).
-    ``handover_ps`` [handovers, units, units]. ``units``: if several number formats may be chosen,
-    an entry for each format of a unit. ``allowed`` [groups, units]: the choices of the search
-    (support, pins, ``--units``). ``execution``: the sequence of frames, and the time over which
-    energy is counted. ``edge_tokens`` [edges]: tokens (tensor elements) that pass an edge in one
-    inference, or None if they are not known. ``memory_cap_bytes``: limits the bytes that all
-    ``memory_pools`` hold together. None: all units have one. ``searches_priorities``: the search
-    chooses priorities below ``PRIORITY_LEVELS``.
-    """
-
-    networks: tuple[ProblemNetwork, ...]
-    edges: tuple[tuple[int, int], ...]
-    transition_ps: IntArray
-    domains: tuple[ProblemDomain, ...]
-    units: tuple[ProblemUnit, ...]
-    memory_domain: int | None
-    board_mw: int
-    allowed: BoolArray
-    objectives: tuple[Objective, ...]
+    objectives: Annotated[tuple[Objective, ...], Items(1)]
+    """What is optimised, in order. As numbers all are integers and minimised; see front.schema.json
+    for their definitions."""
     execution: ExecutionModel = _ONE_FRAME
-    power_cap_mw: int | None = None
-    energy_budget_fj: int | None = None
-    memory_cap_bytes: int | None = None
-    memory_pools: tuple[MemoryPool, ...] = ()
-    edge_tokens: IntArray | None = None
+    """How frames follow each other, and over which time idle power is drawn."""
+    power_cap_mw: Annotated[int, Range(0, INT64_MAX // 1000)] | None = None
+    """Constraint: mean power at most this."""
+    energy_budget_fj: Count | None = None
+    """Constraint: energy at most this."""
+    memory_cap_bytes: Maybe[Count] = None
+    """Constraint: what all memory_pools hold adds up to at most this; of one pool that is the
+    activation_bytes of all networks and the weight_bytes of all groups, each on the unit that it is
+    mapped to, or of all its network's where the unit loads_whole_networks. No limit where it is
+    left out."""
+    memory_pools: Annotated[tuple[MemoryPool, ...], Items(1), LeftOut()] = ()
+    """Memories that hold weights and activations. Left out: all units have one. What a pool holds:
+    weight_bytes of every group whose entry has this memory_pool and not loads_whole_networks; for
+    every network and every entry with loads_whole_networks that one of its groups is mapped to, the
+    weight_bytes on that entry of all its groups; and for every network with groups here the largest
+    of their group_activation_bytes."""
+    board_mw: Count
+    """Power that is always drawn."""
+    searches_priorities: Default[bool] = False
+    """The search chooses priorities, from 0 to 2 and without gaps; left out if it does not."""
+    memory_domain: DomainIndex | None
+    """The domain whose operating point selects the contention parameters."""
+    domains: Annotated[tuple[ProblemDomain, ...], Items(1)]
+    """Clock domains."""
+    networks: Annotated[tuple[ProblemNetwork, ...], Items(1)]
+    """The workload."""
+    edges: Annotated[
+        tuple[tuple[int, int], ...],
+        Keys(
+            Dependencies,
+            tables_of,
+            dependencies_of,
+            ("transition_ps", "edge_tokens", "handovers", "handover_ps"),
+        ),
+    ]
+    """(source, target) group indices."""
+    transition_ps: Annotated[Delays, Key("edges[*].transition_ps")]
+    """[edges, units, units]."""
+    edge_tokens: Annotated[IntArray | None, Range(0, INT64_MAX), Key("edges[*].tokens")] = None
+    """[edges]: tokens (tensor elements) that pass in one inference. None: not known."""
     handovers: tuple[tuple[int, int], ...] = ()
-    handover_ps: IntArray | None = None
-    searches_priorities: bool = False
+    """(source, target) groups of two networks, the second of which waits for the first. The
+    target's first repeat reads the result of the source's last repeat (a cache)."""
+    handover_ps: Annotated[Delays | None, Key("handovers[*].transition_ps")] = None
+    """[handovers, units, units]."""
+    allowed: Annotated[BoolArray, Array(2)]
+    """[group][unit]: whether the search may map the group to the unit."""
+    units: Annotated[tuple[ProblemUnit, ...], Items(1)]
+    """Processors; each runs one group at a time. Where number formats are chosen, there is an entry
+    for each that a processor may run groups in; entries with the same unit are one processor, which
+    runs one group at a time in whichever format. It is what transitions, segments and contention
+    count; idle_mw and max_segments of its first entry are its own, those of the others 0 and null.
+    Where an edge joins groups in two formats on one processor, its transition_ps is the time of
+    converting: no transition."""
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:

@@ -7,12 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from paretosoc.common.document import check_values
+from paretosoc.common.marks import Fault
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.arithmetic import (
-    MAX_MEMORY_BYTES,
-    MAX_PRIORITY,
-    TIME_LIMIT_PS,
-)
 from paretosoc.results.problem.execution import (
     ClosedForm,
     ExecutionModel,
@@ -23,19 +20,9 @@ from paretosoc.results.problem.execution import (
     Rates,
 )
 from paretosoc.results.problem.limits import Of, fields_of
-from paretosoc.results.problem.problem import (
-    MAX_BATCH,
-    Problem,
-    ProblemNetwork,
-)
-from paretosoc.results.problem.requirements import (
-    check_array,
-    check_names,
-    check_range,
-    check_text,
-    require,
-)
-from paretosoc.results.problem.unit_check import check_formats, check_unit
+from paretosoc.results.problem.parts import ProblemNetwork
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.unit_check import check_array, check_formats, check_unit, require
 
 
 def check_problem(problem: Problem) -> None:
@@ -47,9 +34,14 @@ def check_problem(problem: Problem) -> None:
             circle, choices that are allowed but not supported, an objective that the execution
             model does not have.
     """
-    check_names("$.networks", [network.name for network in problem.networks])
-    check_names("$.domains", [domain.name for domain in problem.domains])
-    check_names("$.units", [unit.name for unit in problem.units])
+    try:
+        check_values(problem)
+    except Fault as fault:
+        raise ResultError(str(fault)) from None
+    for key in ("networks", "domains", "units", "memory_pools"):
+        names = [thing.name for thing in getattr(problem, key)]
+        for i, name in enumerate(names):
+            require(name not in names[:i], f"$.{key}[{i}].name", f"{name!r} stands twice")
     _check_networks(problem)
     _check_edges(problem)
     _check_domains(problem)
@@ -75,40 +67,23 @@ def _check_networks(problem: Problem) -> None:
     first = 0
     for n, network in enumerate(problem.networks):
         path = f"$.networks[{n}]"
-        require(bool(network.group_names), f"{path}.group_names", "must not be empty")
-        for name in network.group_names:
-            check_text(name, f"{path}.group_names")
         require(
             network.first_group == first,
             f"{path}.first_group",
             f"must be {first}, after the groups of the networks before, got {network.first_group}",
         )
         first += len(network.group_names)
-        require(network.repeats >= 1, f"{path}.repeats", f"must be >= 1, got {network.repeats}")
-        require(
-            network.arrival_ps >= 0, f"{path}.arrival_ps", f"must be >= 0, got {network.arrival_ps}"
-        )
-        require(
-            0 <= network.activation_bytes <= MAX_MEMORY_BYTES,
-            f"{path}.activation_bytes",
-            f"must be from 0 to {MAX_MEMORY_BYTES}, got {network.activation_bytes}",
-        )
         held = network.held_bytes
         require(
-            len(held) == len(network.group_names) and min(held) >= 0,
+            len(held) == len(network.group_names),
             f"{path}.group_activation_bytes",
-            f"must be {len(network.group_names)} numbers >= 0, got {list(held)}",
+            f"must be {len(network.group_names)} numbers, got {list(held)}",
         )
         require(
             max(held) == network.activation_bytes,
             f"{path}.activation_bytes",
             f"must be the largest of group_activation_bytes, {max(held)}, "
             f"got {network.activation_bytes}",
-        )
-        require(
-            0 <= network.priority <= MAX_PRIORITY,
-            f"{path}.priority",
-            f"must be from 0 to {MAX_PRIORITY}, got {network.priority}",
         )
         require(
             all(0 <= other < count for other in network.waits_for),
@@ -132,11 +107,10 @@ def _check_rate(problem: Problem, network: ProblemNetwork, path: str) -> None:
     """Check that requirements on releases come with releases."""
     if problem.has_rates:
         require(not problem.has_phases, path, f"must not grow under {Rates.model}")
-    require(1 <= network.batch <= MAX_BATCH, f"{path}.batch", f"must be 1 to {MAX_BATCH}")
     require(
-        network.batch_wait_ps == 0 or (network.paced and network.batch_wait_ps > 0),
+        network.batch_wait_ps == 0 or network.paced,
         f"{path}.batch_wait_ps",
-        f"must be left out but for a paced network, and above 0, got {network.batch_wait_ps}",
+        f"must be left out but for a paced network, got {network.batch_wait_ps}",
     )
     require(
         not network.paced or problem.has_rates,
@@ -164,10 +138,8 @@ def _check_edges(problem: Problem) -> None:
     check_array(
         problem.transition_ps, (len(problem.edges), units, units), "$.edges[*].transition_ps"
     )
-    check_range(problem.transition_ps, 0, TIME_LIMIT_PS - 1, "$.edges[*].transition_ps")
     if problem.edge_tokens is not None:
         check_array(problem.edge_tokens, (len(problem.edges),), "$.edges[*].tokens")
-        check_range(problem.edge_tokens, 0, np.iinfo(np.int64).max, "$.edges[*].tokens")
     _check_handovers(problem)
 
 
@@ -192,18 +164,16 @@ def _check_handovers(problem: Problem) -> None:
         (len(problem.handovers), units, units),
         "$.handovers[*].transition_ps",
     )
-    check_range(problem.handovers_ps, 0, TIME_LIMIT_PS - 1, "$.handovers[*].transition_ps")
 
 
 def _check_domains(problem: Problem) -> None:
     for d, domain in enumerate(problem.domains):
         path = f"$.domains[{d}]"
         ladder = domain.frequencies_khz
-        require(bool(ladder), f"{path}.operating_points", "must not be empty")
         require(
-            ladder[0] > 0 and all(a < b for a, b in pairwise(ladder)),
+            all(a < b for a, b in pairwise(ladder)),
             f"{path}.operating_points[*].frequency_khz",
-            "must be positive and rise",
+            "must rise",
         )
         require(
             len(domain.voltages_mv) == len(ladder),
@@ -211,9 +181,6 @@ def _check_domains(problem: Problem) -> None:
             f"must be {len(ladder)} values, got {len(domain.voltages_mv)}",
         )
         check_array(domain.static_mw, (len(ladder),), f"{path}.operating_points[*].static_mw")
-        check_range(
-            domain.static_mw, 0, np.iinfo(np.int64).max, f"{path}.operating_points[*].static_mw"
-        )
         require(
             domain.allowed.shape == (len(ladder),) and domain.allowed.dtype == np.bool_,
             f"{path}.operating_points[*].allowed",
@@ -235,21 +202,13 @@ def _check_domains(problem: Problem) -> None:
         "$.memory_domain",
         "must be a domain that may not be off",
     )
-    require(problem.board_mw >= 0, "$.board_mw", f"must be >= 0, got {problem.board_mw}")
 
 
 def _check_execution(problem: Problem) -> None:
     """Check that the problem has all fields of its execution model, and no others."""
     execution = problem.execution
-    match execution:
-        case Periodic() | Rates():
-            _check_number(execution.period_ps, "$.execution.period_ps")
-        case Pipeline() | FreeRunning():
-            _check_number(execution.frames_in_flight, "$.execution.frames_in_flight")
-        case ClosedForm():
-            _check_closed_form(problem)
-        case OneFrame():
-            pass
+    if isinstance(execution, ClosedForm):
+        _check_closed_form(problem)
     for i, objective in enumerate(problem.objectives):
         models = objective.kind.spec.models
         require(
@@ -260,10 +219,6 @@ def _check_execution(problem: Problem) -> None:
         )
     for n, network in enumerate(problem.networks):
         _check_frame_of(network, execution, f"$.networks[{n}]")
-
-
-def _check_number(value: int, path: str) -> None:
-    require(value >= 1, path, f"must be >= 1, got {value}")
 
 
 def _check_closed_form(problem: Problem) -> None:
@@ -305,7 +260,6 @@ def _check_allowed(problem: Problem) -> None:
 
 
 def _check_objectives(problem: Problem) -> None:
-    require(bool(problem.objectives), "$.objectives", "must not be empty")
     for i, objective in enumerate(problem.objectives):
         path = f"$.objectives[{i}]"
         require(objective not in problem.objectives[:i], path, "stands twice")
@@ -326,13 +280,10 @@ def _check_objectives(problem: Problem) -> None:
 
 def _check_limits(problem: Problem) -> None:
     """Check that limits fit the execution model, and that units have the tables of all figures."""
-    if problem.memory_pools:
-        check_names("$.memory_pools", [pool.name for pool in problem.memory_pools])
     kinds = {objective.kind for objective in problem.objectives}
     for owner in Of:
         for field, limits in fields_of(owner).items():
             models = [model for limit in limits for model in limit.models]
-            least = int(limits[0].is_least)
             for index, holder in enumerate(owner.of(problem)):
                 value = getattr(holder, field)
                 if value is None:
@@ -343,9 +294,6 @@ def _check_limits(problem: Problem) -> None:
                     f"{where}.{field}",
                     f"must be {'left out' if limits[0].is_optional else 'null'} but where the "
                     f"execution model is {', '.join(model.model for model in models)}",
-                )
-                require(
-                    value >= least, f"{where}.{field}", f"must be null or >= {least}, got {value}"
                 )
                 kinds |= {limit.figure for limit in limits if limit.figure is not None}
     for kind in kinds:

@@ -1,30 +1,73 @@
-"""``problem.json`` written: the complete numeric problem, described in
-``schemas/problem.schema.json``.
+"""All that is needed to recompute every objective of every member of front.json, in integers (all
+fit in int64): ps, kB/s, mW, fJ, kHz, mV. The SHA-256 of the file's bytes is the problem's
+identity.
 
-The SHA-256 of the file's bytes is the problem's identity.
+Execution in integers. A group that runs alone on unit u takes t = time_ps + (r - 1) step_ps in
+repeat r; the work left in it starts at t * 65536 and shrinks by 65536 - loss every picosecond,
+loss as told under 'contention'. Losses change only when a group starts or ends anywhere; the
+next end is ceil(work left / rate) later. At one instant: first all ends, then every execution
+whose ready time has come joins the queue of its unit, then each free unit starts the waiting
+execution with the smallest (priority of its network, ready time, frame, network, repeat, group).
+Ready time of an execution: with incoming edges, the latest of the end of the source in the same
+frame and repeat plus the edge's transition_ps [source's unit][target's unit]. Without incoming
+edges: in repeat r > 1, the end of the whole repeat r - 1; in repeat 1, the latest of the frame's
+release plus arrival_ps and the ends of the last repeats (same frame) of the networks in
+waits_for. An execution of repeat 1 that is the target of handovers also waits for the end of the
+last repeat of each source (same frame) plus the hand-over's transition_ps. Frames count from 1,
+within each stream; a frame has ended when the last repeats of all its networks have.
+
+Power and energy. A domain is on unless may_be_off is true and no group is mapped to a unit that
+has it among its clocks. The idle power is board_mw, plus static_mw of every domain that is on,
+plus idle_mw of every unit whose first clock is on, all at the chosen operating points. Energy of
+a frame in fJ (mW x ps) is, for the execution model 'frame', the idle power times the makespan of
+one frame simulated alone, plus dynamic_mw times (end - start) of each of its executions; for
+'periodic' and 'rates', the same with period_ps instead of the makespan; for 'pipeline' and
+'free-running', that of the long run, D times the frame period / (n w), rounded down; for
+'closed-form' see execution.
+
+The long run. A stream is a sequence of frames that never runs out: with F = frames_in_flight,
+its first F frames are released at 0, its frame k + F when its frame k has ended. For 'pipeline'
+there is one stream, whose frame is the whole workload; for 'free-running' every network is a
+stream of its own. Round k is over at the first instant at which every stream has ended k frames,
+after all that ends and is released at that instant. The window, of w ps, is, of a single stream,
+from a state that is kept to where it recurs: at the end of each round the state is compared with
+the kept one; if they are equal, the window lasts from the kept one's instant to the present one;
+else, if none is kept or at least twice as many rounds are over as when it was, the present one
+is kept. A state has, of every frame in flight, its release, its executions that have ended,
+those that wait with a known ready time and that time, those that run and the work left in them,
+and those that lack some of their inputs but not all and the latest instant at which one of the
+others is there; instants are relative to the present one, frames to the oldest in flight. Of
+several streams, or where that has not happened before: the window begins with the end of the
+first round when at least F + 2 rounds are over and 2048 executions have ended (768 of several
+streams), and ends with that of the first later round when at least 2 F + 8 rounds are over and
+8192 executions (3072) have ended. The frame period of a stream is the largest ceil(l w / e) over
+the units it uses, l the sum of t over all repeats of its groups there, e what is executed of
+them in the window: t of every execution that ends in it, less what was executed at the window's
+beginning of one that ran then, plus what is executed at its end of one that runs then, both
+floor((t * 65536 - work left) / 65536). The frame period of n streams is n / the sum of 1 / their
+periods, rounded up. D, the energy in the window, is the idle power times w, plus dynamic_mw
+times the part of each execution that lies in the window.
+
+A design point is a unit for every group and an operating point for every domain.
 """
 
 from __future__ import annotations
 
-from enum import Enum
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from paretosoc.results.io.canonical_json import Json, canonical_bytes, sha256_of
-from paretosoc.results.problem.execution import (
-    ExecutionModel,
-)
-from paretosoc.results.problem.limits import Of, limits_to_document
+from paretosoc.common.marks import Context
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
+from paretosoc.results.io.document import Document
 from paretosoc.results.problem.objectives import objective_name
-from paretosoc.results.problem.problem import (
-    ChannelCosts,
-    ContentionTable,
-    Problem,
-    ProblemDomain,
-)
+from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 
-PROBLEM_FORMAT = "paretosoc-problem/1"
-
+PROBLEM = Document(
+    "problem", Problem, "problem.json: a complete numeric problem of paretosoc", __doc__
+)
+_NAMED = ("networks", "domains", "memory_pools", "units")
 _SHA256: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 """Of problems that were written out: several documents name the same one."""
 
@@ -41,7 +84,7 @@ def problem_bytes(problem: Problem) -> bytes:
 
 
 def problem_sha256(problem: Problem) -> str:
-    """Return the hash that identifies the problem.
+    """Return the hash that identifies the problem, that of the bytes of its file.
 
     Raises:
         ResultError: if the problem is not sound.
@@ -59,153 +102,64 @@ def problem_to_document(problem: Problem) -> dict[str, Json]:
         ResultError: if the problem is not sound.
     """
     check_problem(problem)
-    domain_names = [domain.name for domain in problem.domains]
-    network_names = [network.name for network in problem.networks]
-    return {
-        "format": PROBLEM_FORMAT,
-        "objectives": [
-            {
-                "kind": objective.kind.value,
-                "network": None if objective.network is None else network_names[objective.network],
-                "name": objective_name(problem, objective),
-            }
-            for objective in problem.objectives
-        ],
-        "execution": _execution_to_document(problem.execution),
-        **limits_to_document(Of.ALL, problem),
-        **(
-            {"memory_pools": [vars(pool) for pool in problem.memory_pools]}
-            if problem.memory_pools
-            else {}
-        ),
-        "board_mw": problem.board_mw,
-        **({"searches_priorities": True} if problem.searches_priorities else {}),
-        "memory_domain": (
-            None if problem.memory_domain is None else domain_names[problem.memory_domain]
-        ),
-        "domains": [_domain_to_document(domain) for domain in problem.domains],
-        "networks": [
-            {
-                "name": network.name,
-                "first_group": network.first_group,
-                "repeats": network.repeats,
-                "waits_for": [network_names[other] for other in network.waits_for],
-                "arrival_ps": network.arrival_ps,
-                **limits_to_document(Of.NETWORK, network),
-                **({"priority": network.priority} if network.priority else {}),
-                **(
-                    {"activation_bytes": network.activation_bytes}
-                    if network.activation_bytes
-                    else {}
-                ),
-                **(
-                    {}
-                    if network.group_activation_bytes is None
-                    else {"group_activation_bytes": list(network.group_activation_bytes)}
-                ),
-                **({"paced": True} if network.paced else {}),
-                **({"batch": network.batch} if network.batch > 1 else {}),
-                **({"batch_wait_ps": network.batch_wait_ps} if network.batch_wait_ps else {}),
-                "group_names": list(network.group_names),
-            }
-            for network in problem.networks
-        ],
-        "edges": [
-            {
-                "source": source,
-                "target": target,
-                "tokens": None if problem.edge_tokens is None else int(problem.edge_tokens[e]),
-                "transition_ps": problem.transition_ps[e].tolist(),
-            }
-            for e, (source, target) in enumerate(problem.edges)
-        ],
-        **_handovers_to_document(problem),
-        "allowed": problem.allowed.tolist(),
-        "units": [
-            {
-                "name": unit.name,
-                "clocks": [domain_names[clock] for clock in unit.clocks],
-                **limits_to_document(Of.UNIT, unit),
-                "idle_mw": unit.idle_mw.tolist(),
-                "contention": _contention_to_document(unit.contention),
-                "channels": _channels_to_document(unit.channels, domain_names),
-                "time_ps": unit.time_ps.tolist(),
-                "demand_kbps": unit.demand_kbps.tolist(),
-                "dynamic_mw": unit.dynamic_mw.tolist(),
-                **({} if unit.step_ps is None else {"step_ps": unit.step_ps.tolist()}),
-                **({} if unit.unit is None else {"unit": unit.unit}),
-                **({} if unit.unit is None else {"number_format": unit.number_format}),
-                **({} if unit.loss_ppm is None else {"loss_ppm": unit.loss_ppm.tolist()}),
-                **(
-                    {}
-                    if unit.weight_bytes is None
-                    else {"weight_bytes": unit.weight_bytes.tolist()}
-                ),
-                **(
-                    {"memory_pool": problem.memory_pools[unit.memory_pool].name}
-                    if problem.memory_pools
-                    else {}
-                ),
-                **({"loads_whole_networks": True} if unit.loads_whole_networks else {}),
-            }
-            for unit in problem.units
-        ],
-    }
+    names = {key: [thing.name for thing in getattr(problem, key)] for key in _NAMED}
+    return PROBLEM.write(problem, _context(names, problem))
 
 
-def _handovers_to_document(problem: Problem) -> dict[str, Json]:
-    """Return the hand-overs between networks, empty if there are none."""
-    if not problem.handovers:
-        return {}
-    return {
-        "handovers": [
-            {"source": source, "target": target, "transition_ps": delay}
-            for (source, target), delay in zip(
-                problem.handovers, problem.handovers_ps.tolist(), strict=True
-            )
-        ]
-    }
+def problem_from_bytes(data: bytes) -> Problem:
+    """Return the problem in the bytes of a ``problem.json``.
+
+    Raises:
+        ResultError: if it is not a sound problem.
+    """
+    return problem_from_document(parse(data))
 
 
-def _execution_to_document(execution: ExecutionModel) -> Json:
-    """Return the model's name and its fields."""
-    fields = {
-        name: value.value if isinstance(value, Enum) else value
-        for name, value in vars(execution).items()
-    }
-    return {"model": execution.model, **fields}
+def problem_from_document(document: Json) -> Problem:
+    """Return the problem that :func:`problem_to_document` gave this content for.
+
+    Raises:
+        ResultError: if the content does not follow the schema or is not sound. It names the JSON
+            path.
+    """
+    content = PROBLEM.check(document)
+    names = {key: [thing["name"] for thing in content.get(key, ())] for key in _NAMED}
+    problem = PROBLEM.read(content, _context(names))
+    check_problem(problem)
+    for i, objective in enumerate(problem.objectives):
+        name = objective_name(problem, objective)
+        if content["objectives"][i]["name"] != name:
+            raise ResultError(f"$.objectives[{i}].name: must be {name!r}")
+    return problem
 
 
-def _domain_to_document(domain: ProblemDomain) -> Json:
-    columns = zip(
-        domain.frequencies_khz,
-        domain.voltages_mv,
-        domain.static_mw.tolist(),
-        domain.allowed.tolist(),
-        strict=True,
-    )
-    return {
-        "name": domain.name,
-        "may_be_off": domain.may_be_off,
-        "operating_points": [
-            {"frequency_khz": khz, "voltage_mv": mv, "static_mw": mw, "allowed": allowed}
-            for khz, mv, mw, allowed in columns
-        ],
-    }
+def _context(names: dict[str, list[str]], problem: Problem | None = None) -> Context:
+    for key, of_one_kind in names.items():
+        if len(set(of_one_kind)) < len(of_one_kind):
+            raise ResultError(f"$.{key}[*].name: a name stands twice")
+    return Context(names, problem)
 
 
-def _contention_to_document(table: ContentionTable | None) -> Json:
-    if table is None:
-        return None
-    return {name: array.tolist() for name, array in vars(table).items()}
+T = TypeVar("T")
 
 
-def _channels_to_document(channels: ChannelCosts | None, domain_names: list[str]) -> Json:
-    if channels is None:
-        return None
-    return {
-        "clock": domain_names[channels.clock],
-        "write_fs": channels.write_fs.tolist(),
-        "read_fs": channels.read_fs.tolist(),
-        "busy_mw": channels.busy_mw.tolist(),
-    }
+def signed_content(
+    kind: Document[T], document: Json, problem: Problem, *, check_hashes: bool = True
+) -> dict[str, Any]:
+    """Return the content if it follows its schema.
+
+    Args:
+        kind: has the keys ``problem_sha256`` and ``content_sha256``.
+        document: JSON content.
+        problem: the problem that it must be of.
+        check_hashes: refuse content that was changed, or that belongs to another problem.
+
+    Raises:
+        ResultError: naming the JSON path of a value that does not fit.
+    """
+    content = kind.check(document)
+    if check_hashes:
+        if content["problem_sha256"] != problem_sha256(problem):
+            raise ResultError("$.problem_sha256: is not that of problem.json")
+        kind.check_signature(content)
+    return content

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.results.problem.arithmetic import MAX_LOSS_PPM, MAX_WEIGHT_BYTES, TIME_LIMIT_PS
+from paretosoc.common.arrays import IntArray
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 from paretosoc.results.problem.execution import ClosedForm
 from paretosoc.results.problem.interchangeable import are_equal
-from paretosoc.results.problem.problem import ChannelCosts, ContentionTable, Problem, ProblemUnit
-from paretosoc.results.problem.requirements import check_array, check_range, check_text, require
+from paretosoc.results.problem.parts import ChannelCosts, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 
 def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
@@ -17,7 +19,6 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
     Raises:
         ResultError: names the path below ``path``.
     """
-    require(bool(unit.clocks), f"{path}.clocks", "must not be empty")
     require(
         all(0 <= clock < len(problem.domains) for clock in unit.clocks)
         and len(set(unit.clocks)) == len(unit.clocks),
@@ -25,14 +26,9 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         "must be different domains of this problem",
     )
     points = tuple(len(problem.domains[clock].frequencies_khz) for clock in unit.clocks)
-    largest = np.iinfo(np.int64).max
-    for name, table, low, high in (
-        ("time_ps", unit.time_ps, -1, TIME_LIMIT_PS - 1),
-        ("demand_kbps", unit.demand_kbps, 0, largest),
-        ("dynamic_mw", unit.dynamic_mw, 0, largest),
-    ):
-        check_array(table, (problem.group_count, *points), f"{path}.{name}")
-        check_range(table, low, high, f"{path}.{name}")
+    for name in ("time_ps", "demand_kbps", "dynamic_mw", "step_ps"):
+        if (table := getattr(unit, name)) is not None:
+            check_array(table, (problem.group_count, *points), f"{path}.{name}")
     for g, row in enumerate(unit.time_ps):
         require(
             bool((row == -1).all() or (row >= 1).all()),
@@ -40,8 +36,6 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
             "must be -1 at all operating points (cannot run) or at least 1 at all",
         )
     if unit.step_ps is not None:
-        check_array(unit.step_ps, (problem.group_count, *points), f"{path}.step_ps")
-        check_range(unit.step_ps, 0, TIME_LIMIT_PS - 1, f"{path}.step_ps")
         for network in problem.networks:
             last = np.s_[network.first_group : network.groups.stop]
             longest = unit.time_ps[last].astype(object)
@@ -53,7 +47,6 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
                 "2**47 ps (140 s)",
             )
     check_array(unit.idle_mw, points, f"{path}.idle_mw")
-    check_range(unit.idle_mw, 0, largest, f"{path}.idle_mw")
     for axis, clock in enumerate(unit.clocks[1:], start=1):
         domain = problem.domains[clock]
         require(
@@ -65,7 +58,8 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
     if unit.contention is not None:
         memory = problem.memory_domain
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
-        _check_contention(unit.contention, count, f"{path}.contention")
+        for name, array in vars(unit.contention).items():
+            check_array(array, (count,), f"{path}.contention.{name}")
     if unit.channels is not None:
         require(
             unit.channels.clock in unit.clocks,
@@ -83,7 +77,6 @@ def check_formats(problem: Problem) -> None:
         path = f"$.units[{u}]"
         if unit.weight_bytes is not None:
             check_array(unit.weight_bytes, (problem.group_count,), f"{path}.weight_bytes")
-            check_range(unit.weight_bytes, 0, MAX_WEIGHT_BYTES, f"{path}.weight_bytes")
         require(
             0 <= unit.memory_pool < max(1, len(problem.memory_pools)),
             f"{path}.memory_pool",
@@ -91,7 +84,6 @@ def check_formats(problem: Problem) -> None:
         )
         if unit.loss_ppm is not None:
             check_array(unit.loss_ppm, (problem.group_count,), f"{path}.loss_ppm")
-            check_range(unit.loss_ppm, 0, MAX_LOSS_PPM, f"{path}.loss_ppm")
         require(
             (unit.unit is None) == (unit.number_format is None),
             f"{path}.number_format",
@@ -99,8 +91,6 @@ def check_formats(problem: Problem) -> None:
         )
         if unit.unit is None:
             continue
-        check_text(unit.unit, f"{path}.unit")
-        check_text(unit.number_format or "", f"{path}.number_format")
         require(unit.unit not in names, f"{path}.unit", f"{unit.unit!r} is the name of an entry")
         format_of = unit.unit, unit.number_format
         require(format_of not in formats, f"{path}.number_format", "stands twice for this unit")
@@ -139,23 +129,27 @@ def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> N
     )
 
 
-def _check_contention(table: ContentionTable, count: int, path: str) -> None:
-    for name, array in vars(table).items():
-        check_array(array, (count,), f"{path}.{name}")
-        low = 1 if name.endswith("_den") else 0
-        check_range(array, low, np.iinfo(np.int64).max, f"{path}.{name}")
-
-
 def _check_channels(problem: Problem, channels: ChannelCosts, path: str) -> None:
     points = len(problem.domains[channels.clock].frequencies_khz)
     tokens = 0 if problem.edge_tokens is None else int(problem.edge_tokens.max(initial=0))
     for name, array in (("write_fs", channels.write_fs), ("read_fs", channels.read_fs)):
         check_array(array, (points,), f"{path}.{name}")
-        check_range(array, 0, np.iinfo(np.int64).max, f"{path}.{name}")
         require(
             tokens * int(array.max(initial=0)) < 1000 * TIME_LIMIT_PS,
             f"{path}.{name}",
             f"one channel must take less than 2**47 ps (140 s); the largest has {tokens} tokens",
         )
     check_array(channels.busy_mw, (points,), f"{path}.busy_mw")
-    check_range(channels.busy_mw, 0, np.iinfo(np.int64).max, f"{path}.busy_mw")
+
+
+def require(condition: bool, path: str, requirement: str) -> None:
+    """Raise ResultError, with the path and the requirement, if the condition does not hold."""
+    if not condition:
+        raise ResultError(f"{path}: {requirement}")
+
+
+def check_array(array: IntArray, shape: tuple[int, ...], path: str) -> None:
+    """Accept an array of this shape."""
+    require(
+        array.shape == shape, path, f"must have the shape {list(shape)}, got {list(array.shape)}"
+    )

@@ -9,7 +9,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from paretosoc.results.problem.objectives import format_number
-from paretosoc.results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

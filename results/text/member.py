@@ -16,7 +16,6 @@ from paretosoc.results.problem.objectives import (
 )
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.batches import batch_lines
-from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
 from paretosoc.results.text.free_running import free_run_lines
 from paretosoc.results.text.member_diff import clocks_mhz, transition_count
 from paretosoc.results.text.releases import response_lines
@@ -85,3 +84,18 @@ def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[s
 def _figure(name: str, objective: Objective, value: int) -> str:
     (text,) = format_objectives(objective, [value])
     return f"{name}: {text} {objective_unit(objective)}"
+
+
+REST = "memory, clocks, board"
+"""The energy that no unit takes: memory, power of clocks that are on, and the board."""
+
+
+def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:
+    """Return energy by unit, idle and busy in all number formats, in the problem's order, and
+    ``REST``. The parts add up to all of it."""
+    parts = {
+        problem.units[u].unit_name: member.energy_by_unit_fj[u]
+        for u, first in enumerate(problem.unit_of)
+        if u == first
+    }
+    return {**parts, REST: member.energy_fj - sum(member.energy_by_unit_fj)}

@@ -24,17 +24,10 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, OneFrame
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
-    ChannelCosts,
-    DesignPoint,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import ChannelCosts, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_check import check_problem
-from paretosoc.results.problem.problem_file import problem_to_document
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_from_bytes, problem_to_document
 
 BETWEEN, ALL = ChannelUse.BETWEEN_UNITS, ChannelUse.ALL
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 8), units=(1, 5), points=(1, 4))
@@ -69,7 +62,7 @@ def two_cores(channels: ChannelUse, time: IdleTime = IdleTime.PERIOD) -> Problem
         for name in ("clock0", "clock1")
     )
     return Problem(
-        networks=(ProblemNetwork("net", 0, ("a", "b", "c")),),
+        networks=(ProblemNetwork("net", 0, group_names=("a", "b", "c")),),
         edges=((0, 1), (1, 2)),
         transition_ps=np.zeros((2, 2, 2), dtype=np.int64),
         domains=domains,

@@ -14,7 +14,7 @@ from paretosoc.fitness.contention import contention_table, lost_rate
 from paretosoc.platforms.platform import Contention
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
-from paretosoc.results.problem.problem import ContentionTable
+from paretosoc.results.problem.parts import ContentionTable
 from tests.support.problems.small_problems import parameters
 
 MAX_KBPS = 100_000_000

@@ -21,8 +21,7 @@ from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))
@@ -111,5 +110,5 @@ def test_caps_and_activations_are_not_negative() -> None:
     with pytest.raises(ResultError, match="memory_cap_bytes: must be null or >= 0"):
         check_problem(replace(problem, memory_cap_bytes=-1))
     first = replace(problem.networks[0], activation_bytes=-1)
-    with pytest.raises(ResultError, match="activation_bytes: must be from 0"):
+    with pytest.raises(ResultError, match="activation_bytes: must be >= 1, got -1"):
         check_problem(replace(problem, networks=(first, *problem.networks[1:])))

@@ -23,8 +23,7 @@ from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 
 CHUNK = 50

@@ -12,7 +12,7 @@ import pytest
 from paretosoc.fitness.execution import RULES
 from paretosoc.fitness.objectives import OBJECTIVE_VALUES
 from paretosoc.fitness.reference.objectives import PLAIN_OBJECTIVES
-from paretosoc.results.io.schema import schema
+from paretosoc.results.io.document import schema
 from paretosoc.results.problem.execution import EXECUTION_MODELS
 from paretosoc.results.problem.objectives import OBJECTIVES, ObjectiveKind
 

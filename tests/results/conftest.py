@@ -15,14 +15,13 @@ from paretosoc.results.front.dominance import non_dominated, reference_point
 from paretosoc.results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
-from paretosoc.results.problem.problem import (
+from paretosoc.results.problem.parts import (
     ContentionTable,
-    DesignPoint,
-    Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_to_document
 
 LATENCY_ENERGY = (Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY))

@@ -6,7 +6,7 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.io.canonical_json import content_sha256
-from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.io.document import check_against_schema
 
 
 def deployment_of(folder, index=0, platform=None):

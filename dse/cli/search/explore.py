@@ -42,8 +42,8 @@ from paretosoc.dse.workload.parse_options import make_options
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.front import Front
 from paretosoc.results.io.plural import pluralize
-from paretosoc.results.text.fixed_clocks import describe_fixed_clocks
 from paretosoc.results.text.front import front_table
+from paretosoc.results.text.space_description import describe_fixed_clocks
 
 
 def register(app: typer.Typer) -> None:

@@ -16,7 +16,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
-from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.io.document import check_against_schema
 
 FORMAT = "paretosoc-periodic/1"
 PERIODIC_FOLDER = FolderKind(

@@ -8,7 +8,8 @@ import numpy as np
 
 from paretosoc.results.problem.execution import OneFrame
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemNetwork
+from paretosoc.results.problem.parts import ProblemNetwork
+from paretosoc.results.problem.problem import Problem
 
 
 def period_problem(problem: Problem) -> Problem:
@@ -21,7 +22,7 @@ def period_problem(problem: Problem) -> Problem:
     rows found must be held against ``problem`` itself.
     """
     networks = tuple(
-        ProblemNetwork(f"{network.name}: {name}", network.first_group + place, (name,))
+        ProblemNetwork(f"{network.name}: {name}", network.first_group + place, group_names=(name,))
         for network in problem.networks
         for place, name in enumerate(network.group_names)
     )

@@ -109,7 +109,7 @@ def compare(
             entry(point)
             for point in {point.name: point for point in reversed(front.baselines)}.values()
         )[::-1],
-        optimum=entry(BaselinePoint("optimum", "optimum", optimum)),
+        optimum=entry(BaselinePoint("optimum", "optimum", member=optimum)),
         best=None if best is None else best.name,
         left_out=tuple(method.label for method in BASELINES if method.name not in applied),
         claim=front.certificate,

@@ -10,7 +10,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PPM
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemDomain, ProblemUnit
+from paretosoc.results.problem.parts import ContentionTable, ProblemDomain, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 
 def with_cost_errors(problem: Problem, factors_ppm: IntArray) -> Problem:

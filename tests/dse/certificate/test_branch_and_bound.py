@@ -21,7 +21,8 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.problem.execution import Pipeline
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemDomain
+from paretosoc.results.problem.parts import ProblemDomain
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,

@@ -34,8 +34,13 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_certificate, read_results, write_results
-from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
-from paretosoc.results.front.certificate_file import certificate_bytes, certificate_from_bytes
+from paretosoc.results.front.certificate import (
+    Certificate,
+    CertificateStatus,
+    ProofArtifacts,
+    certificate_bytes,
+    certificate_from_bytes,
+)
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_check import check_front

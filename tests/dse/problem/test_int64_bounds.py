@@ -31,7 +31,8 @@ from paretosoc.results.problem.execution import (
 )
 from paretosoc.results.problem.limits import POWER, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import MemoryPool, Problem
+from paretosoc.results.problem.parts import MemoryPool
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import NOTHING, random_power_problem, space_of
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), points=(1, 2))

@@ -38,8 +38,7 @@ from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from paretosoc.results.text.batches import batch_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems

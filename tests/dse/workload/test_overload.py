@@ -86,7 +86,7 @@ def front():
     problem = two_networks([[2, 9], [5, 7]])
     (slow,) = make_members(problem, *played(problem, [1, 1, 0]))
     assert slow.is_overloaded
-    other = BaselinePoint("slow", "Slow", slow, ("time until all recurs",))
+    other = BaselinePoint("slow", "Slow", ("time until all recurs",), member=slow)
     return seed_front(problem, np.array([[0, 0, 0]]), engine="test", baselines=(other,))
 
 

@@ -36,7 +36,7 @@ from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.front_document import front_from_document
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names

@@ -10,7 +10,7 @@ from paretosoc.fitness.bound_checker.costs import _least_loss
 from paretosoc.fitness.contention import lost_rate, parameters_at
 from paretosoc.fitness.multipliers.arrays import lost_shares
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.problem import ContentionTable
+from paretosoc.results.problem.parts import ContentionTable
 
 
 def tables(count: int) -> list[ContentionTable]:

@@ -12,7 +12,8 @@ from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
-from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemDomain
+from paretosoc.results.problem.parts import ContentionTable, ProblemDomain
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.small_problems import flat_loss, network, problem
 from tests.support.proofs.lemma_tree import lemma_tree
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bound

@@ -15,7 +15,8 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemDomain
+from paretosoc.results.problem.parts import ProblemDomain
+from paretosoc.results.problem.problem import Problem
 from tests.support.problems.small_problems import network, problem
 from tests.support.proofs.lemmas import failing_lemmas, lemma_bounds
 from tests.support.proofs.random_lemmas import (

@@ -159,8 +159,8 @@ def test_other_methods_are_marked_and_can_be_chosen(
 
     close, far = next(m for m in others if near(m)), next(m for m in others if not near(m))
     baselines = (
-        BaselinePoint("close", "Close one", close, ("deadline",)),
-        BaselinePoint("far", "Far one", far),
+        BaselinePoint("close", "Close one", ("deadline",), member=close),
+        BaselinePoint("far", "Far one", member=far),
     )
     count = len(front.members)
     with open_page(report(dataclasses.replace(front, baselines=baselines))) as page:
@@ -176,7 +176,7 @@ def test_other_methods_are_marked_and_can_be_chosen(
 
 def test_a_method_with_a_front_is_named_once(front, open_page, report):
     near = front.members[:3]
-    baselines = tuple(BaselinePoint("many", "Many", member) for member in near)
+    baselines = tuple(BaselinePoint("many", "Many", member=member) for member in near)
     with open_page(report(dataclasses.replace(front, baselines=baselines))) as page:
         assert page.locator("g.cross").count() == 3
         assert page.locator("#plot text.name").all_text_contents().count("Many") == 1

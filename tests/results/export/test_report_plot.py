@@ -76,8 +76,8 @@ def test_a_method_out_of_sight_that_breaks_a_limit_has_a_star(
 ):
     far = max(make_members(front.problem, 250), key=lambda member: member.objectives[0])
     others = (
-        BaselinePoint("far", "Far", far, breaks=("deadline",)),
-        BaselinePoint("other", "Other", far),
+        BaselinePoint("far", "Far", ("deadline",), member=far),
+        BaselinePoint("other", "Other", member=far),
     )
     with open_page(report(dataclasses.replace(front, baselines=others))) as page:
         legend = page.locator("#plot-legend").inner_text()

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results, write_results
 from paretosoc.results.front.front_document import front_to_document
-from paretosoc.results.io.schema import schema
+from paretosoc.results.io.document import schema
 from paretosoc.results.problem import problem_file
 from tests.support.result_folders import files
 

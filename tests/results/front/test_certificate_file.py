@@ -16,12 +16,13 @@ from paretosoc.results.front.certificate import (
     CertificateStatus,
     FormulationProof,
     ProofArtifacts,
+    certificate_bytes,
+    certificate_from_bytes,
 )
-from paretosoc.results.front.certificate_file import certificate_bytes, certificate_from_bytes
 from paretosoc.results.front.node_kinds import MEMBERS, PART, SPLIT
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
-from paretosoc.results.io.schema import schema
+from paretosoc.results.io.document import schema
 from paretosoc.results.problem.problem_file import problem_sha256
 from tests.support.texts import one_line
 

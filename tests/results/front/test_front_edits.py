@@ -10,11 +10,10 @@ import pytest
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results, write_results
 from paretosoc.results.front.front import HypervolumePoint
-from paretosoc.results.front.front_document import front_to_document
-from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.front_document import front_from_document, front_to_document
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse
 from paretosoc.results.problem.problem import DesignPoint
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_from_bytes
 
 
 def random_edit(document, rng):
@@ -126,7 +125,7 @@ FORGERIES = {
         r"\$\.members\[0\]\.objectives\['energy_fj'\]: must be",
     ),
     "makespan": (set_value((*MEMBER, "makespan_ps"), lambda v: v - 1), "must be"),
-    "unit": (set_value((*MEMBER, "mapping", "vgg19", 0), "npu"), r"'vgg19'\]\[0\]: must be one of"),
+    "unit": (set_value((*MEMBER, "mapping", "vgg19", 0), "npu"), r"vgg19\[0\]: must be one of"),
     "too few units": (set_value((*MEMBER, "mapping", "vgg19"), ["gpu"]), "must name 6 units"),
     "clock": (
         set_value((*MEMBER, "operating_points", "emc", "frequency_khz"), 5),

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front_document import front_to_document
-from paretosoc.results.io.schema import check_against_schema, schema
+from paretosoc.results.io.document import check_against_schema, schema
 from paretosoc.results.problem.problem_file import problem_to_document
 
 SCHEMAS = (

@@ -55,7 +55,7 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     kinds = [f"kind {i}" for i in range(len(MARKERS) + 2)]
     members = tuple(front.members[i % len(front.members)] for i in range(len(kinds)))
     monkeypatch.setattr("paretosoc.results.plots.front._kinds", lambda _: kinds)
-    others = (BaselinePoint("one", "One", front.members[0]),)
+    others = (BaselinePoint("one", "One", member=front.members[0]),)
     with picture_settings():
         figure = draw_front(dataclasses.replace(front, members=members, baselines=others))
     (legend,) = figure.legends
@@ -129,7 +129,7 @@ def test_a_name_without_room_stands_below_with_its_figures(front):
         BaselinePoint(
             f"b{k}",
             f"Method {k}",
-            dataclasses.replace(
+            member=dataclasses.replace(
                 first, objectives=tuple(v + k * v // 10**4 for v in first.objectives)
             ),
         )
@@ -305,8 +305,8 @@ def test_methods_far_away_are_named_below(front):
         front.members[0], objectives=tuple(9 * value for value in front.members[0].objectives)
     )
     others = (
-        BaselinePoint("near", "Near", front.members[0]),
-        BaselinePoint("far", "Far", far, breaks=("deadline",)),
+        BaselinePoint("near", "Near", member=front.members[0]),
+        BaselinePoint("far", "Far", ("deadline",), member=far),
     )
     with picture_settings():
         figure = draw_front(dataclasses.replace(front, baselines=others))
@@ -321,7 +321,7 @@ def test_what_lies_on_axes_that_a_bound_has_widened_is_in_sight(front):
     first = front.members[0]
     low, least = (min(m.objectives[k] for m in front.members) for k in range(2))
     between = dataclasses.replace(first, objectives=(low, max(least // 50, 1)))
-    others = (BaselinePoint("under", "Under", between, breaks=("deadline",)),)
+    others = (BaselinePoint("under", "Under", ("deadline",), member=between),)
     claim = BoundSummary(
         objectives=objective_names(front.problem),
         members=(0,),

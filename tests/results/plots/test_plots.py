@@ -15,7 +15,7 @@ from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.text.energy_breakdown import REST, energy_parts_fj
+from paretosoc.results.text.member import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 

@@ -10,17 +10,19 @@ from jsonschema import Draft202012Validator
 from benchmarks.problems.memory import with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats, with_losses
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.schema import schema
+from paretosoc.results.io.document import schema
 from paretosoc.results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import ContentionTable, Problem, ProblemUnit
+from paretosoc.results.problem.parts import ContentionTable, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.problem_file import (
     problem_bytes,
+    problem_from_bytes,
+    problem_from_document,
     problem_sha256,
     problem_to_document,
 )
-from paretosoc.results.problem.problem_reader import problem_from_bytes, problem_from_document
 
 
 def assert_equal(a, b, path="problem"):
@@ -266,7 +268,7 @@ UNSOUND = {
         lambda p: dataclasses.replace(
             p, networks=(dataclasses.replace(p.networks[0], priority=100), *p.networks[1:])
         ),
-        r"networks\[0\]\.priority: must be from 0 to 99, got 100",
+        r"networks\[0\]\.priority: must be <= 99, got 100",
     ),
     "no frame in flight": (
         lambda p: dataclasses.replace(p, execution=Pipeline(0)),

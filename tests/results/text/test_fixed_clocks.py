@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.fixed_clocks import describe_fixed_clocks
+from paretosoc.results.text.space_description import describe_fixed_clocks
 from tests.support.problems.small_problems import network, problem
 
 

@@ -20,13 +20,8 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Pipeline,
 )
-from paretosoc.results.problem.problem import (
-    MemoryPool,
-    Problem,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import MemoryPool, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_execution, describe_space
 from tests.support.problems.random_spaces import narrowed_problem
 

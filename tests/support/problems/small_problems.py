@@ -10,14 +10,13 @@ import numpy as np
 from paretosoc.fitness.contention import contention_table
 from paretosoc.platforms.platform import Contention, Source, Status
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import (
+from paretosoc.results.problem.parts import (
     ContentionTable,
-    DesignPoint,
-    Problem,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 NO_LIMIT_KBPS = 10**9
 

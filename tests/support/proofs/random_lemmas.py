@@ -12,7 +12,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem, ProblemUnit
+from paretosoc.results.problem.parts import ProblemUnit
+from paretosoc.results.problem.problem import Problem
 
 MAX_DESIGNS = 10_000
 

@@ -36,18 +36,16 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import write_results
-from paretosoc.results.front.certificate import LemmaTable
-from paretosoc.results.front.certificate_file import certificate_from_document
+from paretosoc.results.front.certificate import LemmaTable, certificate_from_bytes
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front, Member
-from paretosoc.results.front.front_document import member_to_document
-from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.front_document import front_from_document, member_to_document
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.problem.problem_reader import problem_from_document
+from paretosoc.results.problem.problem_file import problem_from_document
 from tests.support.problems.random_spaces import Space, space_of
 from tests.support.proofs.lemmas import leaves_of
 
@@ -117,7 +115,9 @@ class Files:
 
     @cached_property
     def lemmas(self) -> LemmaTable:
-        certificate_from_document(self.certificate, self.read_problem, check_hashes=False)
+        certificate_from_bytes(
+            canonical_bytes(self.certificate), self.read_problem, check_hashes=False
+        )
         return leaves_of(self.read_problem, self.read_tree)
 
     @cached_property

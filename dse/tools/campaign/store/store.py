@@ -37,9 +37,9 @@ from paretosoc.results.costs.costs_file import costs_from_bytes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
 from paretosoc.results.front.front import Front
-from paretosoc.results.front.front_reader import front_from_document
+from paretosoc.results.front.front_document import front_from_document
 from paretosoc.results.io.canonical_json import content_sha256, parse, sha256_of
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_from_bytes
 
 DATABASE = "campaign.sqlite"
 _FOLDERS = ("results", "problems", "parts", "owners")

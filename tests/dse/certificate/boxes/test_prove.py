@@ -34,10 +34,15 @@ from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.fitness.bound_checker.check import CheckedBounds
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers
-from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
+from paretosoc.results.front.bounds import (
+    BoundProof,
+    Leaf,
+    Multipliers,
+    bounds_bytes,
+    bounds_from_bytes,
+)
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem.problem_reader import problem_from_document
+from paretosoc.results.problem.problem_file import problem_from_document
 
 CHUNKS = 8
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]

@@ -28,7 +28,7 @@ from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_to_document
 from paretosoc.results.front.node_kinds import PART
 from paretosoc.results.io.canonical_json import canonical_bytes
-from paretosoc.results.problem.problem_reader import problem_from_document
+from paretosoc.results.problem.problem_file import problem_from_document
 from paretosoc.results.text.space_description import describe_space
 from tests.support.proofs.changed_trees import change_tree
 from tests.support.proofs.tampered_folder import Files, files_in, judge

@@ -20,12 +20,11 @@ from paretosoc.results.costs.costs_file import (
     check_origins,
     costs_bytes,
     costs_from_bytes,
-    costs_from_document,
     costs_to_document,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.io.canonical_json import content_sha256
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +114,7 @@ def test_documents_that_do_not_fit_are_refused_by_path(built, change, message):
     del document["content_sha256"]
     document["content_sha256"] = content_sha256(document)
     with pytest.raises(ResultError) as caught:
-        costs_from_document(document, built.problem)
+        costs_from_bytes(canonical_bytes(document), built.problem)
     assert message in str(caught.value)
 
 
@@ -123,7 +122,7 @@ def test_changed_content_is_refused(built):
     document = json.loads(json.dumps(costs_to_document(cost_origins(built), built.problem)))
     document["precision"] = "fp64"
     with pytest.raises(ResultError, match="content_sha256"):
-        costs_from_document(document, built.problem)
+        costs_from_bytes(canonical_bytes(document), built.problem)
 
 
 def test_origins_of_another_problem_are_refused(built):

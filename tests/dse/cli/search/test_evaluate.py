@@ -13,7 +13,7 @@ from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.results.io.canonical_json import parse
-from paretosoc.results.io.schema import check_against_schema
+from paretosoc.results.io.document import check_against_schema
 from paretosoc.results.problem.limits import POWER, Constraint
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.results.text.schedule import stretches

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from paretosoc.dse.papers.mobile_i.period_simulator import PeriodSimulator
 from paretosoc.fitness.reference.timeline import simulate
-from paretosoc.results.problem.problem import ProblemNetwork
+from paretosoc.results.problem.parts import ProblemNetwork
 
 
 def alone(problem):
@@ -22,7 +22,7 @@ def alone(problem):
     units = len(problem.units)
     return replace(
         problem,
-        networks=tuple(ProblemNetwork(f"{g}", g, (name,)) for g, name in names),
+        networks=tuple(ProblemNetwork(f"{g}", g, group_names=(name,)) for g, name in names),
         edges=(),
         transition_ps=np.zeros((0, units, units), dtype=np.int64),
     )

@@ -25,8 +25,7 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import FreeRunning
-from paretosoc.results.problem.problem_file import problem_bytes
-from paretosoc.results.problem.problem_reader import problem_from_bytes
+from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]

@@ -1,0 +1,128 @@
+"""Keys of ``front.json`` that are not fields of a front or of its members: hashes, names, and the
+choices of a member by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+
+from paretosoc.common.marks import (
+    ByName,
+    Context,
+    Count,
+    Fault,
+    Maybe,
+    NameOf,
+    Positive,
+    Range,
+    Sha256,
+)
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.rows import read_only
+
+if TYPE_CHECKING:
+    from paretosoc.results.front.front import Front, Member
+
+Priority = Annotated[int, Range(0, PRIORITY_LEVELS - 1)]
+
+
+@dataclass(frozen=True)
+class ProblemHash:
+    """The problem of a document, by its hash."""
+
+    problem_sha256: Sha256
+    """SHA-256 of the bytes of problem.json."""
+
+
+def problem_of(_: ProblemHash, context: Context) -> dict[str, Problem]:
+    """Return the problem that a front is read for."""
+    return {"problem": context.subject}
+
+
+def problem_sha256_of(front: Front, _: Context) -> ProblemHash:
+    """Return the hash of a front's problem."""
+    return ProblemHash(problem_sha256(front.problem))
+
+
+@dataclass(frozen=True)
+class ChosenPoint:
+    """An operating point of a domain."""
+
+    index: Count
+    frequency_khz: Positive
+    voltage_mv: Count | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A design point, by names."""
+
+    operating_points: Annotated[tuple[ChosenPoint | None, ...], ByName("domains")]
+    """Domain to operating point; null where it is off."""
+    priorities: Maybe[Annotated[tuple[Priority, ...], ByName("networks")]] = None
+    """Network to its priority, if priorities are searched: from 0 on without gaps, so that 2 needs
+    a network with 1."""
+    mapping: Annotated[
+        tuple[tuple[Annotated[int, NameOf("units")], ...], ...], ByName("networks")
+    ] = ()
+    """Network to the unit of each of its groups, in order."""
+
+
+def choice_of(member: Member, context: Context) -> Choice:
+    """Return the choices of a member."""
+    problem: Problem = context.subject
+    units = member.design.units.tolist()
+    points = zip(
+        problem.domains, member.design.operating_points.tolist(), member.domain_on, strict=True
+    )
+    return Choice(
+        tuple(
+            ChosenPoint(p, domain.frequencies_khz[p], domain.voltages_mv[p]) if on else None
+            for domain, p, on in points
+        ),
+        problem.priorities(member.design) if problem.searches_priorities else None,
+        tuple(tuple(units[g] for g in network.groups) for network in problem.networks),
+    )
+
+
+def design_of(choice: Choice, context: Context) -> dict[str, Any]:
+    """Return the fields of a member, the inverse of :func:`choice_of`."""
+    problem: Problem = context.subject
+    if problem.searches_priorities != (choice.priorities is not None):
+        raise Fault("must be there where priorities are searched, else not", ".priorities")
+    for network, chosen in zip(problem.networks, choice.mapping, strict=True):
+        if len(chosen) != len(network.group_names):
+            raise Fault(
+                f"must name {len(network.group_names)} units, one per group, got {len(chosen)}",
+                f".mapping[{network.name!r}]",
+            )
+    points = []
+    for domain, point in zip(problem.domains, choice.operating_points, strict=True):
+        if point is None:
+            points.append(domain.point_when_off)
+            continue
+        index = point.index
+        if index >= len(domain.frequencies_khz) or (point.frequency_khz, point.voltage_mv) != (
+            domain.frequencies_khz[index],
+            domain.voltages_mv[index],
+        ):
+            raise Fault(
+                f"no such operating point: {vars(point)}", f".operating_points[{domain.name!r}]"
+            )
+        points.append(index)
+    return {
+        "design": DesignPoint(
+            units=_integers([unit for chosen in choice.mapping for unit in chosen]),
+            operating_points=_integers(points),
+            priorities=None if choice.priorities is None else _integers(choice.priorities),
+        ),
+        "domain_on": tuple(point is not None for point in choice.operating_points),
+    }
+
+
+def _integers(values: Any) -> Any:
+    return read_only(np.array(values, dtype=np.int64))

@@ -1,0 +1,103 @@
+"""Kinds of result files: JSON content of one dataclass (:mod:`common.document`), with the format's
+name and hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from paretosoc.common.document import read_document, write_document
+from paretosoc.common.marks import Context, Fault
+from paretosoc.common.schema import read_schema, violation
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, content_sha256
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Document(Generic[T]):
+    """A kind of file."""
+
+    name: str
+    """Of its schema."""
+    kind: type[T]
+    """The class that declares its keys."""
+    title: str
+    description: str | None = None
+    """None: the docstring of the class."""
+    version: int = 1
+    is_signed: bool = False
+    """Whether ``content_sha256`` ends it."""
+
+    @property
+    def format(self) -> str:
+        """Return the value of its key ``format``."""
+        return f"paretosoc-{self.name}/{self.version}"
+
+    def write(self, value: T, context: Context | None = None) -> dict[str, Json]:
+        """Return an object as JSON content.
+
+        Raises:
+            ResultError: if a number is not finite.
+        """
+        document: dict[str, Json] = {"format": self.format, **write_document(value, context)}
+        if self.is_signed:
+            try:
+                document["content_sha256"] = content_sha256(document)
+            except ValueError:
+                raise ResultError("$: numbers must be finite") from None
+        return document
+
+    def check(self, document: Json) -> dict[str, Any]:
+        """Return the content if it follows the schema.
+
+        Raises:
+            ResultError: naming the JSON path of a value that does not.
+        """
+        check_against_schema(document, self.name)
+        assert isinstance(document, dict), "the schema"
+        return document
+
+    def read(self, content: dict[str, Any], context: Context | None = None) -> T:
+        """Return the object in content that was checked.
+
+        Raises:
+            ResultError: naming the JSON path of a name that is not known, or of uneven rows.
+        """
+        try:
+            return read_document(self.kind, content, context)
+        except Fault as fault:
+            raise ResultError(str(fault)) from None
+
+    def check_signature(self, content: dict[str, Any]) -> str:
+        """Return ``content_sha256``, computed anew.
+
+        Raises:
+            ResultError: if the content was changed after it was written.
+        """
+        signed = {key: value for key, value in content.items() if key != "content_sha256"}
+        computed = content_sha256(signed)
+        if content["content_sha256"] != computed:
+            raise ResultError("$.content_sha256: the content was changed after it was written")
+        return computed
+
+
+_PACKAGE = "paretosoc.results.io.schemas"
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the schema ``results/io/schemas/NAME.schema.json``."""
+    return read_schema((_PACKAGE, name))
+
+
+def check_against_schema(document: Json, name: str) -> None:
+    """Accept a document that follows the schema. 1.0 is not an integer here.
+
+    Raises:
+        ResultError: naming the JSON path of a value that does not follow it.
+    """
+    found = violation(document, (_PACKAGE, name), by_representatives=True)
+    if found is not None:
+        path, text = found
+        raise ResultError(f"{path}: {text}")
