@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.papers.estimator.features import (
     FigureReader,
-    Figures,
     Segments,
     loss_parameters,
     segments_of,
 )
 from paretosoc.dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
-from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.problem.execution import frames_in_flight
 from paretosoc.results.problem.problem import Problem
 
@@ -76,68 +74,57 @@ class TokenMaker:
         self._losses = loss_parameters(problem) if short_play else None
 
     def __call__(self, rows: IntArray) -> Tokens:
-        """The tokens of ``rows`` [n, groups + domains]."""
-        problem, space, losses = self._reader.problem, self._reader.space, self._losses
-        figures = self._reader(rows)
+        """Return the tokens of ``rows`` [n, groups + domains]."""
+        problem, space = self._reader.problem, self._reader.space
+        mapping, points = rows[:, : space.groups], rows[:, space.groups :]
+        looked_up = self._reader(rows)
         played = None
-        if losses is not None:
-            mapping = rows[:, : space.groups]
+        if self._losses is not None:
             played = play_shortly(
-                figures,
+                looked_up,
                 mapping,
                 space.first,
                 space.size,
-                losses,
+                self._losses,
                 frames_in_flight(problem.execution),
             )
-        return tokens_of(problem, space, figures, played, rows)
+        residence = None if played is None else played.residence_s
+        segments = segments_of(looked_up, residence, space, rows)
+        speed = _speeds(problem, points)
+        clock = np.array([unit.clocks[0] for unit in problem.units])
+        figures = _static_figures(problem, segments, speed, clock)
+        summary = _static_summary(problem, segments, speed)
+        said = np.zeros((len(rows), 0))
+        if played is not None:
+            figures = np.concatenate((figures, _played_figures(segments, played)), axis=-1)
+            summary = np.concatenate((summary, _played_summary(problem, segments, played)), axis=1)
+            said = np.stack((_image_rates(problem, played).mean(axis=1), played.power_w), axis=1)
+        # Segments of a row one after the other, padding behind them.
+        valid = np.arange(segments.unit.shape[2]) < segments.count[:, :, None]
+        n = len(points)
+        flat = valid.reshape(n, -1)
+        length = flat.sum(axis=1)
+        order = np.argsort(~flat, axis=1, kind="stable")[:, : int(length.max(initial=1))]
+        own = clock[segments.unit]
+        begin = np.cumsum([0] + [len(domain.allowed) for domain in problem.domains])
+        at = np.arange(n)[:, None, None]
+        point = begin[own] + points[at, own]
+        position = np.broadcast_to(np.arange(segments.unit.shape[2]), segments.unit.shape)
 
+        def packed(values: IntArray) -> IntArray:
+            return np.take_along_axis(values.reshape(n, -1), order, axis=1)
 
-def tokens_of(
-    problem: Problem,
-    space: DesignSpace,
-    looked_up: Figures,
-    played: ShortPlay | None,
-    rows: IntArray,
-) -> Tokens:
-    """Tokens of rows from the figures that were looked up for them, and from their short play."""
-    points = rows[:, space.groups :]
-    segments = segments_of(looked_up, None if played is None else played.residence_s, space, rows)
-    speed = _speeds(problem, points)
-    clock = np.array([unit.clocks[0] for unit in problem.units])
-    figures = _static_figures(problem, segments, speed, clock)
-    summary = _static_summary(problem, segments, speed)
-    said = np.zeros((len(rows), 0))
-    if played is not None:
-        figures = np.concatenate((figures, _played_figures(segments, played)), axis=-1)
-        summary = np.concatenate((summary, _played_summary(problem, segments, played)), axis=1)
-        said = np.stack((_image_rates(problem, played).mean(axis=1), played.power_w), axis=1)
-    # Segments of a row one after the other, padding behind them.
-    valid = np.arange(segments.unit.shape[2]) < segments.count[:, :, None]
-    n = len(points)
-    flat = valid.reshape(n, -1)
-    length = flat.sum(axis=1)
-    order = np.argsort(~flat, axis=1, kind="stable")[:, : int(length.max(initial=1))]
-    own = clock[segments.unit]
-    begin = np.cumsum([0] + [len(domain.allowed) for domain in problem.domains])
-    at = np.arange(n)[:, None, None]
-    point = begin[own] + points[at, own]
-    position = np.broadcast_to(np.arange(segments.unit.shape[2]), segments.unit.shape)
-
-    def packed(values: IntArray) -> IntArray:
-        return np.take_along_axis(values.reshape(n, -1), order, axis=1)
-
-    return Tokens(
-        length=length.astype(np.int64),
-        figures=np.take_along_axis(
-            figures.reshape(n, flat.shape[1], -1), order[:, :, None], axis=1
-        ).astype(np.float32),
-        unit=packed(segments.unit),
-        point=packed(point),
-        position=packed(position),
-        summary=summary.astype(np.float32),
-        played=said,
-    )
+        return Tokens(
+            length=length.astype(np.int64),
+            figures=np.take_along_axis(
+                figures.reshape(n, flat.shape[1], -1), order[:, :, None], axis=1
+            ).astype(np.float32),
+            unit=packed(segments.unit),
+            point=packed(point),
+            position=packed(position),
+            summary=summary.astype(np.float32),
+            played=said,
+        )
 
 
 def _image_rates(problem: Problem, played: ShortPlay) -> FloatArray:
