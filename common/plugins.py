@@ -9,6 +9,9 @@ group                      name of                         object
 ``paretosoc.optimizers``   ``dse explore --engine NAME``   :class:`dse.Optimizer`
 ``paretosoc.cost_models``  ``dse explore --profile NAME``  function of a network, a platform and
                                                            its costs
+``paretosoc.importers``    ``dse import NAME``             function of a command, as those in
+                                                           ``dse.cli.measure.import_profile``
+``paretosoc.deployments``  ``dse deploy --to NAME``        :class:`dse.tools.deploy.job.Format`
 ``paretosoc.results``      ``NAME.json`` of a folder       like :class:`dse.api.result.Result`
 =========================  ==============================  ======================================
 
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -79,6 +82,11 @@ class Registry(Generic[T]):
                 f"{label} {name}: {self.required} is required, {entry.value} is {found!r}"
             )
         return found
+
+    def guard(self, name: str, label: str) -> AbstractContextManager[None]:
+        """Return a context for the code of an object. In one of an installed package whatever goes
+        wrong is raised as :attr:`error`. Faults of the program's own stay faults."""
+        return nullcontext() if name in self.own else plugin_errors(f"{label} {name}", self.error)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from pathlib import Path
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
-from paretosoc.dse.tools.deploy.formats import Target
 from paretosoc.dse.tools.deploy.job import Options
 from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
 from paretosoc.platforms.io.platform_file import load_platform
@@ -18,7 +17,7 @@ from paretosoc.results.deploy.deployment import Deployment
 
 def deploy(
     front: Front,
-    target: str | Target,
+    target: str,
     folder: str | Path,
     *,
     member: int | str | None = None,
@@ -56,15 +55,14 @@ def deploy(
         chip = searched_platform(front.numeric)
     else:
         chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
-    form = Target(target)
     deployment, notes = (
-        fastest_served(front.numeric, chip, front.costs, form)
+        fastest_served(front.numeric, chip, front.costs, target)
         if member is None
         else (Deployment(front.numeric, front[member].index, chip, front.costs), [])
     )
     return notes + deploy_member(
         deployment,
-        form,
+        target,
         Path(folder),
         Options(
             None if nvpmodel_conf is None else Path(nvpmodel_conf),

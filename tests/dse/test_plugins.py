@@ -13,10 +13,16 @@ import numpy as np
 import pytest
 
 from paretosoc.common import plugins
+from paretosoc.dse.cli.measure.import_profile import IMPORTERS
 from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.fitness.profiles.profile_file import COST_MODELS
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import OTHER_RESULTS
+from paretosoc.results.io.document import check_against_schema
+from paretosoc.sdf.catalogue.catalogue import load_network
 
 ROOT = Path(__file__).parents[2]
 EXPLORE = ("explore", "alexnet", "-p", "jetson-agx-xavier", "-q", "--groups", "3")
@@ -69,6 +75,27 @@ def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_pat
     assert (warm == np.where(cold > 0, cold * 105 // 100, -1)).all()
 
 
+def test_an_installed_package_adds_an_importer_and_a_deployment(installed, tmp_path):
+    layer = next(a.layer.name for a in load_network("alexnet").graph.actors if a.layer)
+    (tmp_path / "times.txt").write_text(f"{layer} 0.5\n")
+    what = ("-n", "alexnet", "-p", "jetson-agx-xavier", "--at", "max")
+    done = run(installed, tmp_path, "import", "stopwatch", "times.txt", *what, "-o", "profile.json")
+    assert done.returncode == 0, done.stderr
+    profile = json.loads((tmp_path / "profile.json").read_text())
+    assert profile["networks"][0]["layers"] == [{"name": layer, "ms": {"gpu": 0.5}}]
+    limits = ("--engine", "random", "--max-evaluations", "50", "--no-certify")
+    done = run(installed, tmp_path, *EXPLORE, *limits, "--profile", "profile.json", "-o", "front")
+    assert done.returncode == 0, done.stderr
+    done = run(installed, tmp_path, "deploy", "front", "--to", "placement-list", "-o", "board")
+    assert done.returncode == 0, done.stderr
+    assert "placement.txt has" in done.stdout
+    lines = (tmp_path / "board/placement.txt").read_text().splitlines()
+    assert lines[-1].startswith("alexnet group")
+    document = json.loads((tmp_path / "board/deployment.json").read_text())
+    assert document["target"] == "placement-list"
+    check_against_schema(document, "deployment")
+
+
 def test_the_papers_are_registered_and_not_built_in():
     papers = {"kang-ga", "la-mcts", "mobile-i", "mosaic", "odmdef", "omniboost", "omniboost-star"}
     assert papers <= set(OPTIMIZERS.names())
@@ -77,7 +104,14 @@ def test_the_papers_are_registered_and_not_built_in():
 
 
 @pytest.mark.parametrize(
-    ("registry", "error"), [(OPTIMIZERS, WorkloadError), (COST_MODELS, PlatformError)]
+    ("registry", "error"),
+    [
+        (OPTIMIZERS, WorkloadError),
+        (COST_MODELS, PlatformError),
+        (IMPORTERS, PlatformError),
+        (FORMATS, ResultError),
+        (OTHER_RESULTS, ResultError),
+    ],
 )
 @pytest.mark.parametrize(
     ("target", "words"),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from paretosoc.common.plugins import Registry
 from paretosoc.dse.cli.measure.import_tables import demand, tegrastats, transitions
 from paretosoc.dse.cli.measure.import_vendors import hailo, qai_hub, rknn
 from paretosoc.dse.cli.measure.imported_profile import (
@@ -40,9 +41,23 @@ def register(app: typer.Typer) -> None:
         help="Read measurements of other tools into a profile.",
         no_args_is_help=True,
     )
-    for name, command in IMPORTERS.items():
-        group.command(name)(with_option_groups(command))
+    for name in IMPORTERS.names():
+        group.command(name)(with_option_groups(_importer(name)))
     app.add_typer(group)
+
+
+def _importer(name: str) -> Callable[..., None]:
+    """Return an importer's command. One of a package that cannot be loaded says so when it runs."""
+    try:
+        return IMPORTERS.get(name, "dse import")
+    except PlatformError as error:
+        reason = error
+
+    def refuse() -> None:
+        """Cannot be loaded."""
+        raise reason
+
+    return refuse
 
 
 def trtexec(
@@ -126,15 +141,22 @@ def onnxruntime(
     finish(profile, made)
 
 
-IMPORTERS: dict[str, Callable[..., None]] = {
-    "trtexec": trtexec,
-    "onnxruntime": onnxruntime,
-    "tegrastats": tegrastats,
-    "demand": demand,
-    "transitions": transitions,
-    "qai-hub": qai_hub,
-    "hailo": hailo,
-    "rknn": rknn,
-}
-"""Subcommands of ``dse import`` by name. Each begins with :func:`begin_import`, fills what that
-returns, and ends with :func:`finish`."""
+IMPORTERS: Registry[Callable[..., None]] = Registry(
+    "paretosoc.importers",
+    "an importer",
+    callable,
+    "the function of a command",
+    {
+        "trtexec": trtexec,
+        "onnxruntime": onnxruntime,
+        "tegrastats": tegrastats,
+        "demand": demand,
+        "transitions": transitions,
+        "qai-hub": qai_hub,
+        "hailo": hailo,
+        "rknn": rknn,
+    },
+    PlatformError,
+)
+"""Subcommands of ``dse import``. Each begins with :func:`begin_import`, fills what that returns,
+and ends with :func:`finish`."""

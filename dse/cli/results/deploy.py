@@ -11,7 +11,7 @@ from paretosoc.dse.cli.shared.options import Folder, ModelFiles
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
 from paretosoc.dse.tools.deploy.deploy import fastest_served
-from paretosoc.dse.tools.deploy.formats import FORMATS, Target
+from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.dse.tools.deploy.job import Options
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
 from paretosoc.results.deploy.deployment import Deployment, check_platform
@@ -27,7 +27,15 @@ def register(app: typer.Typer) -> None:
 
 def deploy(
     folder: Folder,
-    to: Annotated[Target, typer.Option("--to", help="Output format.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="Output format: nvpmodel, sysfs, trtexec, deepstream, triton, onnx, onnxruntime, "
+            "openvino, json, or one that an installed package registers.",
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output folder.", show_default=False)
     ] = None,
@@ -80,9 +88,10 @@ def deploy(
         "--no-check": no_check,
         "--tensorrt": tensorrt is not None,
     }
+    form = FORMATS.get(to, "--to")
     for option, is_given in given.items():
-        if is_given and option not in FORMATS[to].takes:
-            able = [f"--to {target.value}" for target in FORMATS if option in FORMATS[target].takes]
+        if is_given and option not in form.takes:
+            able = [f"--to {name}" for name, each in FORMATS.own.items() if option in each.takes]
             raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
     models = parse_models(model)
     front = read_results(folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paretosoc.dse.tools.deploy.formats import FORMATS, Target
+from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.dse.tools.deploy.job import Format, Job, Options
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -21,7 +21,7 @@ from paretosoc.results.io.canonical_json import Json
 
 def deploy(
     deployment: Deployment,
-    target: Target,
+    target: str,
     folder: Path,
     options: Options,
     *,
@@ -31,7 +31,7 @@ def deploy(
 
     Args:
         deployment: the member, and the board.
-        target: format to write.
+        target: name of the format to write.
         folder: destination, with ``deployment.json`` in every case.
         options: options of the user.
         overwrite: replace an older deployment.
@@ -44,7 +44,7 @@ def deploy(
             cannot be found or is not that of the search, sub-models differ from the uncut model, or
             the folder cannot be written.
     """
-    chosen = FORMATS[target]
+    chosen = FORMATS.get(target, "--to")
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
     notes: list[str] = []
@@ -55,17 +55,16 @@ def deploy(
             raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
-        facts = chosen.write(Job(deployment, part, options, notes))
-        return lambda files: deployment_to_document(
-            deployment, target=target.value, files=files, **facts
-        )
+        with FORMATS.guard(target, "--to"):
+            facts = chosen.write(Job(deployment, part, options, notes))
+        return lambda files: deployment_to_document(deployment, target=target, files=files, **facts)
 
     write_deployment(folder, fill, overwrite=overwrite)
     return notes
 
 
 def fastest_served(
-    front: Front, platform: Platform, origins: CostOrigins | None, target: Target
+    front: Front, platform: Platform, origins: CostOrigins | None, target: str
 ) -> tuple[Deployment, list[str]]:
     """Return the fastest member that a format can serve, and a note if a faster one cannot. If none
     can be served, return the fastest of all."""
@@ -73,14 +72,13 @@ def fastest_served(
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")
     deployments = [Deployment(front, index, platform, origins) for index in order]
-    reason = _reason_against(deployments[0], FORMATS[target])
+    form = FORMATS.get(target, "--to")
+    reason = _reason_against(deployments[0], form)
     if reason is None:
         return deployments[0], []
     for deployment in deployments[1:]:
-        if _reason_against(deployment, FORMATS[target]) is None:
-            note = (
-                f"This is the fastest that {target.value} can serve. Member {order[0]}: {reason}."
-            )
+        if _reason_against(deployment, form) is None:
+            note = f"This is the fastest that {target} can serve. Member {order[0]}: {reason}."
             return deployment, [note]
     return deployments[0], []
 
@@ -88,7 +86,7 @@ def fastest_served(
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
     """Return every format by its name on the command line, with the reason why it cannot serve the
     member, or None if it can."""
-    return {target.value: _reason_against(deployment, form) for target, form in FORMATS.items()}
+    return {name: _reason_against(deployment, form) for name, form in FORMATS.own.items()}
 
 
 def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
@@ -101,10 +99,10 @@ def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
     if deployments:
         check_platform(deployments[0])
     found: list[dict[str, str]] = [{} for _ in deployments]
-    for target, form in FORMATS.items():
+    for target, form in FORMATS.own.items():
         for entry, text in zip(found, _texts(form, deployments), strict=True):
             if text is not None:
-                entry[target.value] = text
+                entry[target] = text
     return found
 
 

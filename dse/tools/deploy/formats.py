@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from paretosoc.common.files import read_file
+from paretosoc.common.plugins import Registry
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.job import Format, Job
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
@@ -54,20 +54,6 @@ MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
 """What ``deployment.json`` says of the files written."""
-
-
-class Target(Enum):
-    """Formats by their names on the command line."""
-
-    NVPMODEL = "nvpmodel"
-    SYSFS = "sysfs"
-    TRTEXEC = "trtexec"
-    DEEPSTREAM = "deepstream"
-    TRITON = "triton"
-    ONNX = "onnx"
-    ONNXRUNTIME = "onnxruntime"
-    OPENVINO = "openvino"
-    JSON = "json"
 
 
 def _write_nvpmodel(job: Job) -> Facts:
@@ -190,24 +176,31 @@ def _write_openvino(job: Job) -> Facts:
 
 _MODELS = frozenset({"--model", "--no-check"})
 
-FORMATS = {
-    Target.NVPMODEL: Format(power_modes, _write_nvpmodel, frozenset({"--conf"}), _nvpmodel_texts),
-    Target.SYSFS: Format(
-        sysfs_script,
-        _write_sysfs,
-        frozenset({"--check"}),
-        texts=lambda members: [sysfs_script(each) for each in members],
-    ),
-    Target.TRTEXEC: Format(
-        check_trtexec,
-        _write_trtexec,
-        _MODELS | {"--tensorrt"},
-        texts=lambda members: [trtexec_script(each) for each in members],
-    ),
-    Target.DEEPSTREAM: Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
-    Target.TRITON: Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
-    Target.ONNX: Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
-    Target.ONNXRUNTIME: Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
-    Target.OPENVINO: Format(_check_openvino, _write_openvino, _MODELS, elsewhere=True),
-    Target.JSON: Format(check_platform, lambda job: {}),
-}
+FORMATS: Registry[Format] = Registry(
+    "paretosoc.deployments",
+    "a deployment format",
+    lambda found: isinstance(found, Format),
+    "a Format (paretosoc.dse.tools.deploy.job)",
+    {
+        "nvpmodel": Format(power_modes, _write_nvpmodel, frozenset({"--conf"}), _nvpmodel_texts),
+        "sysfs": Format(
+            sysfs_script,
+            _write_sysfs,
+            frozenset({"--check"}),
+            texts=lambda members: [sysfs_script(each) for each in members],
+        ),
+        "trtexec": Format(
+            check_trtexec,
+            _write_trtexec,
+            _MODELS | {"--tensorrt"},
+            texts=lambda members: [trtexec_script(each) for each in members],
+        ),
+        "deepstream": Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
+        "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
+        "onnx": Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
+        "onnxruntime": Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
+        "openvino": Format(_check_openvino, _write_openvino, _MODELS, elsewhere=True),
+        "json": Format(check_platform, lambda job: {}),
+    },
+    ResultError,
+)

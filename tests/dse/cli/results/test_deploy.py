@@ -12,7 +12,6 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
 from paretosoc.dse.tools.deploy.deploy import deployment_texts, fastest_served, fitting_targets
-from paretosoc.dse.tools.deploy.formats import Target
 from paretosoc.dse.tools.deploy.job import Options
 from paretosoc.results.deploy.deployment import network_files
 from paretosoc.results.deploy.nvpmodel_section import nvpmodel_section, power_modes
@@ -81,13 +80,13 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     for shown, ending in ((front, none), (more, "is the nearest that can be served")):
         with pytest.raises(ResultError, match=f"denver1.*{ending}$"):
             write_deployment(
-                replace(deployment, front=shown), Target.TRTEXEC, tmp_path / "out", Options()
+                replace(deployment, front=shown), "trtexec", tmp_path / "out", Options()
             )
-    taken, notes = fastest_served(more, deployment.platform, None, Target.TRTEXEC)
+    taken, notes = fastest_served(more, deployment.platform, None, "trtexec")
     assert taken.index == len(front.members)
     assert "This is the fastest that trtexec can serve. Member" in notes[0]
     assert "denver1" in notes[0]
-    assert fastest_served(front, deployment.platform, None, Target.TRTEXEC)[1] == []
+    assert fastest_served(front, deployment.platform, None, "trtexec")[1] == []
     assert fitting_targets(deployment) == {
         **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "json")),
         "trtexec": reason,
