@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -23,7 +25,9 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
     """
     try:
         with open(path, "rb") as stream:
-            size = min(os.fstat(stream.fileno()).st_size, max_bytes)
+            size = os.fstat(stream.fileno()).st_size
+            if size > max_bytes:
+                raise error(f"{path}: must have at most {max_bytes} bytes, got {size}")
             data = stream.read(size + 1)
             if size < len(data) <= max_bytes:
                 # Pipes and devices do not know their size.
@@ -47,6 +51,22 @@ def file_sha256(path: str | Path) -> str:
     """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_replaceable(path: Path) -> bool:
+    """Return whether there is a file to replace. Pipes, devices and folders are never replaced.
+
+    Raises:
+        OSError: if something else is there, or nothing can be. It names ``path``.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISREG(mode):
+        return True
+    kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+    raise OSError(errno.EINVAL, f"a file is required, got {kind}", str(path))
 
 
 def file_in(folder: Path, name: str, error: type[DseError]) -> Path:
@@ -82,6 +102,7 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
+        check_replaceable(path)
         with unfinished(target) if part is None else nullcontext(part) as written:
             try:
                 with written.open("wb") as file:

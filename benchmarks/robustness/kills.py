@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="random seed")
     parser.add_argument("--target", choices=_targets(), action="append", help="default: all")
     given = parser.parse_args(arguments)
+    # A shell ignores it in the background, and children would.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     names = given.target or list(_targets())
     with tempfile.TemporaryDirectory() as folder, _dask("campaign-dask" in names) as address:
         found = Kills(Path(folder), random.Random(given.seed), address).run(names, given.count)
@@ -123,7 +125,7 @@ class Kills:
         folder, shared = self._fresh(), _shared_memory()
         process = self._start(self._filled(target.command, folder))
         try:
-            process.wait(self._rng.uniform(0, 1.1 * seconds))
+            process.wait(self._rng.uniform(0, seconds))
         except subprocess.TimeoutExpired:
             process.send_signal(used)
         _, said = process.communicate(timeout=GRACE_S)
@@ -259,8 +261,13 @@ def _all_in(folder: Path) -> set[str]:
 
 
 def _shared_memory() -> set[str]:
-    """Names of Python's shared memory on this machine, that of other programs among them."""
-    return {path.name for path in Path("/dev/shm").glob("psm_*")}
+    """Names of Python's shared memory that no process has mapped."""
+    mapped = []
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with suppress(OSError):
+            mapped.append(maps.read_text())
+    held = "\n".join(mapped)
+    return {path.name for path in Path("/dev/shm").glob("psm_*") if path.name not in held}
 
 
 def _running_in(folder: Path) -> list[str]:

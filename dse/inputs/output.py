@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from paretosoc.common.files import check_replaceable
+from paretosoc.common.unfinished import unfinished
 from paretosoc.dse.errors import WorkloadError
 
 
@@ -18,16 +21,23 @@ def check_output_file(
         suffixes: the name must end in one of these, if there are any.
 
     Raises:
-        WorkloadError: on another ending, a file that exists (without ``overwrite``), or a folder
-            that does not.
+        WorkloadError: on another ending, a file that exists (without ``overwrite``), anything else
+            that exists, or a folder in which no file can be made.
     """
     if suffixes and path.suffix not in suffixes:
         *others, last = suffixes
         endings = f"{', '.join(others)} or {last}" if others else last
         raise WorkloadError(f"{option} {path}: a name that ends in {endings} is required")
-    if path.is_dir():
-        raise WorkloadError(f"{option} {path}: is a folder")
-    if path.exists() and not overwrite:
+    try:
+        exists = check_replaceable(path)
+    except OSError as error:
+        raise WorkloadError(f"{option} {path}: {error.strerror}") from None
+    if exists and not overwrite:
         raise WorkloadError(f"{option} {path}: exists already; --force replaces it")
     if not path.parent.is_dir():
         raise WorkloadError(f"{option} {path}: there is no folder {path.parent}")
+    try:
+        with unfinished(Path(os.path.realpath(path))):
+            pass
+    except OSError as error:
+        raise WorkloadError(f"{option} {path}: cannot be written: {error.strerror}") from None

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.errors import DseError
-from paretosoc.common.files import read_file, replace_file
+from paretosoc.common.files import check_replaceable, read_file, replace_file
 from paretosoc.common.strict_json import parse_json
 from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.base import EngineState, checked_rows
@@ -66,7 +66,7 @@ class CheckpointFile:
     """Keeps the last state of one search in a file.
 
     Raises:
-        ResultError: where the path is that of a folder.
+        ResultError: if the path is not that of a file, nor of one that can be made.
     """
 
     def __init__(
@@ -78,8 +78,10 @@ class CheckpointFile:
         *,
         seconds_between: float | None = None,
     ) -> None:
-        if path.is_dir():
-            raise ResultError(f"checkpoint {str(path)!r}: a file is required, got a folder")
+        try:
+            check_replaceable(path)
+        except OSError as error:
+            raise ResultError(f"checkpoint {str(path)!r}: {error.strerror}") from None
         self.path = path
         self._identity = identity
         self._space = space

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
+# Where no home can be written it would say so, and where it keeps its fonts instead.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 COLUMN_INCHES = 3.5
 """Width of one column of a two-column page."""

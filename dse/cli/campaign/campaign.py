@@ -152,10 +152,12 @@ def run(
         from paretosoc.dse.server.live.campaign import LiveCampaign
 
         view = LiveCampaign(output)
+    # A cluster that does not answer leaves no campaign behind.
+    cluster = None if dask is None else DaskWorkers(explore_run, dask)
     with plan_store(file, output) as store, live_view(view, output):
         if retry_failed:
             store.retry_failed()
-        workers = _workers(jobs, dask)
+        workers: Workers = cluster or LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
         try:
             also = None if view is None else view.running
             with _campaign_line(quiet=quiet, also=also) as progress:
@@ -198,13 +200,6 @@ def extract(
         files = store.files(record)
     write_folder(output, files, overwrite=force)
     print(f"Written to {output}: {', '.join(sorted(files))}")
-
-
-def _workers(jobs: int | None, dask: str | None) -> Workers:
-    if dask is not None:
-        return DaskWorkers(explore_run, dask)
-
-    return LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
 
 
 def _campaign_line(

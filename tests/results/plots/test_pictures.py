@@ -2,6 +2,9 @@
 
 import dataclasses
 import math
+import os
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations
 from xml.etree import ElementTree
@@ -368,3 +371,20 @@ def test_staircase_goes_through_the_corners():
 def test_ink_reads_on_its_ground():
     assert ink_on("#000000") == "white"
     assert ink_on("#F0E442") != "white"
+
+
+def test_pictures_need_no_home(tmp_path):
+    """Matplotlib's advice on its own cache is for programmers."""
+    program = (
+        "from paretosoc.results.plots.style import picture_settings\nwith picture_settings(): 0"
+    )
+    home = {
+        "HOME": "/proc/none",
+        "XDG_CONFIG_HOME": "",
+        "MPLCONFIGDIR": "",
+        "TMPDIR": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **home}, check=True, capture_output=True
+    )
+    assert not done.stderr
