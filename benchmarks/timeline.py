@@ -29,9 +29,10 @@ import numpy as np
 from benchmarks.harness import against
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.harness.timing import best_of_each, timed
+from benchmarks.oracles.frame_energy import frame_energy_fj
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.check import frames as plain_timeline
 from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from paretosoc.results.problem.problem import Problem
 
@@ -101,7 +102,7 @@ def measure(
     )
     plain = plain_rows / seconds
     for index, (design, timeline) in enumerate(zip(designs, timelines, strict=True)):
-        energy = plain_timeline.frame_energy_fj(problem, design, timeline)
+        energy = frame_energy_fj(problem, design)
         if timeline.frame_end_ps[0] != first.makespan_ps[index] or energy != first.energy_fj[index]:
             raise AssertionError(f"{name}: the evaluators disagree on design point {index}")
     return Speed(

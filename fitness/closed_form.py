@@ -3,7 +3,7 @@
 Eq. 1-7: the load of a unit is the time of what is mapped on it, and what it spends on writing and
 reading channels; a frame leaves the pipeline once in the largest load. Eq. 8-13: everything that is
 on draws idle power for a time T, and what works draws its busy power, less the idle one, meanwhile.
-:mod:`fitness.reference.closed_form` says the same once more.
+:mod:`fitness.check.closed_form` says the same once more.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 ==============  ========================================  ==================================
 model           simulated by                              plain oracle
 ==============  ========================================  ==================================
-frame           :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
-periodic        :mod:`fitness.simulate`                   :mod:`fitness.reference.timeline`
-rates           :mod:`fitness.simulate`                   :mod:`fitness.reference.rates`
-pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
-free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.reference.long_run`
-closed-form     :mod:`fitness.closed_form`                :mod:`fitness.reference.closed_form`
+frame           :mod:`fitness.simulate`                   :mod:`fitness.check.frames`
+periodic        :mod:`fitness.simulate`                   :mod:`fitness.check.frames`
+rates           :mod:`fitness.simulate`                   :mod:`fitness.check.windows`
+pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.check.windows`
+free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.check.windows`
+closed-form     :mod:`fitness.closed_form`                :mod:`fitness.check.closed_form`
 ==============  ========================================  ==================================
 
 Which objectives a model has, their specs say (:mod:`results.problem.objectives`).
@@ -24,8 +24,8 @@ from functools import partial
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.check.closed_form import plain_loads
 from paretosoc.fitness.closed_form import make_load_evaluator
-from paretosoc.fitness.reference.closed_form import plain_loads
 from paretosoc.fitness.simulate import (
     Evaluation,
     design_of,

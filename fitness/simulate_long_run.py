@@ -21,7 +21,7 @@ reach over its ends count in part, whole ps) and l what one of its frames takes 
 *frame period* is the largest ceil(l w / e) over the units that it uses, 2**63 - 1 where e is 0.
 Since no unit executes more than w in the window, rates times loads add up to at most 1 on every
 unit.
-:mod:`fitness.reference.long_run` says the same plainly.
+:mod:`fitness.check.windows` says the same plainly.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import numpy as np
 
 from paretosoc.fitness.branch_and_bound.choices import make_branching_rules
 from paretosoc.fitness.branch_and_bound.search_tree import make_search_tree
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.closed_form import make_load_evaluator
@@ -90,6 +91,7 @@ def warm_up() -> None:
     warm_up_rates()
     warm_up_branch_and_bound()
     warm_up_checker()
+    warm_up_replay()
     warm_up_multipliers()
 
 
@@ -142,6 +144,11 @@ def warm_up_checker() -> None:
     claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
     tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
     check_tree(smallest_problem(), tree, claim, jobs=1)
+
+
+def warm_up_replay() -> None:
+    """The same for the check of members."""
+    plain_outcome(smallest_problem(), _DESIGN, compiled=True)
 
 
 def warm_up_multipliers() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.reference.streams import Account, LongRunSimulation
+from paretosoc.fitness.check.frames import Account, Simulation
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -25,14 +25,14 @@ def recurring_periods(
 
     Every state at the end of a round is kept, so the first that recurs is found.
     """
-    simulation = LongRunSimulation(problem, design)
+    simulation = Simulation(problem, design)
     seen: dict[object, tuple[tuple[int, ...], Account]] = {}
     while simulation.rounds < most:
-        if not simulation.advance():
+        before = simulation.rounds
+        simulation.advance()
+        if simulation.rounds == before:
             continue
-        oldest = [
-            min(f for s, f in simulation.released if s == k) for k in range(len(simulation.streams))
-        ]
+        oldest = simulation.oldest_frames()
         apart = tuple(frame - oldest[0] for frame in oldest)
         near = tuple(max(-FAR_APART, min(FAR_APART, gap)) for gap in apart)
         state = simulation.form(), near
@@ -46,9 +46,7 @@ def recurring_periods(
     return None
 
 
-def exact_periods(
-    simulation: LongRunSimulation, begin: Account, end: Account
-) -> tuple[Fraction, ...]:
+def exact_periods(simulation: Simulation, begin: Account, end: Account) -> tuple[Fraction, ...]:
     """Between two equal states every unit executes the same number of frames of a stream."""
     found: list[set[Fraction]] = [set() for _ in simulation.streams]
     for (stream, unit), load in simulation.loads().items():

@@ -23,6 +23,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_long_run,
     warm_up_multipliers,
     warm_up_rates,
+    warm_up_replay,
 )
 
 
@@ -38,6 +39,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "proof": warm_up_branch_and_bound,
     "search": warm_up_search,
     "checker": warm_up_checker,
+    "replay": warm_up_replay,
     "long-run": warm_up_long_run,
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,

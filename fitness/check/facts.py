@@ -43,7 +43,8 @@ class Facts(Tables):
     """All that does not change from node to node; int64. Lists of lists are flat, entry i between
     ``X_start[i]`` and ``X_start[i + 1]``; limits that there are not are ``NONE``.
 
-    An *instance* is a group in one repeat of its network, by network, repeat and group.
+    An *instance* is a group in one repeat of its network in one slot of frames, by slot, network,
+    repeat and group.
     """
 
     groups: int
@@ -51,6 +52,18 @@ class Facts(Tables):
     domains: int
     networks: int
     instances: int
+    streams: int
+    """Sequences of frames, with one slot for each of ``in_flight`` frames: the first slots of all,
+    then the second ones."""
+    slots: int
+    in_flight: int
+    last_frame: int
+    """``NONE``: frames never run out."""
+    due_ps: int
+    """From one frame to the next where each is due at a time of its own; else 0."""
+    of_frames: bool
+    """Whether frames follow one another, of one design point."""
+    slot_start: IntArray
     unit_of: IntArray
     """[units]: the first entry of the same unit, which runs its groups in all number formats."""
     unit_count: int
@@ -59,12 +72,14 @@ class Facts(Tables):
     """[instances]"""
     network_of: IntArray
     """[instances]"""
+    slot_of: IntArray
+    """[instances]"""
     repeat_of: IntArray
     """[instances]: from 0."""
-    priority_of: IntArray
-    """[instances]: of the network."""
+    priority: IntArray
+    """[networks]"""
     arrival_of: IntArray
-    """[instances]: of the network where it is a first group of the first repeat, else 0."""
+    """[instances]: from the release of the frame on, where nothing feeds it; else 0."""
     input_start: IntArray
     input: IntArray
     """Instances whose ends an instance waits for."""
@@ -182,10 +197,21 @@ class Facts(Tables):
                 object.__setattr__(self, field.name, value.astype(object))
 
 
-def make_facts(problem: Problem, claim: LemmaTarget, *, exact: bool = False) -> Facts:
+@dataclass(frozen=True)
+class Frames:
+    """Frames that follow one another: at most ``in_flight`` at a time, up to the last one."""
+
+    in_flight: int
+    last: int | None
+
+
+def make_facts(
+    problem: Problem, claim: LemmaTarget, *, exact: bool = False, frames: Frames | None = None
+) -> Facts:
     """Lay everything out.
 
     Args:
+        frames: for the timeline of a design point; by default one frame.
         exact: in Python's integers, for the interpreted check. Else in int64: that sums and
             products of the problem's figures fit is up to the caller.
 
@@ -194,7 +220,11 @@ def make_facts(problem: Problem, claim: LemmaTarget, *, exact: bool = False) -> 
             more than 64 bits.
     """
     units, networks = problem.units, problem.networks
-    instances, inputs = _instances(problem)
+    model, execution = frames or Frames(1, 1), problem.execution
+    own_streams = frames is not None and model.last is None
+    own_streams &= problem.has_rates or not execution.has_frame
+    instances, inputs = _instances(problem, model.in_flight)
+    slots = [copy * len(networks) + n if own_streams else copy for copy, n, *_ in instances]
     followers: list[list[int]] = [[] for _ in instances]
     for i, entries in enumerate(inputs):
         for source, _ in entries:
@@ -230,13 +260,21 @@ def make_facts(problem: Problem, claim: LemmaTarget, *, exact: bool = False) -> 
         domains=len(problem.domains),
         networks=len(networks),
         instances=len(instances),
+        streams=len(networks) if own_streams else 1,
+        slots=slots[-1] + 1,
+        in_flight=model.in_flight,
+        last_frame=NONE if model.last is None else model.last,
+        due_ps=(execution.period_ps or 0) if own_streams else 0,
+        of_frames=frames is not None,
+        slot_start=np.searchsorted(slots, range(slots[-1] + 2)).astype(np.int64),
         unit_of=_int64(problem.unit_of),
         unit_count=len(set(problem.unit_of)),
-        group_of=_int64([group for _, _, group, _ in instances]),
-        network_of=_int64([n for n, _, _, _ in instances]),
-        repeat_of=_int64([repeat for _, repeat, _, _ in instances]),
-        priority_of=_int64([networks[n].priority for n, _, _, _ in instances]),
-        arrival_of=_int64([arrival for _, _, _, arrival in instances]),
+        group_of=_int64([group for _, _, _, group, _ in instances]),
+        network_of=_int64([n for _, n, _, _, _ in instances]),
+        slot_of=_int64(slots),
+        repeat_of=_int64([repeat for _, _, repeat, _, _ in instances]),
+        priority=_int64([network.priority for network in networks]),
+        arrival_of=_int64([arrival for _, _, _, _, arrival in instances]),
         input_start=_starts(inputs),
         input=_int64([source for row in inputs for source, _ in row]),
         input_edge=_int64([edge for row in inputs for _, edge in row]),
@@ -325,40 +363,43 @@ def make_facts(problem: Problem, claim: LemmaTarget, *, exact: bool = False) -> 
 
 
 def _instances(
-    problem: Problem,
-) -> tuple[list[tuple[int, int, int, int]], list[list[tuple[int, int]]]]:
-    """(network, repeat, group, arrival) of all instances, and (instance, edge) of what each waits
-    for."""
+    problem: Problem, copies: int
+) -> tuple[list[tuple[int, int, int, int, int]], list[list[tuple[int, int]]]]:
+    """Return (copy of the frame, network, repeat, group, arrival) of all instances, and (instance,
+    edge) of what each waits for."""
     sizes = [n.repeats * len(n.group_names) for n in problem.networks]
     first = [0, *accumulate(sizes)]
-    last = [
-        first[n + 1] - network.groups.stop + g
-        for n, network in enumerate(problem.networks)
-        for g in network.groups
-    ]
-    rows: list[tuple[int, int, int, int]] = []
+    into: list[list[tuple[int, int]]] = [[] for _ in range(problem.group_count)]
+    for e, (a, b) in enumerate(problem.edges):
+        into[b].append((a, e))
+    handed_to: list[list[tuple[int, int]]] = [[] for _ in into]
+    for h, (a, b) in enumerate(problem.handovers, len(problem.edges)):
+        network = problem.networks[problem.network_of[a]]
+        last = first[problem.network_of[a] + 1] - network.groups.stop + a
+        handed_to[b].append((last, h))
+    rows: list[tuple[int, int, int, int, int]] = []
     inputs: list[list[tuple[int, int]]] = []
     for n, network in enumerate(problem.networks):
         size = len(network.group_names)
         for repeat in range(network.repeats):
+            awaited = [(n, repeat)] if repeat else []
+            awaited += problem.awaited(n, repeat + 1)
+            before = [
+                (first[m] + end * len(problem.networks[m].group_names) - 1 - k, NONE)
+                for m, end in awaited
+                for k in range(len(problem.networks[m].group_names))
+            ]
             base = first[n] + repeat * size - network.first_group
-            awaited = [(first[n] + (repeat - 1) * size + k, NONE) for k in range(size)]
-            if repeat == 0:
-                awaited = [
-                    (first[m + 1] - 1 - k, NONE)
-                    for m in network.waits_for
-                    for k in range(len(problem.networks[m].group_names))
-                ]
+            arrival = problem.ready_ps(n, repeat) if repeat == 0 or network.paced else 0
             for g in network.groups:
-                fed = [(base + a, e) for e, (a, b) in enumerate(problem.edges) if b == g]
-                rows.append((n, repeat, g, network.arrival_ps if repeat == 0 and not fed else 0))
-                handed_over = [
-                    (last[a], h)
-                    for h, (a, b) in enumerate(problem.handovers, len(problem.edges))
-                    if b == g and repeat == 0
-                ]
-                inputs.append([*(fed or awaited), *handed_over])
-    return rows, inputs
+                fed = [(base + a, e) for a, e in into[g]]
+                rows.append((0, n, repeat, g, 0 if fed else arrival))
+                inputs.append([*(fed or before), *(handed_to[g] if repeat == 0 else [])])
+    size = len(rows)
+    return (
+        [(copy, *row[1:]) for copy in range(copies) for row in rows],
+        [[(copy * size + i, e) for i, e in row] for copy in range(copies) for row in inputs],
+    )
 
 
 def _with_least(problem: Problem, tables: Sequence[IntArray | None]) -> IntArray:

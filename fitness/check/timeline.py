@@ -1,9 +1,17 @@
-"""The timeline of a node, from that of the node above it until a choice matters.
+"""The timeline of frames: self-timed execution under contention, until a choice matters.
 
-The rules are those of :mod:`fitness.reference.timeline`, for one frame alone. All arrays of a
-problem are short: what comes next is looked for by going through all instances.
+The rules, which docs/concepts/model.md states:
 
-A timeline *stops* at the first instant at which
+* at one instant, first all ends, then all whose ready time has come may start, then each free unit
+  starts the one with the smallest (priority, ready time, frame, network, repeat, group);
+* a running group's work, the stand-alone time of its repeat x 2**16, shrinks at 2**16 - loss per
+  picosecond, the loss from its own demand and the sum of all others'.
+
+A *stream* is a sequence of frames, ``facts.in_flight`` of them at a time in *slots* of its own:
+when one ends, the next is released in its slot. Instances are numbered by slot, so that of one
+frame those of a smaller number come first. What is eligible or waits is in ``work.queue``.
+
+If choices are open, there is one frame, and its timeline *stops* at the first instant at which
 
 * a group instance whose unit is open becomes eligible: all that it waits for has ended; its
   transitions and its network's arrival need not have passed; or
@@ -37,14 +45,42 @@ def begin_timeline(facts, work):
     """Row 0: nothing has happened yet."""
     work.now[0] = 0
     work.ended_fj[0] = 0
-    for i in range(facts.instances):
-        work.missing[0, i] = facts.input_start[i + 1] - facts.input_start[i]
-        work.status[0, i] = LOCKED if work.missing[0, i] > 0 else ELIGIBLE
-        work.instant[0, i] = 0
+    work.queued[0] = 0
     for u in range(facts.units):
         work.running[0, u] = -1
         work.left[0, u] = 0
         work.demand[0, u] = 0
+    for slot in range(facts.slots):
+        work.frame[slot] = 0
+    for slot in range(facts.slots):
+        _release_frame(facts, work, 0, slot, 1 + slot // facts.streams)
+
+
+@jit
+def _release_frame(facts, work, row, slot, frame):
+    first, end = facts.slot_start[slot], facts.slot_start[slot + 1]
+    work.frame[slot] = frame
+    work.release[slot] = (frame - 1) * facts.due_ps if facts.due_ps > 0 else work.now[row]
+    work.unended[slot] = end - first
+    for i in range(first, end):
+        work.status[row, i] = LOCKED
+        work.instant[row, i] = 0
+    for i in range(first, end):
+        missing = np.int64(0)
+        for k in range(facts.input_start[i], facts.input_start[i + 1]):
+            source = facts.input[k]
+            there = work.frame[facts.slot_of[source]]
+            missing += there < frame or (there == frame and work.status[row, source] != ENDED)
+        work.missing[row, i] = missing
+        if missing == 0:
+            _make_eligible(work, row, i)
+
+
+@jit
+def _make_eligible(work, row, i):
+    work.status[row, i] = ELIGIBLE
+    work.queue[row, work.queued[row]] = i
+    work.queued[row] += 1
 
 
 @jit
@@ -52,6 +88,9 @@ def _copy_row(facts, work, row):
     """Row ``row`` becomes a copy of the one before it."""
     work.now[row] = work.now[row - 1]
     work.ended_fj[row] = work.ended_fj[row - 1]
+    work.queued[row] = work.queued[row - 1]
+    for k in range(work.queued[row]):
+        work.queue[row, k] = work.queue[row - 1, k]
     for i in range(facts.instances):
         work.status[row, i] = work.status[row - 1, i]
         work.instant[row, i] = work.instant[row - 1, i]
@@ -64,13 +103,13 @@ def _copy_row(facts, work, row):
 
 @jit
 def resume_timeline(facts, work, depth):
-    """Advances the timeline of the node at this depth, in row depth + 1, until a choice matters or
+    """Advance the timeline of the node at this depth, in row depth + 1, until a choice matters or
     nothing is left to happen; ``work.stop`` says why."""
     row = depth + 1
     _copy_row(facts, work, row)
     costs = work.costs_at[depth]
     while True:
-        if not _queue_eligible(facts, work, row):
+        if not queue_eligible(facts, work, row):
             return
         later = _find_starts(facts, work, row)
         for u in range(facts.units):
@@ -85,40 +124,59 @@ def resume_timeline(facts, work, depth):
 
 
 @jit
-def _queue_eligible(facts, work, row):
+def next_instant(facts, work):
+    """Start what can start in row 0, in which no choice is open, and simulate to the end of all
+    ends and releases of the next instant; return False if there is none.
+
+    What has ended is in ``work.executed``."""
+    work.executions[0] = 0
+    later = _find_starts(facts, work, 0)
+    _start(facts, work, 0, 0)
+    return _advance(facts, work, 0, 0, later) and queue_eligible(facts, work, 0)
+
+
+@jit
+def queue_eligible(facts, work, row):
     """What is eligible waits for its unit from its ready time on; False where a unit is open."""
-    for i in range(facts.instances):
+    first = np.int64(facts.instances)
+    for k in range(work.queued[row]):
+        i = work.queue[row, k]
         if work.status[row, i] == ELIGIBLE and work.units[facts.group_of[i]] < 0:
-            work.stop[0] = AT_UNIT
-            work.stop[1] = facts.group_of[i]
-            return False
-    for i in range(facts.instances):
-        if work.status[row, i] != ELIGIBLE:
-            continue
-        unit = work.units[facts.group_of[i]]
-        ready = facts.arrival_of[i]
-        for k in range(facts.input_start[i], facts.input_start[i + 1]):
-            ended = work.instant[row, facts.input[k]]
-            if facts.input_edge[k] >= 0:
-                source = work.units[facts.group_of[facts.input[k]]]
-                at = (facts.input_edge[k] * facts.units + source) * facts.units + unit
-                ended += facts.transition_ps[at]
-            ready = max(ready, ended)
-        work.instant[row, i] = ready
-        work.status[row, i] = WAITING
+            first = min(first, i)
+    if first < facts.instances:
+        work.stop[0] = AT_UNIT
+        work.stop[1] = facts.group_of[first]
+        return False
+    for k in range(work.queued[row]):
+        i = work.queue[row, k]
+        if work.status[row, i] == ELIGIBLE:
+            # The last end that it has waited for is this instant.
+            ready = max(work.now[row], work.release[facts.slot_of[i]] + facts.arrival_of[i])
+            unit = work.units[facts.group_of[i]]
+            for e in range(facts.input_start[i], facts.input_start[i + 1]):
+                if facts.input_edge[e] >= 0:
+                    ready = max(ready, _handed_over(facts, work, row, e, unit))
+            work.instant[row, i] = ready
+            work.status[row, i] = WAITING
     return True
 
 
 @jit
+def _handed_over(facts, work, row, e, unit):
+    """When what has ended is there on a unit: input ``e``, which comes along an edge."""
+    source = work.units[facts.group_of[facts.input[e]]]
+    at = (facts.input_edge[e] * facts.units + source) * facts.units + unit
+    return work.instant[row, facts.input[e]] + facts.transition_ps[at]
+
+
+@jit
 def _find_starts(facts, work, row):
-    """For every free unit what starts now: of what is ready the first by (priority, ready time,
-    instance). Returns the first later ready time."""
+    """For every free unit what starts now. Returns the first later ready time."""
     now, later = work.now[row], FAR
     for u in range(facts.units):
         work.starting[u] = -1
-    for i in range(facts.instances):
-        if work.status[row, i] != WAITING:
-            continue
+    for k in range(work.queued[row]):
+        i = work.queue[row, k]
         if work.instant[row, i] > now:
             later = min(later, work.instant[row, i])
             continue
@@ -132,10 +190,17 @@ def _find_starts(facts, work, row):
 
 @jit
 def _is_before(facts, work, row, i, other):
-    """Whether instance i starts before another one of a smaller number."""
-    if facts.priority_of[i] != facts.priority_of[other]:
-        return facts.priority_of[i] < facts.priority_of[other]
-    return work.instant[row, i] < work.instant[row, other]
+    """Whether instance i starts before another one."""
+    a, b = work.priority[facts.network_of[i]], work.priority[facts.network_of[other]]
+    if a != b:
+        return a < b
+    if work.instant[row, i] != work.instant[row, other]:
+        return work.instant[row, i] < work.instant[row, other]
+    if facts.of_frames:
+        a, b = work.frame[facts.slot_of[i]], work.frame[facts.slot_of[other]]
+        if a != b:
+            return a < b
+    return i < other
 
 
 @jit
@@ -145,6 +210,8 @@ def _start(facts, work, row, costs):
         if i >= 0:
             g = facts.group_of[i]
             at = work.choice[costs, work.units[g]]
+            if facts.of_frames:
+                work.ready[i] = work.instant[row, i]
             work.status[row, i] = RUNNING
             work.instant[row, i] = work.now[row]
             work.start[i] = work.now[row]
@@ -152,6 +219,12 @@ def _start(facts, work, row, costs):
             time = facts.time_ps[at, g] + facts.repeat_of[i] * facts.step_ps[at, g]
             work.left[row, u] = time * WORK_PER_PS
             work.demand[row, u] = facts.demand_kbps[at, g]
+    kept = np.int64(0)
+    for k in range(work.queued[row]):
+        if work.status[row, work.queue[row, k]] == WAITING:
+            work.queue[row, kept] = work.queue[row, k]
+            kept += 1
+    work.queued[row] = kept
 
 
 @jit
@@ -167,7 +240,7 @@ def _advance(facts, work, row, costs, later):
         if work.running[row, u] >= 0:
             # The rate, kept where nothing starts any more at this instant.
             own = work.demand[row, u]
-            rate = WORK_PER_PS - _lost_rate(facts, u, point, own, total - own)
+            rate = WORK_PER_PS - lost_rate(facts, u, point, own, total - own)
             work.starting[u] = rate
             instant = min(instant, now - (-work.left[row, u]) // rate)
     if instant == FAR:
@@ -184,17 +257,33 @@ def _advance(facts, work, row, costs, later):
 @jit
 def _end(facts, work, row, costs, u):
     i = work.running[row, u]
+    g, slot = facts.group_of[i], facts.slot_of[i]
+    frame = work.frame[slot]
     ran = work.now[row] - work.instant[row, i]
-    g = facts.group_of[i]
     work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, work.units[g]], g]
     work.running[row, u] = -1
     work.status[row, i] = ENDED
     work.instant[row, i] = work.now[row]
     for k in range(facts.follower_start[i], facts.follower_start[i + 1]):
         follower = facts.follower[k]
+        if facts.of_frames and work.frame[facts.slot_of[follower]] != frame:
+            # It is behind: its frame looks for this when it is released.
+            continue
         work.missing[row, follower] -= 1
         if work.missing[row, follower] == 0:
-            work.status[row, follower] = ELIGIBLE
+            _make_eligible(work, row, follower)
+    if facts.of_frames:
+        k = work.executions[0]
+        work.executed[k, 0] = frame
+        work.executed[k, 1] = i
+        work.executed[k, 2] = work.ready[i]
+        work.executed[k, 3] = work.start[i]
+        work.executions[0] += 1
+        work.unended[slot] -= 1
+        if work.unended[slot] == 0:
+            work.ended_frames[slot % facts.streams] += 1
+            if facts.last_frame < 0 or frame + facts.in_flight <= facts.last_frame:
+                _release_frame(facts, work, row, slot, frame + facts.in_flight)
 
 
 @jit
@@ -203,7 +292,7 @@ def _up(numerator, denominator):
 
 
 @jit
-def _lost_rate(facts, u, point, own, others):
+def lost_rate(facts, u, point, own, others):
     """See :class:`results.problem.problem.ContentionTable`, whose fields are in this order."""
     if others == 0 or facts.contention[u, point, 0] < 0:
         return np.int64(0)

@@ -8,7 +8,7 @@ The root is the whole space. A node that is split has a child for every way to m
 from paretosoc.fitness.check.bounds import is_closed
 from paretosoc.fitness.check.choices import next_child, open_choice, put_on
 from paretosoc.fitness.check.costs import fill_costs
-from paretosoc.fitness.check.timeline import begin_timeline, resume_timeline
+from paretosoc.fitness.check.timeline import begin_timeline, queue_eligible, resume_timeline
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.results.front.node_kinds import PART, SPLIT
 
@@ -35,9 +35,20 @@ def begin_part(facts, work, units, points):
             put_on(facts, work, g, units[g])
     for d in range(facts.domains):
         work.points[d] = points[d]
+    for n in range(facts.networks):
+        work.priority[n] = facts.priority[n]
     work.costs_at[0] = 0
     fill_costs(facts, work, 0, -1)
     begin_timeline(facts, work)
+
+
+@jit
+def begin_frames(facts, work, units, points, priority):
+    """Release the first frames of a design point with these priorities [networks]."""
+    begin_part(facts, work, units, points)
+    for n in range(facts.networks):
+        work.priority[n] = priority[n]
+    queue_eligible(facts, work, 0)
 
 
 @jit

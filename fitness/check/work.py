@@ -53,6 +53,9 @@ class Work(Tables):
     where it has."""
     missing: IntArray
     """Inputs that have not ended."""
+    queue: IntArray
+    """[depths, instances]: what is eligible or waits, of it ``queued`` [depths]."""
+    queued: IntArray
     running: IntArray
     """[depths, units]: an instance, or -1."""
     left: IntArray
@@ -98,6 +101,22 @@ class Work(Tables):
     """[3]: makespan, idle power, dynamic energy."""
     start: IntArray
     """[instances]: when each has started last."""
+    ready: IntArray
+    """[instances]: when each that has started last was ready; the next ones are of frames that
+    follow one another."""
+    priority: IntArray
+    """[networks]"""
+    frame: IntArray
+    """[slots]: the frame in it, from 1."""
+    release: IntArray
+    unended: IntArray
+    """[slots]: instances of the frame that have not ended."""
+    ended_frames: IntArray
+    """[streams]"""
+    executed: IntArray
+    """[units, 4]: frame, instance, ready time and start of what has ended at the present instant,
+    of it ``executions`` [1]."""
+    executions: IntArray
 
     def __post_init__(self) -> None:
         if self.units.dtype != object:
@@ -105,11 +124,11 @@ class Work(Tables):
 
 
 def make_work(facts: Facts) -> Work:
-    """Room for one part at a time."""
+    """Make room for one part at a time, or for one timeline of frames."""
     groups, units, domains, instances = facts.groups, facts.units, facts.domains, facts.instances
     rates = len(facts.rate_mw)
-    costs = int(facts.points.sum()) + 1
-    depths = groups + costs + 1
+    costs = 1 if facts.of_frames else int(facts.points.sum()) + 1
+    depths = 1 if facts.of_frames else groups + costs + 1
 
     def room(*shape: int) -> IntArray:
         return np.zeros(shape, dtype=numbers(facts.exact))
@@ -130,6 +149,8 @@ def make_work(facts: Facts) -> Work:
         status=room(depths, instances),
         instant=room(depths, instances),
         missing=room(depths, instances),
+        queue=room(depths, instances),
+        queued=room(depths),
         running=room(depths, units),
         left=room(depths, units),
         demand=room(depths, units),
@@ -154,4 +175,12 @@ def make_work(facts: Facts) -> Work:
         vector=room(len(facts.objective)),
         least=room(3),
         start=room(instances),
+        ready=room(instances),
+        priority=room(facts.networks),
+        frame=room(facts.slots),
+        release=room(facts.slots),
+        unended=room(facts.slots),
+        ended_frames=room(facts.streams),
+        executed=room(units, 4),
+        executions=room(1),
     )

@@ -1,7 +1,7 @@
 """The compiled simulator: self-timed execution under contention in int64.
 
 One function, :func:`advance`, moves a state to its next event. The rules are those of the plain
-form in :mod:`fitness.reference.timeline`, which shares no code with this one. What makes it fast:
+form in :mod:`fitness.check.frames`, which shares no code with this one. What makes it fast:
 
 * the groups of a unit wait in one binary heap by ready time, also those that are still in
   transition: an event costs the logarithm of what waits, and that something becomes ready for a

@@ -2,7 +2,7 @@
 
 In files every objective is an integer that is minimised. Quantities that people maximise
 (throughput, rates) are turned back for display. A new objective has a kind and a spec here, its
-integer in :mod:`fitness.objectives`, the same once more in :mod:`fitness.reference.objectives`, and
+integer in :mod:`fitness.objectives`, the same once more in :mod:`fitness.check.outcome`, and
 its definition in ``docs/reference/result_files.md``.
 """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines import explore as exploring
 from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS
@@ -16,8 +17,8 @@ from paretosoc.dse.engines.optimizers import Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
 from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.check.frames import simulate
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results
 from tests.support.explored import explore
@@ -56,7 +57,7 @@ def test_every_member_is_what_the_plain_evaluator_says(folder):
     for member in front.members:
         timeline = simulate(front.problem, member.design)
         assert timeline.schedule == schedule_of(front.problem, member.design)
-        energy = frame_energy_fj(front.problem, member.design, timeline)
+        energy = frame_energy_fj(front.problem, member.design)
         assert member.objectives == (timeline.frame_end_ps[0], energy)
 
 

@@ -15,10 +15,10 @@ from benchmarks.problems.random_problem import (
     random_problem,
 )
 from benchmarks.speed import analytic as benchmark
+from paretosoc.fitness.check.closed_form import plain_loads
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.closed_form import plain_loads
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import canonical_bytes

@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import constraints_of

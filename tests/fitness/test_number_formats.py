@@ -13,9 +13,9 @@ import pytest
 
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import random_design
+from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference import timeline as plain_timeline
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import design_of, row_of, simulate
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import FreeRunning, Pipeline

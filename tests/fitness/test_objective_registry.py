@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from paretosoc.fitness.check.outcome import PLAIN_OBJECTIVES
 from paretosoc.fitness.execution import RULES
 from paretosoc.fitness.objectives import OBJECTIVE_VALUES
-from paretosoc.fitness.reference.objectives import PLAIN_OBJECTIVES
 from paretosoc.results.io.document import schema
 from paretosoc.results.problem.execution import EXECUTION_MODELS
 from paretosoc.results.problem.objectives import OBJECTIVES, ObjectiveKind

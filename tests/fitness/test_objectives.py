@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
+from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.windows import simulate_long_run
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.long_run import simulate_long_run
-from paretosoc.fitness.reference.timeline import simulate
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.limits import (

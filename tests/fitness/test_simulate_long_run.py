@@ -17,11 +17,11 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_priorities,
 )
+from paretosoc.fitness.check.frames import Simulation
+from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.windows import PlainLongRun, simulate_long_run
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.long_run import PlainLongRun, simulate_long_run
-from paretosoc.fitness.reference.objectives import plain_outcome
-from paretosoc.fitness.reference.streams import LongRunSimulation
 from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import (
     LongRuns,
@@ -517,17 +517,16 @@ def test_free_running_networks_have_the_rates_of_the_state_that_recurs(chunk: in
     assert max(found) < 0.03
 
 
-def test_the_plain_run_keeps_no_execution_that_is_neither_shown_nor_in_flight() -> None:
+def test_the_plain_run_keeps_no_execution_that_is_not_shown() -> None:
     rng = np.random.default_rng(1)
     free = replace(
         random_problem(rng, RandomShape(networks=(2, 2), groups=(3, 3))),
         objectives=(Objective(ObjectiveKind.THROUGHPUT),),
         execution=FreeRunning(2),
     )
-    simulation = LongRunSimulation(free, random_design(rng, free))
+    simulation = Simulation(free, random_design(rng, free))
     simulation.shown_ps = 0
     for _ in range(1000):
         simulation.advance()
-        in_flight = sum(simulation.left.values()) + len(simulation.runs)
-        assert in_flight == 2 * sum(n.repeats * len(n.groups) for n in free.networks)
+        assert not simulation.runs
     assert simulation.executions > 500

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from paretosoc.fitness.reference.objectives import plain_outcome
+from paretosoc.fitness.check.outcome import broken_rules, plain_outcome
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
@@ -22,16 +22,20 @@ CHUNKS = 8
 
 
 def check_members(
-    problem: Problem, claims: Sequence[tuple[Member, Sequence[str]]]
+    problem: Problem, claims: Sequence[tuple[Member, Sequence[str]]], *, compiled: bool = False
 ) -> Iterator[str | None]:
-    """What is wrong with each member, in order; None where nothing is.
+    """Yield why each member is wrong, in order; None if it is right.
 
-    Long frames, and networks that run freely, may take minutes plainly; then members are shared out
-    to processes.
+    Interpreted, long frames and networks that run freely may take minutes; then members are shared
+    out to processes.
 
     Args:
         claims: members, each with the names of the limits that it breaks by its own account.
+        compiled: the problem's figures must then fit in int64 with all their products.
     """
+    if compiled:
+        yield from (what_is_wrong(problem, *claim, compiled=True) for claim in claims)
+        return
     processes = min(len(claims), os.cpu_count() or 1, MAX_PROCESSES)
     executions = sum(_executions(problem, member) for member, _ in claims)
     if executions < MANY_EXECUTIONS or processes < 2:
@@ -58,14 +62,18 @@ def _executions(problem: Problem, member: Member) -> int:
     return sum(frame * size for frame, size in zip(frames, sizes, strict=True))
 
 
-def what_is_wrong(problem: Problem, member: Member, breaks: Sequence[str]) -> str | None:
-    """What differs from what the plain evaluator says; None where nothing does.
+def what_is_wrong(
+    problem: Problem, member: Member, breaks: Sequence[str], *, compiled: bool = False
+) -> str | None:
+    """Return what differs from what the plain evaluator says; None if nothing does.
 
     Args:
         breaks: names of the limits that the folder says the member breaks.
     """
     try:
-        outcome = plain_outcome(problem, member.design)
+        # Figures of choices that are forbidden may need more than 64 bits.
+        compiled = compiled and all(b.constraint for b in broken_rules(problem, member.design))
+        outcome = plain_outcome(problem, member.design, compiled=compiled)
     except (ValueError, IndexError) as error:
         return str(error)
     for broken in outcome.broken:

@@ -1,8 +1,7 @@
 """What a result folder claims, checked without trusting what wrote it.
 
-Everything is recomputed from ``problem.json``: members by the plain evaluator, trees by a
-checker that shares nothing with the search, and the second opinion of solvers from a formula
-written again.
+Everything is recomputed from ``problem.json``: members and trees by a checker that shares nothing
+with the search, and the second opinion of solvers from a formula written again.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ NOT_CLAIMED = (
 
 
 class Checker(Enum):
-    """What checks the trees."""
+    """How members and trees are checked."""
 
     PLAIN = "plain"
     """Interpreted: Python integers, nothing compiled."""
@@ -75,7 +74,7 @@ def verify(
 
     Args:
         ignore_hashes: check the claims of files that were changed.
-        checker: of trees.
+        checker: of members and trees.
         solver_seconds: for each claim that a solver is asked about again.
 
     Raises:
@@ -131,9 +130,10 @@ def _checks(
     if not check_hashes:
         yield not_checked("hashes", "--ignore-hashes")
     yield from _rates_hold(front)
-    yield _members_hold(front)
+    compiled = checker is Checker.FAST and fits_fast_checker(front.problem, LemmaTarget((), ()))
+    yield _members_hold(front, compiled=compiled)
     if front.baselines:
-        yield _baselines_hold(front)
+        yield _baselines_hold(front, compiled=compiled)
     if front.bounds is not None or bounds is not None:
         wrong = wrong_bounds(front, front.bounds, bounds)
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
@@ -203,9 +203,10 @@ def _rates_hold(front: Front) -> Iterator[Check]:
         yield holds("rates", "times loads are at most 1 on every unit")
 
 
-def _members_hold(front: Front) -> Check:
-    """Every member's objectives, energy and constraints by the plain evaluator."""
-    found = check_members(front.problem, [(member, ()) for member in front.members])
+def _members_hold(front: Front, *, compiled: bool) -> Check:
+    """Check every member's objectives, energy and constraints."""
+    claims = [(member, ()) for member in front.members]
+    found = check_members(front.problem, claims, compiled=compiled)
     for index, wrong in enumerate(found):
         if wrong is not None:
             return fails("members", f"member {index}: {wrong}")
@@ -214,11 +215,11 @@ def _members_hold(front: Front) -> Check:
     )
 
 
-def _baselines_hold(front: Front) -> Check:
+def _baselines_hold(front: Front, *, compiled: bool) -> Check:
     """The same for the baselines, which break the constraints that they say they do, and no
     others."""
     claims = [(point.member, point.breaks) for point in front.baselines]
-    found = check_members(front.problem, claims)
+    found = check_members(front.problem, claims, compiled=compiled)
     for point, wrong in zip(front.baselines, found, strict=True):
         if wrong is not None:
             return fails("baselines", f"{point.name}: {wrong}")

@@ -1,6 +1,6 @@
 """Simulation of one frame of two chains, for many design points at a time; compiled.
 
-The rules are those of :mod:`fitness.reference.timeline`. Two chains need no queues: each has
+The rules are those of :mod:`fitness.check.frames`. Two chains need no queues: each has
 exactly one group that runs, waits or is in transition. What makes it fast:
 
 * :func:`_step` moves all lanes, a design point in each, to their next instant without a single

@@ -28,9 +28,9 @@ from paretosoc.dse.workload.parse_options import with_batches
 from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.export.result_folder import read_results

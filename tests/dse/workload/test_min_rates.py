@@ -28,9 +28,9 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.per_network import MIN_RATE
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import design_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.platforms.io.platform_file import load_platform

@@ -21,9 +21,9 @@ from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluat
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import make_evaluator, row_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Rates

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.oracles.frame_energy import frame_energy_fj
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -15,7 +16,7 @@ from benchmarks.problems.random_problem import (
     with_rates,
 )
 from paretosoc.fitness import simulate as timeline
-from paretosoc.fitness.reference import timeline as plain_timeline
+from paretosoc.fitness.check import frames as plain_timeline
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
@@ -96,7 +97,7 @@ def compare(seed: int) -> set[str]:
         # The rest is of what recurs: tests/dse/workload/test_releases.py.
         return features(problem, design, plain, frames, in_flight)
     assert result.latency_ps.tolist() == [list(alone.latency_ps[0])], f"seed {seed}"
-    energy = plain_timeline.frame_energy_fj(problem, design, alone)
+    energy = frame_energy_fj(problem, design)
     assert result.energy_fj.tolist() == [energy], f"seed {seed}"
     busy = sum(group.end_ps - group.start_ps for group in alone.schedule.groups)
     assert result.busy_ps.tolist() == [busy], f"seed {seed}"

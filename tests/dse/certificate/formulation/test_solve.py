@@ -11,9 +11,9 @@ from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference import timeline as plain_timeline
-from paretosoc.fitness.reference.design import look_up
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import Periodic
@@ -56,6 +56,20 @@ def latencies(problem, rows):
     ]
 
 
+def costs_of(problem, design, group):
+    """Stand-alone time and demand of a group at its clocks."""
+    unit = problem.units[design.units[group]]
+    at = (group, *(design.operating_points[clock] for clock in unit.clocks))
+    return int(unit.time_ps[at]), int(unit.demand_kbps[at])
+
+
+def rate_of(problem, design, row, own, others):
+    """Work in a picosecond beside these demands."""
+    memory, table = problem.memory_domain, problem.units[row.unit].contention
+    point = 0 if memory is None else int(design.operating_points[memory])
+    return 65536 - (0 if table is None else lost_rate(table, point, own, others))
+
+
 def check_schedule(problem, solution, *, waiting):
     """Ready times, exclusive units and the work done in every contention interval."""
     rows = solution.schedule.groups
@@ -69,16 +83,17 @@ def check_schedule(problem, solution, *, waiting):
     for one, other in itertools.combinations(rows, 2):
         if problem.unit_of[one.unit] == problem.unit_of[other.unit]:
             assert one.end_ps <= other.start_ps or other.end_ps <= one.start_ps
-    chosen = look_up(problem, solution.design)
+    costs = [costs_of(problem, solution.design, g) for g in range(problem.group_count)]
     for row in rows:
         instants = {t for r in rows for t in (r.start_ps, r.end_ps, row.end_ps - 1)}
         inside = sorted(t for t in instants if row.start_ps <= t <= row.end_ps)
         done, before_last = 0, 0
         for t0, t1 in itertools.pairwise(inside):
-            rates = chosen.rates({r.unit: r.group for r in rows if r.start_ps <= t0 < r.end_ps})
+            others = [r for r in rows if r is not row and r.start_ps <= t0 < r.end_ps]
+            demand = sum(costs[r.group][1] for r in others)
             before_last = done
-            done += rates[row.unit] * (t1 - t0)
-        assert row.alone_ps == chosen.alone_ps[row.group]
+            done += rate_of(problem, solution.design, row, costs[row.group][1], demand) * (t1 - t0)
+        assert row.alone_ps == costs[row.group][0]
         assert before_last < 65536 * row.alone_ps <= done
 
 

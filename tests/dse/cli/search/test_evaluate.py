@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.problem.constraint_status import ConstraintState, shown_apart
+from paretosoc.fitness.check.frames import simulate
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.results.io.canonical_json import parse
@@ -56,7 +57,7 @@ def test_json_is_what_the_plain_timeline_gives(mapped, pair_folder):
     timeline = simulate(problem, design)
     assert document["makespan_ps"] == timeline.frame_end_ps[0]
     assert list(document["latencies_ps"].values()) == list(timeline.latency_ps[0])
-    assert document["energy_fj"] == frame_energy_fj(problem, design, timeline)
+    assert document["energy_fj"] == frame_energy_fj(problem, design)
     assert document["objectives"]["latency_ps"] == timeline.frame_end_ps[0]
     rows = [(r["group"], r["ready_ps"], r["start_ps"], r["end_ps"]) for r in document["schedule"]]
     assert rows == [(r.group, r.ready_ps, r.start_ps, r.end_ps) for r in timeline.schedule.groups]

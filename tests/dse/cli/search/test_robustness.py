@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from benchmarks.oracles.frame_energy import frame_energy_fj
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -23,9 +24,9 @@ from paretosoc.dse.tools.analysis.robustness import (
     robustness,
     with_cost_errors,
 )
+from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
-from paretosoc.fitness.reference.timeline import frame_energy_fj, simulate
 from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
@@ -126,9 +127,7 @@ def test_against_plain_recomputation():
 
         def plain(changed, designs=designs):
             timelines = [simulate(changed, design) for design in designs]
-            energies = [
-                frame_energy_fj(changed, d, t) for d, t in zip(designs, timelines, strict=True)
-            ]
+            energies = [frame_energy_fj(changed, d) for d in designs]
             return [t.frame_end_ps[0] for t in timelines], energies
 
         exact_times, exact_energies = plain(problem)

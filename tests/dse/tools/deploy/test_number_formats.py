@@ -10,8 +10,8 @@ import onnx
 import onnxruntime
 import pytest
 
+from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.reference.objectives import plain_outcome
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_from_bytes

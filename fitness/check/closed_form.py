@@ -1,7 +1,4 @@
-"""The closed form of Tang et al. once more, in Python integers; see :mod:`fitness.closed_form`.
-
-It shares no code with what a search uses.
-"""
+"""Idle power, and the closed form of Tang et al., of one design point in Python integers."""
 
 from __future__ import annotations
 
@@ -9,6 +6,28 @@ from dataclasses import dataclass
 
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.problem import DesignPoint, Problem
+
+
+def points_of(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
+    """Return the operating points of a unit's clocks."""
+    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)
+
+
+def idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
+    """Return the idle power of every unit, 0 if it is off, and that of the board and all domains
+    that are on."""
+    used = {clock for u in set(design.units.tolist()) for clock in problem.units[u].clocks}
+    on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
+    static = [
+        int(domain.static_mw[int(design.operating_points[d])])
+        for d, domain in enumerate(problem.domains)
+        if on[d]
+    ]
+    idle = [
+        int(unit.idle_mw[points_of(problem, design, u)]) if on[unit.clocks[0]] else 0
+        for u, unit in enumerate(problem.units)
+    ]
+    return idle, problem.board_mw + sum(static)
 
 
 @dataclass(frozen=True)
@@ -43,7 +62,7 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
     for network in problem.networks:
         for g in network.groups:
             u = units[g]
-            at = (g, *_points(problem, design, u))
+            at = (g, *points_of(problem, design, u))
             time = int(problem.units[u].time_ps[at])
             if time < 0:
                 raise ValueError(f"group {g} cannot run on unit {problem.units[u].name}")
@@ -58,24 +77,14 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
         busy_fj[u] += passing * int(channels.busy_mw[int(design.operating_points[channels.clock])])
     period = max(load)
     time = period if execution.idle_time is IdleTime.PERIOD else sum(load)
-    used = {clock for u in set(units) for clock in problem.units[u].clocks}
-    on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
-    by_unit = [
-        busy_fj[u]
-        + (int(unit.idle_mw[_points(problem, design, u)]) * time if on[unit.clocks[0]] else 0)
-        for u, unit in enumerate(problem.units)
-    ]
-    static = sum(
-        int(domain.static_mw[int(design.operating_points[d])])
-        for d, domain in enumerate(problem.domains)
-        if on[d]
-    )
+    idle_of_unit, idle_of_rest = idle_mw(problem, design)
+    by_unit = tuple(fj + mw * time for fj, mw in zip(busy_fj, idle_of_unit, strict=True))
     return PlainLoads(
         load_ps=tuple(load),
         period_ps=period,
         idle_time_ps=time,
-        energy_fj=(problem.board_mw + static) * time + sum(by_unit),
-        energy_by_unit_fj=tuple(by_unit),
+        energy_fj=idle_of_rest * time + sum(by_unit),
+        energy_by_unit_fj=by_unit,
     )
 
 
@@ -105,7 +114,3 @@ def channel_times(problem: Problem, design: DesignPoint, e: int) -> tuple[int, i
     write_fs = int(writer.write_fs[int(design.operating_points[writer.clock])])
     read_fs = int(reader.read_fs[int(design.operating_points[reader.clock])])
     return (tokens * write_fs + 999) // 1000, (tokens * read_fs + 999) // 1000
-
-
-def _points(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
-    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)

@@ -1,7 +1,4 @@
-"""Objectives and constraints of one design point once more, in Python integers.
-
-Like :mod:`fitness.reference.timeline`, which it simulates, it shares no code with what a search
-uses; the definitions are those of :mod:`fitness.objectives`."""
+"""Objectives and limits of one design point, in Python integers."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paretosoc.fitness.reference.account import PlainAccount, plain_account
-from paretosoc.fitness.reference.timeline import PlainTimeline
+from paretosoc.fitness.check.account import PlainAccount, plain_account
+from paretosoc.fitness.check.frames import PlainTimeline
 from paretosoc.results.front.front import FreeRun, Responses
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.io.plural import pluralize
@@ -53,13 +50,16 @@ class PlainOutcome:
     """Of networks with rates, where something recurs."""
 
 
-def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
-    """Simulates a design point and adds up.
+def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = False) -> PlainOutcome:
+    """Simulate a design point and add up.
+
+    Args:
+        compiled: the problem's figures must then fit in int64 with all their products.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
-    account = plain_account(problem, design)
+    account = plain_account(problem, design, compiled=compiled)
     run = account.run
     return PlainOutcome(
         timeline=account.frame,
@@ -69,7 +69,7 @@ def plain_outcome(problem: Problem, design: DesignPoint) -> PlainOutcome:
         ),
         energy_fj=account.energy_fj,
         energy_by_unit_fj=account.energy_by_unit_fj,
-        broken=(*_broken_rules(problem, design), *_broken_limits(account)),
+        broken=(*broken_rules(problem, design), *_broken_limits(account)),
         responses=_summaries(account) if account.responses_ps else None,
         latencies_ps=account.latencies_ps,
         window_ps=None if account.rates is None else account.rates.window_ps,
@@ -326,7 +326,8 @@ def _frame_times(problem: Problem, u: int) -> list[list[int]]:
     return rows
 
 
-def _broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
+def broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
+    """Return the mapping rules and limits that the choices alone break."""
     broken = []
     units = design.units.tolist()
     for g, u in enumerate(units):

@@ -1,0 +1,302 @@
+"""Design points simulated frame by frame: the timeline of the check with no choice open.
+
+One frame alone, a number of frames, or *streams* of frames that never run out: a pipeline is one
+stream, whose frame is the whole workload; if networks run freely or have rates, each is a stream of
+its own. A frame is released when the one ``in_flight`` before it in its stream ends; with rates
+frame k begins with the end of the one before, and is due at k P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from paretosoc.fitness.check.closed_form import points_of
+from paretosoc.fitness.check.facts import Facts, Frames, make_facts
+from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.timeline import next_instant
+from paretosoc.fitness.check.walk import begin_frames
+from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
+from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.problem import DesignPoint, Problem
+
+Execution = tuple[int, int, int, int]
+"""(frame, network, repeat, group): frame and repeat counted from 1, the others indices."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """What has happened by the end of a round; what runs counts in part."""
+
+    now_ps: int
+    executed_ps: dict[tuple[int, int], int]
+    """Stand-alone time executed by stream and unit, whole ps, rounded down."""
+    drawn_fj: tuple[int, ...]
+    """Dynamic energy of each unit."""
+
+
+@dataclass(frozen=True)
+class PlainTimeline:
+    """Executions in order, and the instants at which frames and networks ended."""
+
+    schedule: Schedule
+    frame_end_ps: tuple[int, ...]
+    latency_ps: tuple[tuple[int, ...], ...]
+    """[frames][networks]: last end minus arrival; of a paced network the longest of a repeat."""
+    drawn_fj: tuple[int, ...]
+    """Dynamic energy of each unit, at its first entry."""
+
+
+@lru_cache(maxsize=4)
+def _facts_of(problem: Problem, frames: Frames, compiled: bool) -> Facts:
+    return make_facts(problem, LemmaTarget((), ()), exact=not compiled, frames=frames)
+
+
+class Simulation:
+    """A design point being simulated.
+
+    Attributes:
+        streams: the networks of each.
+        now: the present instant, in ps.
+        rounds: frames that every stream has ended.
+        executions: how many have ended.
+        runs: ready time, start and end of these; once ``executions`` has come to ``most``, which is
+            at ``shown_ps``, only of those that started before.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        design: DesignPoint,
+        frames: Frames | None = None,
+        *,
+        most: int | None = None,
+        compiled: bool = False,
+    ) -> None:
+        """Begin at instant 0.
+
+        Args:
+            frames: by default they never run out.
+            compiled: the problem's figures must then fit in int64 with all their products.
+
+        Raises:
+            ValueError: if the design puts a group on a unit that cannot run it, or frames never run
+                out and the execution model has no long run.
+        """
+        self.problem, self.most = problem, most
+        if frames is None:
+            in_flight = 1 if problem.has_rates else frames_in_flight(problem.execution)
+            frames = Frames(in_flight, None)
+        self.in_flight = frames.in_flight
+        self.unit_of: list[int] = design.units.tolist()
+        self.powers: list[int] = []
+        self._costs: list[tuple[int, int]] = []
+        for g, u in enumerate(self.unit_of):
+            unit, at = problem.units[u], (g, *points_of(problem, design, u))
+            if unit.time_ps[at] < 0:
+                raise ValueError(f"group {g} cannot run on unit {unit.name}")
+            self._costs.append((int(unit.time_ps[at]), int(unit.steps_ps[at])))
+            self.powers.append(int(unit.dynamic_mw[at]))
+        self._facts = facts = _facts_of(problem, frames, compiled)
+        self._work = make_work(facts)
+        self._next = next_instant if compiled else interpreted(next_instant)
+        begin = begin_frames if compiled else interpreted(begin_frames)
+        points = [1 << int(point) for point in design.operating_points]
+        masks = np.array(points, dtype=np.int64 if compiled else object)
+        priorities = np.array(problem.priorities(design), dtype=np.int64)
+        begin(facts, self._work, design.units, masks, priorities)
+        rows = (facts.network_of, facts.repeat_of + 1, facts.group_of)
+        self._instances = list(zip(*(row.tolist() for row in rows), strict=True))
+        everything = tuple(range(len(problem.networks)))
+        self.streams = (everything,) if facts.streams == 1 else tuple((n,) for n in everything)
+        self.now = self.rounds = self.executions = 0
+        self.shown_ps: int | None = None
+        self.runs: dict[Execution, tuple[int, int, int]] = {}
+        self._executed = {
+            (s, u): 0 for s in range(len(self.streams)) for u in range(len(problem.units))
+        }
+        self._drawn = [0 for _ in problem.units]
+
+    def advance(self) -> bool:
+        """Start what can start, then simulate to the end of all ends and releases of the next
+        instant; return False if there is none."""
+        work = self._work
+        if not self._next(self._facts, work):
+            return False
+        self.now = int(work.now[0])
+        count = work.executions[0]
+        for frame, i, ready, start in work.executed[:count].tolist() if count else ():
+            n, repeat, group = self._instances[i]
+            if self.shown_ps is None or start < self.shown_ps:
+                self.runs[frame, n, repeat, group] = ready, start, self.now
+            unit = self._place(group)
+            self._executed[self._stream(n), unit] += self.alone_ps(group, repeat)
+            self._drawn[unit] += self.powers[group] * (self.now - start)
+            self.executions += 1
+        if count:
+            self.rounds = int(work.ended_frames.min())
+        if self.shown_ps is None and self.most is not None and self.executions >= self.most:
+            self.shown_ps = self.now
+        return True
+
+    def until_recurrence(self, until_ps: int | None = None) -> Iterator[Account | None]:
+        """Simulate round by round; at the end of each yield the account of an earlier one if the
+        state, relative to the instant, is the same as then: all between them recurs for ever.
+
+        The state that is compared with is that of the first round and, each time that twice as many
+        rounds are over as then, the present one instead. Streams without rates are not compared.
+        """
+        kept: tuple[int, object, Account] | None = None
+        compared = len(self.streams) == 1 or self.problem.has_rates
+        while until_ps is None or self.now < until_ps:
+            before = self.rounds
+            self.advance()
+            if self.rounds == before:
+                continue
+            form = self.form() if compared else None
+            yield kept[2] if compared and kept is not None and kept[1] == form else None
+            if kept is None or self.rounds >= 2 * kept[0]:
+                kept = self.rounds, form, self.account()
+
+    def running(self) -> list[tuple[int, int, int]]:
+        """Return the (instance, unit, work left) of all that runs."""
+        rows = self._work.running[0].tolist(), self._work.left[0].tolist()
+        return [(i, u, left) for u, (i, left) in enumerate(zip(*rows, strict=True)) if i >= 0]
+
+    def starts_before(self, instant_ps: int) -> bool:
+        """Return whether something runs that started before an instant."""
+        return any(self._work.start[i] < instant_ps for i, _, _ in self.running())
+
+    def account(self) -> Account:
+        """Return what has been executed and drawn by now."""
+        executed, drawn = dict(self._executed), list(self._drawn)
+        for i, unit, left in self.running():
+            n, repeat, group = self._instances[i]
+            whole = self.alone_ps(group, repeat) * WORK_PER_PS
+            executed[self._stream(n), unit] += (whole - left) // WORK_PER_PS
+            drawn[unit] += self.powers[group] * (self.now - int(self._work.start[i]))
+        return Account(self.now, executed, tuple(drawn))
+
+    def form(self) -> tuple[object, ...]:
+        """Return the present state: of every frame in flight its number, counted from the oldest of
+        its stream, and its release; of what waits its ready time, of what runs the work left, of
+        what lacks some of its inputs the latest of the others. Instants are relative to the present
+        one."""
+        facts, work, streams = self._facts, self._work, len(self.streams)
+        oldest = self.oldest_frames()
+        frames, releases = work.frame.tolist(), work.release.tolist()
+        status, instants = work.status[0].tolist(), work.instant[0].tolist()
+        left = {i: left for i, _, left in self.running()}
+        starts = facts.slot_start.tolist()
+        state: list[object] = []
+        for slot in sorted(range(facts.slots), key=lambda s: (s % streams, frames[s])):
+            state.append((frames[slot] - oldest[slot % streams], releases[slot] - self.now))
+            for i in range(starts[slot], starts[slot + 1]):
+                figure = left.get(i)
+                if status[i] == WAITING:
+                    figure = instants[i] - self.now
+                elif status[i] == LOCKED:
+                    figure = self._latest_input(i, status, instants)
+                state.append((status[i], figure))
+        return tuple(state)
+
+    def oldest_frames(self) -> list[int]:
+        """Return of each stream the oldest frame in flight."""
+        frames, streams = self._work.frame.tolist(), len(self.streams)
+        return [min(frames[stream::streams]) for stream in range(streams)]
+
+    def _latest_input(self, i: int, status: list[int], instants: list[int]) -> int | None:
+        """Return when the last of the inputs that are there has come, relative to the instant."""
+        facts, latest = self._facts, None
+        unit = self.unit_of[self._instances[i][2]]
+        for k in range(facts.input_start[i], facts.input_start[i + 1]):
+            source, edge = facts.input[k], int(facts.input_edge[k])
+            if edge >= 0 and status[source] == ENDED:
+                other = self.unit_of[self._instances[source][2]]
+                at = (edge * facts.units + other) * facts.units + unit
+                come = instants[source] + int(facts.transition_ps[at]) - self.now
+                latest = come if latest is None else max(latest, come)
+        return latest
+
+    def alone_ps(self, group: int, repeat: int) -> int:
+        """Return the stand-alone time of a repeat, counted from 1."""
+        time, step = self._costs[group]
+        return time + (repeat - 1) * step
+
+    def _stream(self, n: int) -> int:
+        return n if len(self.streams) > 1 else 0
+
+    def _place(self, group: int) -> int:
+        """Return the unit that a group keeps busy, in whichever number format."""
+        return self.problem.unit_of[self.unit_of[group]]
+
+    def schedule(self, until_ps: int | None = None) -> Schedule:
+        """Return what has ended and started before an instant, in the order (frame, network,
+        repeat, group)."""
+        return Schedule(
+            tuple(
+                ScheduledGroup(*run, self.unit_of[run[3]], *instants, self.alone_ps(run[3], run[2]))
+                for run, instants in sorted(self.runs.items())
+                if until_ps is None or instants[1] < until_ps
+            )
+        )
+
+    def loads(self) -> dict[tuple[int, int], int]:
+        """Return the stand-alone time of one frame by stream and unit, if there is some."""
+        loads: dict[tuple[int, int], int] = {}
+        for n, network in enumerate(self.problem.networks):
+            for group in network.groups:
+                at = self._stream(n), self._place(group)
+                times = (self.alone_ps(group, r + 1) for r in range(network.repeats))
+                loads[at] = loads.get(at, 0) + sum(times)
+        return loads
+
+    def periods(self, begin: Account, end: Account) -> tuple[int, ...]:
+        """Return of each stream what a frame takes in the mean between the two, by the unit on
+        which least of it is executed, rounded up; 2**63 - 1 if that is nothing."""
+        window = end.now_ps - begin.now_ps
+        periods = [1 for _ in self.streams]
+        for (stream, unit), load in self.loads().items():
+            done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
+            period = -(-load * window // done) if done else INT64_MAX
+            periods[stream] = max(periods[stream], period)
+        return tuple(periods)
+
+
+def simulate(
+    problem: Problem,
+    design: DesignPoint,
+    *,
+    frames: int = 1,
+    in_flight: int = 1,
+    compiled: bool = False,
+) -> PlainTimeline:
+    """Simulate ``frames`` frames, at most ``in_flight`` of them at a time.
+
+    Raises:
+        ValueError: if the design puts a group on a unit that cannot run it.
+    """
+    model = Frames(min(frames, in_flight), frames)
+    simulation = Simulation(problem, design, model, compiled=compiled)
+    while simulation.advance():
+        pass
+    ends = [0] * (frames + 1)
+    for (frame, *_), (_, _, end) in simulation.runs.items():
+        ends[frame] = max(ends[frame], end)
+    latency = [[0] * len(problem.networks) for _ in ends]
+    for (frame, n, repeat, _), (_, _, end) in simulation.runs.items():
+        released = ends[max(frame - in_flight, 0)] + problem.release_ps(n, repeat - 1)
+        latency[frame][n] = max(latency[frame][n], end - released)
+    return PlainTimeline(
+        schedule=simulation.schedule(),
+        frame_end_ps=tuple(ends[1:]),
+        latency_ps=tuple(tuple(row) for row in latency[1:]),
+        drawn_fj=simulation.account().drawn_fj,
+    )
