@@ -141,7 +141,7 @@ def _place(facts, work, depth, g, u):
     n = facts.network_of_group[g]
     most = facts.max_transitions[n]
     if most >= 0:
-        changes = _transitions(facts, work, n)
+        changes = transitions(facts, work, n)
         if changes > most:
             return False
         if changes == most and facts.is_chain[n] and _has_one_format(facts, u):
@@ -158,7 +158,7 @@ def _place(facts, work, depth, g, u):
         if cap >= 0 and least_memory(facts, work, f) > cap:
             return False
     for v in range(facts.units):
-        if facts.max_segments[v] >= 0 and _segments(facts, work, v) > facts.max_segments[v]:
+        if facts.max_segments[v] >= 0 and segments(facts, work, v) > facts.max_segments[v]:
             return False
     return True
 
@@ -174,7 +174,7 @@ def _has_one_format(facts, u):
 
 @jit
 def least_loss(facts, work, n):
-    """Accuracy that the groups of network n cost at least, in ppm."""
+    """Return the accuracy that the groups of network n cost at least, in ppm."""
     loss = np.int64(0)
     for g in range(facts.first_group[n], facts.end_group[n]):
         where = work.units[g] if work.units[g] >= 0 else facts.units
@@ -211,7 +211,8 @@ def least_memory(facts, work, f):
 
 
 @jit
-def _transitions(facts, work, n):
+def transitions(facts, work, n):
+    """Edges of network n between two units."""
     changes = np.int64(0)
     for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
         a, b = work.units[facts.edge_source[e]], work.units[facts.edge_target[e]]
@@ -220,7 +221,7 @@ def _transitions(facts, work, n):
 
 
 @jit
-def _segments(facts, work, u):
+def segments(facts, work, u):
     """Groups on the unit that are the first of a network, or follow one elsewhere or in another
     number format; of those that follow one that is open none."""
     begun = np.int64(0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,16 @@ class PlainTimeline:
 @lru_cache(maxsize=4)
 def _facts_of(problem: Problem, frames: Frames, compiled: bool) -> Facts:
     return make_facts(problem, LemmaTarget((), ()), exact=not compiled, frames=frames)
+
+
+def figure_of_choices(problem: Problem, design: DesignPoint, kernel: Any, index: int) -> int:
+    """Return a figure of :mod:`fitness.check.choices` of a design point, such as its transitions in
+    one network."""
+    facts = _facts_of(problem, Frames(1, 1), False)
+    work = make_work(facts)
+    for g, u in enumerate(design.units.tolist()):
+        work.units[g] = u
+    return int(interpreted(kernel)(facts, work, index))
 
 
 class Simulation:
