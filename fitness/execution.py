@@ -34,8 +34,13 @@ from paretosoc.fitness.simulate import (
     row_of,
     simulate,
 )
-from paretosoc.fitness.simulate_long_run import free_run_of, make_long_run_evaluator, simulate_shown
-from paretosoc.fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
+from paretosoc.fitness.simulate_long_run import (
+    free_run_of,
+    make_long_run_evaluator,
+    recurring_dynamic_fj,
+    recurring_schedule,
+    simulate_shown,
+)
 from paretosoc.results.front.front import FreeRun, Member
 from paretosoc.results.front.schedule import Schedule, ScheduledMember
 from paretosoc.results.problem.execution import (

@@ -1,5 +1,6 @@
-"""Rates, power and energy in the long run of pipelines and free-running networks, by the compiled
-timeline.
+"""Endless frames by the compiled timeline: rates, power and energy in the long run of pipelines and
+free-running networks, and what recurs of single design points of networks with rates. For whole
+populations of the latter see :func:`fitness.simulate.make_evaluator`.
 
 A *stream* is a sequence of frames that never runs out: its first F frames are released at 0 (F =
 ``frames_in_flight``), its frame k + F when its frame k ends. A pipeline is one stream, whose frame
@@ -35,11 +36,19 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.simulate import chosen_of, row_of, scheduled_groups
 from paretosoc.fitness.simulator.layout import Plan, make_plan
-from paretosoc.fitness.simulator.state import HIGH_FJ, make_chosen, make_state
+from paretosoc.fitness.simulator.state import (
+    AT_KEPT,
+    HIGH_FJ,
+    State,
+    account_width,
+    make_chosen,
+    make_state,
+)
 from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
 from paretosoc.results.front.front import FreeRun
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.execution import frames_in_flight
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps
@@ -204,16 +213,8 @@ def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimul
     """Return a simulator for each thread."""
     from paretosoc.fitness.simulator.long_run import evaluate_streams
 
-    in_flight = frames_in_flight(problem.execution)
-
     def simulator() -> RowSimulator:
-        chosen = make_chosen(plan)
-        state = make_state(
-            plan,
-            frames=0,
-            in_flight=in_flight,
-            streams=stream_count(problem),
-        )
+        chosen, state = make_chosen(plan), _endless(problem, plan)
         return lambda rows, *out: evaluate_streams(plan, rows, chosen, state, *out)
 
     return [simulator() for _ in range(jobs)]
@@ -222,34 +223,69 @@ def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimul
 def simulate_shown(
     problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN
 ) -> tuple[Schedule, tuple[int, int], int]:
-    """What is shown of a design point of networks that run freely, their window, and until when is
-    shown.
+    """Return what is shown of a design point of endless frames, their window, and the instant until
+    which it is shown.
 
     That is every execution that starts before the window ends or, if it is earlier, before the
     first instant at which ``most`` executions have ended. Each has its own end.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
     from paretosoc.fitness.simulator.long_run import simulate_shown as simulate_kernel
 
     plan = make_plan(problem)
+    state = _endless(problem, plan, log_rows=most + 3 * len(problem.units))
     chosen = chosen_of(problem, plan, row_of(design))
-    state = make_state(
-        plan,
-        frames=0,
-        in_flight=frames_in_flight(problem.execution),
-        streams=stream_count(problem),
-        log=True,
-        log_rows=most + 3 * len(problem.units),
-    )
     instants = np.zeros(3, dtype=np.int64)
     simulate_kernel(plan, chosen, state, most, instants)
     count = int(state.run.logged)
-    executions = state.logged[:count]
-    groups = scheduled_groups(plan, chosen, executions, state.log[:count])
+    groups = scheduled_groups(plan, chosen, state.logged[:count], state.log[:count])
     shown, begin, end = instants.tolist()
     return Schedule(tuple(sorted(groups))), (begin, end), shown
+
+
+def _endless(problem: Problem, plan: Plan, *, log_rows: int = 0) -> State:
+    """Return the state of frames that never run out."""
+    rates = problem.has_rates
+    return make_state(
+        plan,
+        frames=0,
+        in_flight=1 if rates else frames_in_flight(problem.execution),
+        streams=plan.networks if rates else stream_count(problem),
+        log=log_rows > 0,
+        log_rows=log_rows,
+    )
+
+
+def recurring_schedule(problem: Problem, design: DesignPoint) -> Schedule:
+    """Return all executions of networks with rates from the beginning to the window's end.
+
+    Raises:
+        ValueError: if the design puts a group on a unit that cannot run it.
+    """
+    most = (MAX_PERIODS + 1) * make_plan(problem).instances
+    return simulate_shown(problem, design, most=most)[0]
+
+
+def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ...]:
+    """Return what every unit draws above idle power in a period of the window of networks with
+    rates, rounded down.
+
+    Raises:
+        ValueError: if nothing recurs, or the design puts a group on a unit that cannot run it.
+    """
+    from paretosoc.fitness.simulator.rates import play_until_it_recurs
+
+    plan, units = make_plan(problem), len(problem.units)
+    state = _endless(problem, plan)
+    if not play_until_it_recurs(plan, chosen_of(problem, plan, row_of(design)), state):
+        raise ValueError("nothing recurs: the units are overloaded")
+    width = account_width(plan, plan.networks)
+    now, kept = (state.account[at : at + width].tolist() for at in (0, AT_KEPT * width))
+    periods = (now[0] - kept[0]) // plan.period_ps
+    grown = [b - a for a, b in zip(kept, now, strict=True)]
+    return tuple((grown[1 + u] + grown[1 + units + u] * HIGH_FJ) // periods for u in range(units))
 
 
 def free_run_of(problem: Problem, design: DesignPoint, periods_ps: IntArray) -> FreeRun:

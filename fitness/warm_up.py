@@ -22,8 +22,12 @@ from paretosoc.fitness.multipliers.structure import (
 )
 from paretosoc.fitness.objectives import make_segment_counter
 from paretosoc.fitness.simulate import Kernel, make_evaluator, simulate
-from paretosoc.fitness.simulate_long_run import make_long_run_evaluator, simulate_shown
-from paretosoc.fitness.simulate_rates import recurring_dynamic_fj, recurring_schedule
+from paretosoc.fitness.simulate_long_run import (
+    make_long_run_evaluator,
+    recurring_dynamic_fj,
+    recurring_schedule,
+    simulate_shown,
+)
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_chosen, make_state
 from paretosoc.results.front.node_kinds import MEMBERS

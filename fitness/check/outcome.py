@@ -248,7 +248,10 @@ def _broken_limits(account: PlainAccount) -> Iterator[Broken]:
             owner = units[index or 0].unit_name if kind is SEGMENTS else networks[index or 0].name
             found = f"{owner} has {pluralize(value, kind.counts)}"
         wanted = "asked for" if limit.is_least else "allowed"
-        yield Broken(limit.name, f"{found}, {kind.at} {abs(limit.limit)} {wanted}")
+        why = f"{found}, {kind.at} {abs(limit.limit)} {wanted}"
+        if account.rates is not None and kind is OVERLOAD and account.rates.window_ps is None:
+            why = "nothing recurs: the units are overloaded"
+        yield Broken(limit.name, why)
 
 
 def broken_rules(problem: Problem, design: DesignPoint) -> list[Broken]:
