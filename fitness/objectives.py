@@ -345,7 +345,7 @@ def make_segment_counter(problem: Problem) -> SegmentCounter:
     formats. A segment is a stretch of consecutive groups of one network on one unit in one number
     format: what is deployed as one engine.
     """
-    from paretosoc.fitness.simulator.segments import count_segments
+    from paretosoc.fitness.simulator.lookup import count_segments
 
     edges = np.array(problem.edges, dtype=np.int64).reshape(-1, 2)
     owner = problem.network_of

@@ -10,7 +10,7 @@ its own; with repeats, its frame ends with the last repeat.
 Round k is over when every stream has ended k frames. What is reported is counted over a *window*
 that begins and ends with rounds:
 
-* of a single stream, from a state to where it recurs (:mod:`fitness.simulator.recurrence`). The
+* of a single stream, from a state to where it recurs (:mod:`fitness.simulator.streams`). The
   state that is compared with is that of the first round's end, and each time that twice as many
   rounds are over as then, the one of that round's end instead;
 * else, or where that has not happened before, it begins with the first round that is over when at

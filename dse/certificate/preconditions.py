@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from paretosoc.fitness.bound_checker.check import bounded_columns
+from paretosoc.fitness.check.boxes.check import bounded_columns
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import limits_power

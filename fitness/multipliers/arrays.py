@@ -214,7 +214,7 @@ def lost_shares(
     table: ContentionTable | None, memory_point: int, own_kbps: IntArray, others_kbps: IntArray
 ) -> FloatArray:
     """[configurations]: lower bounds of the share of its rate that a unit loses with demands of at
-    least these, in floating point; :mod:`fitness.bound_checker` has them in whole numbers."""
+    least these, in floating point; :mod:`fitness.check.boxes` has them in whole numbers."""
     if table is None:
         return np.zeros(len(own_kbps))
     row = {name: float(column[memory_point]) for name, column in vars(table).items()}

@@ -125,7 +125,7 @@ class State(Tables):
     what runs."""
     form: IntArray
     """[2 x form size] where a recurring state is looked for: the state relative to the instant, and
-    the one that was kept. See :mod:`fitness.simulator.recurrence`."""
+    the one that was kept. See :mod:`fitness.simulator.streams`."""
     response: RecordArray
     """[responses of all frames] of ``RESPONSE``, in the order of the ends; of streams those since a
     state was kept."""

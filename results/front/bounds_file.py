@@ -34,7 +34,7 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
 
     Raises:
         ResultError: if the content does not follow the schema, was changed, or does not fit the
-            problem. It names the JSON path. :mod:`fitness.bound_checker` checks the proof.
+            problem. It names the JSON path. :mod:`fitness.check.boxes` checks the proof.
     """
     content = signed_content(BOUNDS, parse(data), problem, check_hashes=check_hashes)
     width = len(content["objectives"])

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS, UW_PER_MW
-from paretosoc.fitness.bound_checker.frame_time import FrameTime
+from paretosoc.fitness.check.boxes.frame_time import FrameTime
 from paretosoc.results.problem.limits import additive_figures, additive_limit
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -55,7 +55,7 @@ class Room:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Inequalities of one box, see :mod:`fitness.bound_checker`, arrays [lines, ...]."""
+    """Inequalities of one box, see :mod:`fitness.check.boxes`, arrays [lines, ...]."""
 
     least: FloatArray
     time: FloatArray

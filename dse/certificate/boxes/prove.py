@@ -11,8 +11,8 @@ import numpy as np
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.common.units import PPM
 from paretosoc.dse.certificate.boxes.search import BoxResult, BoxSearch
-from paretosoc.fitness.bound_checker.check import CheckedBounds, bounded_columns
-from paretosoc.fitness.bound_checker.frame_time import frame_time
+from paretosoc.fitness.check.boxes.check import CheckedBounds, bounded_columns
+from paretosoc.fitness.check.boxes.frame_time import frame_time
 from paretosoc.fitness.multipliers.structure import longest_networks
 from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated

@@ -13,7 +13,7 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
 from paretosoc.dse.certificate.boxes.weights import WeightFinder
-from paretosoc.fitness.bound_checker.frame_time import FrameTime, frame_time
+from paretosoc.fitness.check.boxes.frame_time import FrameTime, frame_time
 from paretosoc.fitness.multipliers.arrays import BoxArrays, BoxArrayTables
 from paretosoc.fitness.multipliers.structure import chains_of, classes_of, make_networks, paths_of
 from paretosoc.results.front.bounds import Leaf, Multipliers, Split

@@ -154,7 +154,7 @@ class WeightFinder:
         if self._streams or np.isinf(last) or (room.figures < 0).any():
             return None
         ends = room.ends_ps[0][self._networks.chain_end]
-        # Where the right side bends: see :mod:`fitness.bound_checker.limits`.
+        # Where the right side bends: see :mod:`fitness.check.boxes.limits`.
         times = {1.0, last, energy / max(power, 1e-9)}
         if np.isfinite(self._corners.flow):
             times |= set((ends / self._corners.flow).tolist())

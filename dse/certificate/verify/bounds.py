@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.dominance import non_dominated

@@ -130,7 +130,7 @@ def _checks(
     if not check_hashes:
         yield not_checked("hashes", "--ignore-hashes")
     yield from _rates_hold(front)
-    compiled = checker is Checker.FAST and fits_fast_checker(front.problem, LemmaTarget((), ()))
+    compiled = checker is Checker.FAST and _fits_int64(front.problem, LemmaTarget((), ()))
     yield _members_hold(front, compiled=compiled)
     if front.baselines:
         yield _baselines_hold(front, compiled=compiled)
@@ -298,6 +298,16 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
     ]
     value = f"{objective_value(objective, certificate.members[0][0]):.6f}"
     return f"member {members[0]} with {value} {objective_unit(objective)}"
+
+
+def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
+    """Return whether no sum or product of the problem's and the claim's figures can leave int64."""
+    try:
+        check_magnitudes(problem)
+        make_facts(problem, target)
+    except ResultError:
+        return False
+    return True
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:

@@ -15,8 +15,8 @@ from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.subtree_search import Threads
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.bound_checker.check import CheckedBounds
-from paretosoc.fitness.bound_checker.inequality import Structure
+from paretosoc.fitness.check.boxes.check import CheckedBounds
+from paretosoc.fitness.check.boxes.inequality import Structure
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.fitness.bound_checker.boxes import whole_space
-from paretosoc.fitness.bound_checker.frame_time import frame_time
+from paretosoc.fitness.check.boxes.costs import whole_space
+from paretosoc.fitness.check.boxes.frame_time import frame_time
 from paretosoc.fitness.multipliers.structure import chains_of, paths_of
 from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers, Split
 from paretosoc.results.problem.execution import ClosedForm, FreeRunning

@@ -31,7 +31,7 @@ from paretosoc.dse.certificate.boxes import search
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
 from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
-from paretosoc.fitness.bound_checker.check import CheckedBounds
+from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import (

@@ -8,8 +8,8 @@ from fractions import Fraction
 from operator import mul
 
 from paretosoc.common.units import PPM, UHZ_PS, UW_PER_MW
-from paretosoc.fitness.bound_checker.frame_time import FrameTime
-from paretosoc.fitness.bound_checker.inequality import Inequality
+from paretosoc.fitness.check.boxes.frame_time import FrameTime
+from paretosoc.fitness.check.boxes.inequality import Inequality
 from paretosoc.results.front.bounds import Corner
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.arithmetic import WORK_PER_PS

@@ -15,8 +15,8 @@ from benchmarks.problems.enumerated.frames import enumerated
 from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.rates import enumerated_rates
 from benchmarks.problems.enumerated.space import Enumerated, holds_a_point
-from paretosoc.fitness.bound_checker.check import CheckedBounds
-from paretosoc.fitness.bound_checker.frame_time import frame_time
+from paretosoc.fitness.check.boxes.check import CheckedBounds
+from paretosoc.fitness.check.boxes.frame_time import frame_time
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Leaf
 from tests.support.proofs.random_boxes import random_corner, random_proof

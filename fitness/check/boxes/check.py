@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Sequence
 from math import prod
 
-from paretosoc.fitness.bound_checker.boxes import leaves
-from paretosoc.fitness.bound_checker.costs import BoxCostTables
-from paretosoc.fitness.bound_checker.frame_time import OF_A_FRAME, frame_time
-from paretosoc.fitness.bound_checker.inequality import Inequality, Structure
-from paretosoc.fitness.bound_checker.limits import contradicts, limits_of
+from paretosoc.fitness.check.boxes.costs import BoxCostTables, leaves
+from paretosoc.fitness.check.boxes.frame_time import OF_A_FRAME, frame_time
+from paretosoc.fitness.check.boxes.inequality import Inequality, Structure
+from paretosoc.fitness.check.boxes.limits import contradicts, limits_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
 from paretosoc.results.problem.execution import ClosedForm, IdleTime

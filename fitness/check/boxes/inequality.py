@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.fitness.bound_checker.costs import MAX_PRODUCT, BoxCosts
-from paretosoc.fitness.bound_checker.frame_time import FrameTime
+from paretosoc.fitness.check.boxes.costs import MAX_PRODUCT, BoxCosts
+from paretosoc.fitness.check.boxes.frame_time import FrameTime
 from paretosoc.results.front.bounds import BoundProof, Multipliers
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.limits import additive_figures
@@ -24,7 +24,7 @@ Row = dict[int, int]
 class Inequality:
     """``least`` <= time x ``time_weight`` / 65536 + energy x ``energy_weight`` + sum over chains of
     weight x the end of the last network, with the dynamic energy of a frame and its makespan or
-    period (:class:`~fitness.bound_checker.frame_time.FrameTime`)."""
+    period (:class:`~fitness.check.boxes.frame_time.FrameTime`)."""
 
     least: int | None
     """None where no mapping is possible: there is no design point."""

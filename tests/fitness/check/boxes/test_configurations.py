@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.frames import enumerated
-from paretosoc.fitness.bound_checker.costs import _least_loss
+from paretosoc.fitness.check.boxes.costs import _least_loss
 from paretosoc.fitness.contention import lost_rate, parameters_at
 from paretosoc.fitness.multipliers.arrays import lost_shares
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
