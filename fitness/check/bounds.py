@@ -13,6 +13,10 @@ them. If every choice that matters has one value, the timeline is simulated to i
 bound is the makespan.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paretosoc.common.units import UHZ_PS
@@ -33,9 +37,13 @@ from paretosoc.fitness.simulator.jit import jit
 from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
+if TYPE_CHECKING:
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Int, Work
+
 
 @jit
-def is_closed(facts, work, depth, kind):
+def is_closed(facts: Facts, work: Work, depth: Int, kind: Int) -> bool:
     """Return whether the node at this depth, whose timeline has stopped, is closed for a reason.
 
     Its bounds are then in ``work.least`` and, except where ``kind`` is ``TIME_LIMIT``, in
@@ -62,12 +70,12 @@ def is_closed(facts, work, depth, kind):
 
 
 @jit
-def _left_ps(work, row, u):
+def _left_ps(work: Work, row: Int, u: Int) -> Int:
     return -((-work.left[row, u]) // WORK_PER_PS)
 
 
 @jit
-def _time_bounds(facts, work, row, costs):
+def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     """Fills ``work.network_end``; the bound of the makespan."""
     now, total = work.now[row], np.int64(0)
     for u in range(facts.units):
@@ -105,7 +113,7 @@ def _time_bounds(facts, work, row, costs):
 
 
 @jit
-def _least_start(facts, work, i, unit, now):
+def _least_start(facts: Facts, work: Work, i: Int, unit: Int, now: Int) -> Int:
     start = max(now, facts.arrival_of[i])
     for k in range(facts.input_start[i], facts.input_start[i + 1]):
         source = facts.input[k]
@@ -120,7 +128,7 @@ def _least_start(facts, work, i, unit, now):
 
 
 @jit
-def _breaks_time_limit(facts, work, makespan):
+def _breaks_time_limit(facts: Facts, work: Work, makespan: Int) -> bool:
     if facts.period_ps >= 0 and makespan > facts.period_ps:
         return True
     for n in range(facts.networks):
@@ -131,7 +139,7 @@ def _breaks_time_limit(facts, work, makespan):
 
 
 @jit
-def _idle_power(facts, work, costs):
+def _idle_power(facts: Facts, work: Work, costs: Int) -> Int:
     for d in range(facts.domains):
         work.needed[d] = 1 - facts.may_be_off[d]
     for u in range(facts.units):
@@ -149,7 +157,7 @@ def _idle_power(facts, work, costs):
 
 
 @jit
-def _dynamic_energy(facts, work, row, costs):
+def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     energy = work.ended_fj[row]
     for i in range(facts.instances):
         if work.status[row, i] == ENDED:
@@ -169,7 +177,7 @@ def _dynamic_energy(facts, work, row, costs):
 
 
 @jit
-def _token_time(facts, work, row, costs, n):
+def _token_time(facts: Facts, work: Work, row: Int, costs: Int, n: Int) -> Int:
     """A repeat of network n at least, from all that it waits for on; overwrites
     ``work.least_end``."""
     begin, has_begun, span = facts.arrival_ps[n], True, np.int64(0)
@@ -203,7 +211,9 @@ def _token_time(facts, work, row, costs, n):
 
 
 @jit
-def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
+def _fill_vector(
+    facts: Facts, work: Work, row: Int, costs: Int, makespan: Int, idle: Int, dynamic: Int
+) -> None:
     time = facts.period_ps if facts.period_ps >= 0 else makespan
     for j in range(facts.objective.shape[0]):
         kind, n = facts.objective[j], facts.objective_network[j]
@@ -237,7 +247,7 @@ def _fill_vector(facts, work, row, costs, makespan, idle, dynamic):
 
 
 @jit
-def _closed_by_a_member(facts, work):
+def _closed_by_a_member(facts: Facts, work: Work) -> bool:
     if facts.objective.shape[0] == 2:
         # Second values fall: of the members up to the first bound the last closes most.
         member = last_step(facts.closing, work.vector[0])
@@ -255,7 +265,7 @@ def _closed_by_a_member(facts, work):
 
 
 @jit
-def _closing_makespan(facts, work):
+def _closing_makespan(facts: Facts, work: Work) -> Int:
     """The smallest makespan of a member that closes the bounds of all else; FAR: there is none."""
     smallest = FAR
     if facts.makespan_column >= 0:
@@ -270,7 +280,9 @@ def _closing_makespan(facts, work):
 
 
 @jit
-def _breaks_power_limit(facts, work, makespan, idle, dynamic):
+def _breaks_power_limit(
+    facts: Facts, work: Work, makespan: Int, idle: Int, dynamic: Int
+) -> bool | np.bool_:
     time = facts.period_ps if facts.period_ps >= 0 else makespan
     if facts.cap_mw >= 0:
         if facts.period_ps >= 0 or work.stop[0] == OVER:

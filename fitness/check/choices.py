@@ -4,17 +4,25 @@ docs/concepts/certificate.md (The tree is the proof) has the rules. Which choice
 for nothing but the meaning of the file: a tree of other choices would prove the same.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paretosoc.fitness.check.costs import fill_costs
 from paretosoc.fitness.check.work import AT_CLOCK, AT_UNIT
 from paretosoc.fitness.simulator.jit import jit
 
+if TYPE_CHECKING:
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Int, Work
+
 CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
 
 
 @jit
-def open_choice(facts, work, depth):
+def open_choice(facts: Facts, work: Work, depth: Int) -> bool:
     """Opens the choice of the node at this depth, whose timeline has stopped; False where nothing
     is left to choose."""
     work.option[depth] = 0
@@ -44,12 +52,12 @@ def open_choice(facts, work, depth):
 
 
 @jit
-def _is_open(work, d):
+def _is_open(work: Work, d: Int) -> bool:
     return work.points[d] & (work.points[d] - 1) != 0
 
 
 @jit
-def _is_on(facts, work, d):
+def _is_on(facts: Facts, work: Work, d: Int) -> bool:
     if facts.may_be_off[d] == 0:
         return True
     for u in range(facts.units):
@@ -61,7 +69,7 @@ def _is_on(facts, work, d):
 
 
 @jit
-def next_child(facts, work, depth):
+def next_child(facts: Facts, work: Work, depth: Int) -> bool:
     """Makes the next choice of the node at this depth that no limit forbids, after taking the one
     before it back; False where none is left."""
     if work.kind[depth] != UNIT:
@@ -80,7 +88,7 @@ def next_child(facts, work, depth):
 
 
 @jit
-def is_mirror_image(facts, work, u):
+def is_mirror_image(facts: Facts, work: Work, u: Int) -> bool:
     """Whether nothing is on the unit, nor on one before it that is interchangeable with it."""
     alike = facts.alike[u]
     return (
@@ -91,7 +99,7 @@ def is_mirror_image(facts, work, u):
 
 
 @jit
-def _next_half(facts, work, depth):
+def _next_half(facts: Facts, work: Work, depth: Int) -> bool:
     d, half, points = work.subject[depth], work.option[depth], work.saved[depth]
     work.points[d] = points
     if half == 2:
@@ -113,14 +121,14 @@ def _next_half(facts, work, depth):
 
 
 @jit
-def put_on(facts, work, g, u):
+def put_on(facts: Facts, work: Work, g: Int, u: Int) -> None:
     """Puts a group on a unit, without a look at any limit."""
     work.units[g] = u
     work.groups_on[facts.unit_of[u]] += 1
 
 
 @jit
-def _take_back(facts, work, depth, g):
+def _take_back(facts: Facts, work: Work, depth: Int, g: Int) -> None:
     """Takes back the unit of a group, and what followed it."""
     if work.units[g] < 0:
         return
@@ -135,7 +143,7 @@ def _take_back(facts, work, depth, g):
 
 
 @jit
-def _place(facts, work, depth, g, u):
+def _place(facts: Facts, work: Work, depth: Int, g: Int, u: Int) -> bool:
     """Puts the group, and what must follow it, on a unit; False where a limit is broken."""
     put_on(facts, work, g, u)
     n = facts.network_of_group[g]
@@ -164,7 +172,7 @@ def _place(facts, work, depth, g, u):
 
 
 @jit
-def _has_one_format(facts, u):
+def _has_one_format(facts: Facts, u: Int) -> bool:
     """Whether no other entry is the same unit."""
     count = np.int64(0)
     for v in range(facts.units):
@@ -173,7 +181,7 @@ def _has_one_format(facts, u):
 
 
 @jit
-def least_loss(facts, work, n):
+def least_loss(facts: Facts, work: Work, n: Int) -> Int:
     """Return the accuracy that the groups of network n cost at least, in ppm."""
     loss = np.int64(0)
     for g in range(facts.first_group[n], facts.end_group[n]):
@@ -183,7 +191,7 @@ def least_loss(facts, work, n):
 
 
 @jit
-def least_memory(facts, work, f):
+def least_memory(facts: Facts, work: Work, f: Int) -> Int:
     """Bytes that all networks take at least: in all pools for f = 0, else in pool f - 1."""
     memory = np.int64(0)
     for g in range(facts.groups):
@@ -211,7 +219,7 @@ def least_memory(facts, work, f):
 
 
 @jit
-def transitions(facts, work, n):
+def transitions(facts: Facts, work: Work, n: Int) -> Int:
     """Edges of network n between two units."""
     changes = np.int64(0)
     for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
@@ -221,7 +229,7 @@ def transitions(facts, work, n):
 
 
 @jit
-def segments(facts, work, u):
+def segments(facts: Facts, work: Work, u: Int) -> Int:
     """Groups on the unit that are the first of a network, or follow one elsewhere or in another
     number format; of those that follow one that is open none."""
     begun = np.int64(0)

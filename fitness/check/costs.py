@@ -4,14 +4,22 @@ Costs on a unit are *certain* where its clocks and the memory have one point eac
 start there in the timeline without a further choice.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paretosoc.fitness.check.work import FAR
 from paretosoc.fitness.simulator.jit import jit
 
+if TYPE_CHECKING:
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Int, Work
+
 
 @jit
-def fill_costs(facts, work, row, domain):
+def fill_costs(facts: Facts, work: Work, row: Int, domain: Int) -> None:
     """Row ``row`` of the costs, for ``work.points``. Where only ``domain`` is another than for the
     row before it, what does not depend on that is copied; -1: nothing is."""
     work.memory_point[row] = 0
@@ -47,7 +55,7 @@ def fill_costs(facts, work, row, domain):
 
 
 @jit
-def _first_point(mask):
+def _first_point(mask: Int) -> Int:
     k = np.int64(0)
     while (mask >> k) & 1 == 0:
         k += 1
@@ -55,7 +63,7 @@ def _first_point(mask):
 
 
 @jit
-def _copy_unit(facts, work, row, u):
+def _copy_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
     work.idle_mw[row, u] = work.idle_mw[row - 1, u]
     for g in range(facts.groups):
         work.smallest_ps[row, u, g] = work.smallest_ps[row - 1, u, g]
@@ -70,7 +78,7 @@ def _copy_unit(facts, work, row, u):
 
 
 @jit
-def _fill_unit(facts, work, row, u):
+def _fill_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
     work.idle_mw[row, u] = FAR
     for g in range(facts.groups):
         work.smallest_ps[row, u, g] = FAR
@@ -103,7 +111,7 @@ def _fill_unit(facts, work, row, u):
 
 
 @jit
-def _fill_choice(facts, work, row, u, choice):
+def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> None:
     work.idle_mw[row, u] = min(work.idle_mw[row, u], facts.idle_mw[choice])
     for g in range(facts.groups):
         if facts.allowed[g, u] == 0:
@@ -123,7 +131,7 @@ def _fill_choice(facts, work, row, u, choice):
 
 
 @jit
-def _fill_anywhere(facts, work, row):
+def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
     """The smallest over the units that a group may have, and the gains."""
     last = facts.units
     for g in range(facts.groups):

@@ -23,6 +23,10 @@ the node's choices. Nothing is dispatched at the instant of the stop. A node wit
 resumes from there.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paretosoc.fitness.check.work import (
@@ -39,9 +43,13 @@ from paretosoc.fitness.check.work import (
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
+if TYPE_CHECKING:
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Int, Work
+
 
 @jit
-def begin_timeline(facts, work):
+def begin_timeline(facts: Facts, work: Work) -> None:
     """Row 0: nothing has happened yet."""
     work.now[0] = 0
     work.ended_fj[0] = 0
@@ -57,7 +65,7 @@ def begin_timeline(facts, work):
 
 
 @jit
-def _release_frame(facts, work, row, slot, frame):
+def _release_frame(facts: Facts, work: Work, row: Int, slot: Int, frame: Int) -> None:
     first, end = facts.slot_start[slot], facts.slot_start[slot + 1]
     work.frame[slot] = frame
     work.release[slot] = (frame - 1) * facts.due_ps if facts.due_ps > 0 else work.now[row]
@@ -77,14 +85,14 @@ def _release_frame(facts, work, row, slot, frame):
 
 
 @jit
-def _make_eligible(work, row, i):
+def _make_eligible(work: Work, row: Int, i: Int) -> None:
     work.status[row, i] = ELIGIBLE
     work.queue[row, work.queued[row]] = i
     work.queued[row] += 1
 
 
 @jit
-def _copy_row(facts, work, row):
+def _copy_row(facts: Facts, work: Work, row: Int) -> None:
     """Row ``row`` becomes a copy of the one before it."""
     work.now[row] = work.now[row - 1]
     work.ended_fj[row] = work.ended_fj[row - 1]
@@ -102,7 +110,7 @@ def _copy_row(facts, work, row):
 
 
 @jit
-def resume_timeline(facts, work, depth):
+def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
     """Advance the timeline of the node at this depth, in row depth + 1, until a choice matters or
     nothing is left to happen; ``work.stop`` says why."""
     row = depth + 1
@@ -124,7 +132,7 @@ def resume_timeline(facts, work, depth):
 
 
 @jit
-def next_instant(facts, work):
+def next_instant(facts: Facts, work: Work) -> bool:
     """Start what can start in row 0, in which no choice is open, and simulate to the end of all
     ends and releases of the next instant; return False if there is none.
 
@@ -136,7 +144,7 @@ def next_instant(facts, work):
 
 
 @jit
-def queue_eligible(facts, work, row):
+def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
     """What is eligible waits for its unit from its ready time on; False where a unit is open."""
     first = np.int64(facts.instances)
     for k in range(work.queued[row]):
@@ -162,7 +170,7 @@ def queue_eligible(facts, work, row):
 
 
 @jit
-def _handed_over(facts, work, row, e, unit):
+def _handed_over(facts: Facts, work: Work, row: Int, e: Int, unit: Int) -> Int:
     """When what has ended is there on a unit: input ``e``, which comes along an edge."""
     source = work.units[facts.group_of[facts.input[e]]]
     at = (facts.input_edge[e] * facts.units + source) * facts.units + unit
@@ -170,7 +178,7 @@ def _handed_over(facts, work, row, e, unit):
 
 
 @jit
-def _find_starts(facts, work, row):
+def _find_starts(facts: Facts, work: Work, row: Int) -> Int:
     """For every free unit what starts now. Returns the first later ready time."""
     now, later = work.now[row], FAR
     for u in range(facts.units):
@@ -189,7 +197,7 @@ def _find_starts(facts, work, row):
 
 
 @jit
-def _is_before(facts, work, row, i, other):
+def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool | np.bool_:
     """Whether instance i starts before another one."""
     a, b = work.priority[facts.network_of[i]], work.priority[facts.network_of[other]]
     if a != b:
@@ -204,7 +212,7 @@ def _is_before(facts, work, row, i, other):
 
 
 @jit
-def _start(facts, work, row, costs):
+def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
     for u in range(facts.units):
         i = work.starting[u]
         if i >= 0:
@@ -228,7 +236,7 @@ def _start(facts, work, row, costs):
 
 
 @jit
-def _advance(facts, work, row, costs, later):
+def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool:
     """To the next end, or to ``later`` before it; False where there is neither."""
     total = np.int64(0)
     for u in range(facts.units):
@@ -255,7 +263,7 @@ def _advance(facts, work, row, costs, later):
 
 
 @jit
-def _end(facts, work, row, costs, u):
+def _end(facts: Facts, work: Work, row: Int, costs: Int, u: Int) -> None:
     i = work.running[row, u]
     g, slot = facts.group_of[i], facts.slot_of[i]
     frame = work.frame[slot]
@@ -287,12 +295,12 @@ def _end(facts, work, row, costs, u):
 
 
 @jit
-def _up(numerator, denominator):
+def _up(numerator: Int, denominator: Int) -> Int:
     return -((-numerator) // denominator)
 
 
 @jit
-def lost_rate(facts, u, point, own, others):
+def lost_rate(facts: Facts, u: Int, point: Int, own: Int, others: Int) -> Int:
     """See :class:`results.problem.problem.ContentionTable`, whose fields are in this order."""
     if others == 0 or facts.contention[u, point, 0] < 0:
         return np.int64(0)

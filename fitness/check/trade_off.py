@@ -6,14 +6,23 @@ tangents. What is not settled yet lies between a makespan where it falls and one
 point where their tangents meet is tried next.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from paretosoc.fitness.check.work import ENDED, RUNNING
 from paretosoc.fitness.simulator.jit import jit
 
+if TYPE_CHECKING:
+    from paretosoc.common.arrays import IntArray
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Int, Work
+
 
 @jit
-def last_step(steps, value):
+def last_step(steps: IntArray, value: Int) -> int:
     """The last row of ``steps`` whose first figure, which rises, is at most ``value``; or -1."""
     low, high = 0, steps.shape[0]
     while low < high:
@@ -26,7 +35,9 @@ def last_step(steps, value):
 
 
 @jit
-def closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic):
+def closed_by_trade_off(
+    facts: Facts, work: Work, row: Int, costs: Int, makespan: Int, idle: Int, dynamic: Int
+) -> bool:
     """Whether no makespan from the bound on lies below that of one member with an energy below that
     of the member before it."""
     steps, first = facts.steps.shape[0], last_step(facts.steps, makespan)
@@ -60,7 +71,7 @@ def closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic):
 
 
 @jit
-def _fill_gained(facts, work, row, costs):
+def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int) -> None:
     """Of every chain what its groups that have not started and have no unit gain at each rate."""
     for n in range(facts.networks):
         for r in range(facts.rate_mw.shape[0]):
@@ -74,7 +85,7 @@ def _fill_gained(facts, work, row, costs):
 
 
 @jit
-def _energy_at(facts, work, fixed, power, time):
+def _energy_at(facts: Facts, work: Work, fixed: Int, power: Int, time: Int) -> tuple[Int, Int]:
     """The least energy of design points with this makespan, and how much it grows."""
     energy, growth = fixed + power * time, power
     for n in range(facts.networks):
@@ -91,7 +102,9 @@ def _energy_at(facts, work, fixed, power, time):
 
 
 @jit
-def _is_reached(facts, work, fixed, power, wanted, low, high):
+def _is_reached(
+    facts: Facts, work: Work, fixed: Int, power: Int, wanted: Int, low: Int, high: Int
+) -> bool:
     """Whether the least energy, which is convex, is nowhere below ``wanted`` from one makespan to
     the other."""
     at_low, fall = _energy_at(facts, work, fixed, power, low)

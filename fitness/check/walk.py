@@ -5,12 +5,21 @@ The root is the whole space. A node that is split has a child for every way to m
 (:mod:`fitness.check.bounds`).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from paretosoc.fitness.check.bounds import is_closed
 from paretosoc.fitness.check.choices import next_child, open_choice, put_on
 from paretosoc.fitness.check.costs import fill_costs
 from paretosoc.fitness.check.timeline import begin_timeline, queue_eligible, resume_timeline
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.results.front.node_kinds import PART, SPLIT
+
+if TYPE_CHECKING:
+    from paretosoc.common.arrays import IntArray
+    from paretosoc.fitness.check.facts import Facts
+    from paretosoc.fitness.check.work import Work
 
 FAULTS = (
     "",
@@ -23,7 +32,7 @@ SOUND, NOT_CLOSED, NOT_SPLIT, TOO_MANY, MISSING = range(len(FAULTS))
 
 
 @jit
-def begin_part(facts, work, units, points):
+def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> None:
     """Make the choices ``units`` [groups] and ``points`` [domains], from the beginning of the
     timeline on."""
     for u in range(facts.units):
@@ -43,7 +52,9 @@ def begin_part(facts, work, units, points):
 
 
 @jit
-def begin_frames(facts, work, units, points, priority):
+def begin_frames(
+    facts: Facts, work: Work, units: IntArray, points: IntArray, priority: IntArray
+) -> None:
     """Release the first frames of a design point with these priorities [networks]."""
     begin_part(facts, work, units, points)
     for n in range(facts.networks):
@@ -52,7 +63,17 @@ def begin_frames(facts, work, units, points, priority):
 
 
 @jit
-def check_part(facts, work, nodes, units, points, part_units, part_points, leaves, where):
+def check_part(
+    facts: Facts,
+    work: Work,
+    nodes: IntArray,
+    units: IntArray,
+    points: IntArray,
+    part_units: IntArray,
+    part_points: IntArray,
+    leaves: IntArray,
+    where: IntArray,
+) -> int:
     """Return whether everything in a part is closed that says so: one of ``FAULTS``.
 
     ``nodes`` [nodes] are their kinds, ``units`` and ``points`` the choices above the part. Those

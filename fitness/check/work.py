@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
 
 FAR = np.int64((1 << 63) - 1)
+Int = int | np.int64
+"""A figure in a kernel, interpreted or compiled."""
 # Why a timeline has stopped, Work.stop[0]; what matters there is Work.stop[1].
 AT_UNIT, AT_CLOCK, OVER = range(3)
 # Status of an instance.
