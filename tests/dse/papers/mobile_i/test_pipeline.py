@@ -21,8 +21,8 @@ from paretosoc.dse.papers.mobile_i.pipeline import Execution, frame_graph, perio
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import ChannelUse, IdleTime
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.results.problem.problem_check import check_problem
