@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from paretosoc.fitness.check.account import plain_account
-from paretosoc.results.problem.execution import OneFrame
+from paretosoc.fitness.check.closed_form import idle_mw
+from paretosoc.fitness.check.frames import simulate
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 def frame_energy_fj(problem: Problem, design: DesignPoint) -> int:
     """Return the energy of one frame with idle power until its end."""
-    return plain_account(replace(problem, execution=OneFrame()), design).energy_fj
+    frame = simulate(problem, design)
+    idle_of_unit, idle_of_rest = idle_mw(problem, design)
+    return (sum(idle_of_unit) + idle_of_rest) * frame.frame_end_ps[0] + sum(frame.drawn_fj)
