@@ -331,13 +331,3 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", fault)
     detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
     return holds("tree", f"{detail}, nothing is left out, by the {which} checker")
-
-
-def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
-    """Return whether no sum or product of the problem's and the claim's figures can leave int64."""
-    try:
-        check_magnitudes(problem)
-        make_facts(problem, target)
-    except ResultError:
-        return False
-    return True
