@@ -1,4 +1,4 @@
-"""The plain timeline of many executions: no more steps than executions ask for."""
+"""The interpreted timeline of many executions: no more steps than executions ask for."""
 
 from __future__ import annotations
 
