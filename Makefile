@@ -1,10 +1,11 @@
-# Two commands: `make demo` and `make test`. Each sets itself up in .venv first.
+# Two commands: `make demo` and `make test`. Each sets itself up in .venv first. `make quick` is a part
+# of the tests for whoever changes a line.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find dse fitness results -name '*.py')
 
-.PHONY: setup demo test lint types unit wheel docs clean
+.PHONY: setup demo test quick lint types unit wheel docs clean
 
 setup: $(VENV)/.warmed
 
@@ -44,6 +45,10 @@ types:
 
 unit:
 	$(BIN)/python -m pytest --numprocesses 2
+
+# Neither kernels nor processes, and no test that takes long: no need to compile anything.
+quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest --quick --numprocesses 2 --quiet
 
 # Builds what is released, the wheel from the source archive, installs it into an empty environment,
 # and uses it outside the sources.

@@ -31,7 +31,7 @@ from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.catalogue.catalogue import load_network, model_file
 from paretosoc.sdf.grouping.activations import peak_activation_elements
-from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.grouping.network_view import layers_of
 from paretosoc.sdf.onnx.parts import cut_model
 
 NETWORKS = (

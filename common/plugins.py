@@ -20,7 +20,6 @@ The systems of the papers (:mod:`dse.papers`) are registered in the same way.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from paretosoc.common.errors import DseError
+from paretosoc.common.text import did_you_mean
 
 T = TypeVar("T")
 
@@ -67,8 +67,7 @@ class Registry(Generic[T]):
         entry = _registered(self.group).get(name)
         if entry is None:
             names = self.names()
-            near = difflib.get_close_matches(name, names, n=2)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+            hint = did_you_mean(name, names)
             raise self.error(f"{label}: the name of {self.what} is required, got {name!r}; {hint}")
         try:
             found: T = entry.load()

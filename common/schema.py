@@ -3,7 +3,6 @@ fault."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.strict_json import json_path, parse_json
+from paretosoc.common.text import did_you_mean
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -146,7 +146,7 @@ def _requirement(error: ValidationError) -> str:
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
         extra = [key for key in came if key not in known]
-        hint = _nearest(extra[0], list(known)) or f"known: {', '.join(known)}"
+        hint = did_you_mean(extra[0], known)
         return f"must not have {', '.join(map(repr, extra[:20]))} ({hint})"
     if error.validator == "uniqueItems":
         return "must not have an item twice"
@@ -156,16 +156,10 @@ def _requirement(error: ValidationError) -> str:
         plain = wanted if isinstance(wanted, str) else json.dumps(wanted)
         hint = ""
         if error.validator == "enum" and isinstance(came, str):
-            hint = _nearest(came, [name for name in wanted if isinstance(name, str)])
+            hint = did_you_mean(came, [name for name in wanted if isinstance(name, str)], "")
         text = phrases[str(error.validator)].format(plain)
         return f"{text} ({hint})" if hint else text
     return error.message
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    """Return ``did you mean repeats?``, or an empty text if no name is near."""
-    near = difflib.get_close_matches(name, known, n=2)
-    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _representatives(values: Sequence[Any]) -> list[Any]:

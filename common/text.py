@@ -1,8 +1,10 @@
-"""Texts of files that others wrote, made safe to print."""
+"""Texts of files that others wrote, made safe to print, and hints at names."""
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable
 
 _UNSAFE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # Control characters except tab and line feed.
@@ -36,6 +38,25 @@ def has_control_characters(text: str) -> bool:
 def shortened(text: str) -> str:
     """Return at most 40 characters of a text, for a message."""
     return text if len(text) <= 40 else text[:37] + "..."
+
+
+def did_you_mean(
+    name: str,
+    known: Iterable[str],
+    otherwise: str | None = None,
+    *,
+    most: int = 2,
+    cutoff: float = 0.6,
+) -> str:
+    """Return the known names that are nearest to an unknown one, as a question.
+
+    If none is near, return ``otherwise``, by default the list of all.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=most, cutoff=cutoff)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known: {', '.join(names)}" if otherwise is None else otherwise
 
 
 def reason_of(error: Exception) -> str:

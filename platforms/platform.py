@@ -61,6 +61,11 @@ class Domain:
     lowest_host: int = 0
     lowest_host_source: Source | None = None
 
+    @cached_property
+    def frequencies_khz(self) -> tuple[int, ...]:
+        """Return the frequencies of its ladder."""
+        return tuple(point.frequency_khz for point in self.operating_points)
+
 
 @dataclass(frozen=True)
 class Peak:
@@ -118,6 +123,11 @@ class PowerTable:
     idle_mw: tuple[int, ...]
     busy_mw: tuple[int, ...]
     source: Source
+
+    @property
+    def above_idle_mw(self) -> tuple[int, ...]:
+        """Return the busy power less the idle power."""
+        return tuple(busy - idle for busy, idle in zip(self.busy_mw, self.idle_mw, strict=True))
 
 
 @dataclass(frozen=True)
@@ -267,3 +277,13 @@ class Platform:
     def unit_by_name(self) -> dict[str, Unit]:
         """Map names to units."""
         return {unit.name: unit for unit in self.units}
+
+    @cached_property
+    def memory_peak_kbps(self) -> int:
+        """Return the peak bandwidth at the memory's fastest clock, in kB/s."""
+        fastest = self.domain_by_name[self.memory.domain].frequencies_khz[-1]
+        return self.memory.bytes_per_cycle * fastest
+
+    def ladder_khz(self, domain: str) -> tuple[int, ...]:
+        """Return the frequencies of a clock domain, slowest first."""
+        return self.domain_by_name[domain].frequencies_khz

@@ -1,13 +1,60 @@
-"""A platform as plain data and as lines of text."""
+"""A platform as plain data and as lines of text, and how many of its entries are measured, derived
+and assumed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
-from paretosoc.platforms.source_counts import ENERGY, count_sources
+
+ENERGY = ("voltages", "power")
+"""Topics that energy rests on, besides times."""
+_TOPICS = {
+    "ladder_source": "clocks",
+    "lowest_host_source": "clocks",
+    "voltage_source": "voltages",
+    "memory": "times",
+    "power": "power",
+    "board_source": "power",
+    "contention": "contention",
+    "support_source": "support",
+    "rules": "support",
+    "measurements": "networks",
+    "profiles": "networks",
+    "deployment": "deployment",
+}
+"""By the field that holds a source, or that holds what has one. All other fields are of times."""
+
+
+def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:
+    """Return every source that the platform's file gives, once."""
+    found: dict[str, list[Source]] = {topic: [] for topic in _TOPICS.values()}
+    for topic, source in _sources(platform, "times"):
+        found[topic].append(source)
+    return {topic: tuple(sources) for topic, sources in found.items()}
+
+
+def _sources(part: object, topic: str) -> Iterator[tuple[str, Source]]:
+    if isinstance(part, Source):
+        yield topic, part
+    elif isinstance(part, tuple):
+        for entry in part:
+            yield from _sources(entry, topic)
+    elif is_dataclass(part):
+        for field in fields(part):
+            yield from _sources(getattr(part, field.name), _TOPICS.get(field.name, topic))
+
+
+def count_sources(platform: Platform) -> dict[str, Counter[Status]]:
+    """Return, for each topic, how many of its entries have each status."""
+    return {
+        topic: Counter(source.status for source in sources)
+        for topic, sources in sources_by_topic(platform).items()
+    }
 
 
 def _source(source: Source) -> dict[str, str]:
@@ -18,7 +65,7 @@ def _domain(domain: Domain) -> dict[str, Any]:
     points = domain.operating_points
     return {
         "name": domain.name,
-        "frequencies_khz": [point.frequency_khz for point in points],
+        "frequencies_khz": list(domain.frequencies_khz),
         "voltages_mv": [point.voltage_mv for point in points],
         "labels": [point.label for point in points],
         "may_be_off": domain.may_be_off,
@@ -40,7 +87,7 @@ def _domain(domain: Domain) -> dict[str, Any]:
 
 def peak_gmacs_per_s(platform: Platform, unit: Unit, peak: Peak) -> float:
     """Return the peak of a unit at its fastest clock, in 10^9 multiply-accumulates per second."""
-    fastest = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
+    fastest = platform.ladder_khz(unit.clocks[0])[-1]
     return float(peak.macs_per_cycle * fastest / 10**6)
 
 
@@ -120,7 +167,7 @@ def platform_data(platform: Platform) -> dict[str, Any]:
         "memory": {
             "domain": memory.domain,
             "bytes_per_cycle": memory.bytes_per_cycle,
-            "peak_kbps": memory_peak_kbps(platform),
+            "peak_kbps": platform.memory_peak_kbps,
             "capacity_bytes": memory.capacity_bytes,
             "idle_mw": list(memory.power.idle_mw),
             "busy_mw": list(memory.power.busy_mw),
@@ -192,12 +239,6 @@ def _pe_array(array: PeArray) -> dict[str, Any]:
     }
 
 
-def memory_peak_kbps(platform: Platform) -> int:
-    """Return the peak bandwidth at the memory's fastest clock, in kB/s."""
-    fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1]
-    return platform.memory.bytes_per_cycle * fastest.frequency_khz
-
-
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
@@ -257,7 +298,7 @@ def platform_lines(platform: Platform) -> list[str]:
     energy = sum((counts[topic] for topic in ENERGY), Counter[Status]())
     lines += [
         "",
-        f"Memory  {memory_peak_kbps(platform) / 10**6:.1f} GB/s at the fastest clock; "
+        f"Memory  {platform.memory_peak_kbps / 10**6:.1f} GB/s at the fastest clock; "
         f"idle {_watts(power.idle_mw[0], power.idle_mw[-1])}, "
         f"at full bandwidth {_watts(power.busy_mw[0], power.busy_mw[-1])}",
         f"Board   {platform.board_mw / 1000:.2f} W always ({platform.board_source.status.value})",

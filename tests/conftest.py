@@ -1,21 +1,80 @@
 """What all tests share: a real browser for pages (Debian's Chromium, or whichever is on the path),
-and no limit on the time of an example, which depends on the machine."""
+no limit on the time of an example, which depends on the machine, and which tests are quick.
+
+``--quick`` leaves out what takes long: a test that runs a kernel or starts a process is skipped
+where it does so, and a test function in ``slow_tests.json`` is not collected. ``--find-slow`` runs
+all of the quick part that is left by the first rule, and writes that file.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("any machine", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("any machine")
+
+SLOW_TESTS = Path(__file__).with_name("slow_tests.json")
+SLOW_S = 0.25
+"""CPU seconds of a test function, in all its cases, from which on it is not quick."""
+SECONDS: Counter[str] = Counter()
 
 NO_BROWSER = "no browser"
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out tests that take long")
+    parser.addoption("--find-slow", action="store_true", help=f"write {SLOW_TESTS.name}")
+
+
+def pytest_configure(config: Any) -> None:
+    if not (config.getoption("--quick") or config.getoption("--find-slow")):
+        return
+    from numba.core.dispatcher import Dispatcher
+
+    def skipped(why: str) -> Any:
+        return lambda *args, **options: pytest.skip(f"quick: {why}")
+
+    settings.load_profile("quick")
+    Dispatcher._compile_for_args = skipped("runs a kernel")
+    subprocess.Popen.__init__ = skipped("starts a process")  # type: ignore[method-assign]
+    BaseProcess.start = skipped("starts a process")  # type: ignore[method-assign]
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    if config.getoption("--quick"):
+        slow = set(json.loads(SLOW_TESTS.read_text("utf-8")))
+        left = [item for item in items if item.nodeid.partition("[")[0] not in slow]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
+        items[:] = left
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: Any) -> Any:
+    start = time.process_time()
+    result = yield
+    SECONDS[item.nodeid.partition("[")[0]] += time.process_time() - start
+    return result
+
+
+def pytest_sessionfinish(session: Any) -> None:
+    if session.config.getoption("--find-slow"):
+        slow = {name: round(seconds, 1) for name, seconds in sorted(SECONDS.items())
+                if seconds > SLOW_S}  # fmt: skip
+        SLOW_TESTS.write_text(json.dumps(slow, indent=0) + "\n", "utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -34,8 +93,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def chromium(pytestconfig: Any) -> Iterator[Any]:
     """Headless Chromium; skips where there is none."""
+    if pytestconfig.getoption("--quick") or pytestconfig.getoption("--find-slow"):
+        pytest.skip("quick: starts a process")
     program = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
     if program is None:
         pytest.skip(f"{NO_BROWSER}: none of {', '.join(CHROMIUMS)} is on the path")

@@ -29,7 +29,7 @@ from statistics import median
 import numpy as np
 
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network
@@ -59,7 +59,7 @@ def compare(network: str = "resnet50") -> list[BoardPower]:
     platform = load_platform("jetson-agx-xavier")
     graph = load_network(network).graph
     layers = [actor.layer for actor in graph.actors if actor.layer is not None]
-    grouped = group_network(graph, supported_layers(layers, platform))
+    grouped = group_network(graph, layer_support(layers, platform).table)
     costs = network_costs(grouped, platform, units=["gpu"]).units[0]
     busy_mw = (costs.time_ps * costs.dynamic_mw.astype(float)).sum(0) / costs.time_ps.sum(0)
     gpu_idle = unit_idle_mw(platform, platform.unit_by_name["gpu"])

@@ -31,7 +31,7 @@ from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison, joined
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.cost_model.dvfs_forms import clocks_of
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network
@@ -241,7 +241,7 @@ def estimated_ps(
     platform = load_platform(chip)
     graph = load_network(network).graph
     layers = [actor.layer for actor in graph.actors if actor.layer is not None]
-    grouped = group_network(graph, supported_layers(layers, platform))
+    grouped = group_network(graph, layer_support(layers, platform).table)
     (costs,) = network_costs(grouped, platform, units=[unit], batch=batch).units
     table = costs.time_ps.sum(axis=0)
     own, memory = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +10,7 @@ from enum import Enum
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 
 MAX_COUNT = 10**12
@@ -140,9 +140,8 @@ def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str
         WorkloadError: on an unknown keyword, with the nearest names.
     """
     for name in unknown:
-        near = difflib.get_close_matches(name, sorted(known), n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise WorkloadError(f"{what}: there is no argument {name!r}{hint}")
+        hint = did_you_mean(name, sorted(known), "", most=1)
+        raise WorkloadError(f"{what}: there is no argument {name!r}{hint and f' ({hint})'}")
 
 
 def wrong_argument(name: str, words: str, value: object) -> WorkloadError:

@@ -24,10 +24,10 @@ from paretosoc.dse.workload.options import Options, parse_objective
 from paretosoc.dse.workload.releases import check_max_misses, with_default_objectives
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.contention import contention_table, round_half_up
-from paretosoc.fitness.cost_model.channels import channel_costs
 from paretosoc.fitness.cost_model.power import unit_idle_mw
 from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat
+from paretosoc.fitness.costs.transitions import channel_costs
 from paretosoc.fitness.profiles.loss_table import COLUMNS
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.canonical_json import INT64_MAX

@@ -50,7 +50,7 @@ def problem_domains(
             if unit.name not in asked and unit.clocks[0] == domain.name:
                 idle = unit_idle_mw(platform, unit)
                 static = static + idle.reshape(idle.shape[0], -1)[:, 0]
-        frequencies = tuple(point.frequency_khz for point in domain.operating_points)
+        frequencies = domain.frequencies_khz
         points = np.arange(len(frequencies))
         slowest = domain.lowest_host if accelerated else 0
         allowed = points >= slowest

@@ -17,8 +17,8 @@ from paretosoc.platforms.platform import SHARED_POOL, Platform
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.parts import MemoryPool
 from paretosoc.sdf.grouping.activations import held_activation_elements
-from paretosoc.sdf.grouping.cuts import layers_of
 from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.grouping.network_view import layers_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,8 @@ from paretosoc.fitness.costs.number_formats import UnitFormat, in_formats
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.sdf.catalogue.catalogue import load_network
-from paretosoc.sdf.grouping.batch import batched
 from paretosoc.sdf.grouping.grouping import group_network
-from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MAX_GROUPS = 4_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.text import shortened
+from paretosoc.common.text import did_you_mean, shortened
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
 from paretosoc.dse.problem.domains import ladder_point
@@ -203,5 +202,4 @@ def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=2)
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+    return did_you_mean(name, known, f"there are {', '.join(known)}")

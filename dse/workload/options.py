@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from fractions import Fraction
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.problem.execution import IdleTime
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -85,10 +85,8 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
     """
     kind, colon, network = text.partition(":")
     if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
-        near = difflib.get_close_matches(kind, list(_SIMPLE), n=2)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(_SIMPLE)}"
         raise WorkloadError(
-            f"objective {text!r} is not known ({hint}; these take :NETWORK: "
+            f"objective {text!r} is not known ({did_you_mean(kind, _SIMPLE)}; these take :NETWORK: "
             f"{', '.join(name for name, kind in _SIMPLE.items() if kind.spec.of_one_network)})"
         )
     if not colon:

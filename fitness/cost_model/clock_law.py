@@ -1,13 +1,13 @@
-"""How a time depends on clocks, exact and fast.
+"""The dependence of a time on clocks, exact and fast.
 
 The parts of a launch overlap: with x and z the slowdown of the unit's and the memory's clock, it
 takes |compute x, memory z|_p = ((compute x)^p + (memory z)^p)^(1/p), never less than either part. A
 group takes the sum over its launches and their fixed times. Of these a share follows the unit's own
 clock, the rest the clock of the core that launches, if the unit has such a host.
 
-Norms are irrational. A time is evaluated in floating point first, with a bound on the error; where
-the enclosure rounds to one integer, that is the answer. Only where it does not, the same law is
-evaluated with ``DIGITS`` decimal digits, so that the integers are the same on every machine.
+Norms are irrational. A time is evaluated in floating point first, with a bound on the error. If the
+enclosure rounds to one integer, that is the answer. Only if it does not, the same law is evaluated
+with ``DIGITS`` decimal digits, so that the integers are the same on every machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LIMIT_PS = 1 << 47
 """Stand-alone times stay below this (results.problem.problem.TIME_LIMIT_PS)."""
 DIGITS = 50
 GUARD_DIGITS = 10
-"""The last digits, dropped so that what is exactly a half stays one."""
+"""The last digits, dropped so that an exact half stays one."""
 ROUNDING = 2.0**-53
 """Of one floating-point operation."""
 ROUNDINGS = 64
@@ -46,8 +46,8 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Ratios:
-    """How much slower than the fastest a unit's own, its host's (1 without one) and the memory's
-    clock are."""
+    """The slowdown of a unit's own, its host's (1 without one) and the memory's clock against the
+    fastest."""
 
     own: Fraction
     host: Fraction
@@ -65,7 +65,7 @@ class LaunchTime:
 
 @dataclass(frozen=True)
 class TimeParts:
-    """What the time of a group on a unit is made of, at the fastest clocks.
+    """The parts of the time of a group on a unit, at the fastest clocks.
 
     ``overlap``: p. ``peak_share``: the largest share of the unit's peak, or of the memory's, that a
     launch reaches. ``fixed``: of the launches, ps; ``own_share`` of it follows the unit's clock.
@@ -81,16 +81,16 @@ class TimeParts:
 
     @property
     def compute(self) -> Fraction:
-        """Of all launches, ps."""
+        """Return the computing time of all launches, ps."""
         return sum((launch.compute * launch.count for launch in self.launches), Fraction(0))
 
     @property
     def memory(self) -> Fraction:
-        """Of all launches, ps."""
+        """Return the memory time of all launches, ps."""
         return sum((launch.memory * launch.count for launch in self.launches), Fraction(0))
 
     def at(self, ratios: Ratios) -> Fraction:
-        """The time at other clocks, to ``DIGITS`` digits."""
+        """Return the time at other clocks, to ``DIGITS`` digits."""
         with localcontext(Context(prec=DIGITS)):
             times = parts_norm(
                 [
@@ -103,11 +103,11 @@ class TimeParts:
             return exact((times * counts).sum()) + self.fixed * self.launch_ratio(ratios)
 
     def launch_ratio(self, ratios: Ratios) -> Fraction:
-        """How much longer launching takes at other clocks."""
+        """Return the factor by which launching takes longer at other clocks."""
         return self.own_share * ratios.own + (1 - self.own_share) * ratios.host
 
     def scaled(self, compute: Fraction, memory: Fraction, fixed: Fraction) -> TimeParts:
-        """The parts times factors."""
+        """Return the parts times factors."""
         launches = tuple(
             LaunchTime(launch.compute * compute, launch.memory * memory, launch.count)
             for launch in self.launches
@@ -123,7 +123,7 @@ class TimeParts:
 
 
 def parts_norm(parts: Sequence[Array], overlap: float | Decimal) -> Array:
-    """The p-norm of parts >= 0; the largest is taken out, so that no power overflows."""
+    """Return the p-norm of parts >= 0. The largest is taken out, so that no power overflows."""
     largest = reduce(np.maximum, parts)
     divisor = largest + (largest == 0)
     total = sum((part / divisor) ** overlap for part in parts)
@@ -136,12 +136,12 @@ def _objects(values: Iterable[Fraction]) -> Array:
 
 
 def decimal(value: Fraction) -> Decimal:
-    """To the digits of the current decimal context."""
+    """Return the value to the digits of the current decimal context."""
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def exact(value: Decimal | int) -> Fraction:
-    """A result of the law without the guard digits."""
+    """Return a result of the law without the guard digits."""
     return Fraction(Context(prec=DIGITS - GUARD_DIGITS).plus(Decimal(value)))
 
 
@@ -151,14 +151,14 @@ def ladder_costs(
     memory_bytes_per_cycle: int,
     label: str,
 ) -> tuple[IntArray, IntArray]:
-    """Times [ps, at least 1] and demands [kB/s] at all clocks, both [own, host, memory].
+    """Return times [ps, at least 1] and demands [kB/s] at all clocks, both [own, host, memory].
 
-    ``ladders``: rising kHz of the three, one point where there is no host; the parts hold at their
-    last entries. Demand is traffic /
-    time, at most the memory's peak at its clock. Both are rounded half up.
+    ``ladders``: rising kHz of the three, one point if there is no host. The parts hold at their
+    last entries. Demand is traffic / time, at most the memory's peak at its clock. Both are rounded
+    half up.
 
     Raises:
-        PlatformError: where a time is too long to be kept (140 s); starts with ``label``.
+        PlatformError: if a time is too long to be kept (140 s). The message starts with ``label``.
     """
     slowest = parts.at(Ratios(*(Fraction(khz[-1], khz[0]) for khz in ladders)))
     if rounded_half_up(slowest) >= LIMIT_PS:
@@ -192,7 +192,7 @@ def ladder_costs(
 
 
 def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArray:
-    """[own, host, memory] ps."""
+    """Return times [own, host, memory], ps."""
     own, host, memory = (khz[-1] / np.array(khz, dtype=np.float64) for khz in ladders)
     compute = np.multiply.outer([float(launch.compute) for launch in parts.launches], own)
     moved = np.multiply.outer([float(launch.memory) for launch in parts.launches], memory)
@@ -205,8 +205,8 @@ def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArr
 
 
 def rounded(values: FloatArray, error: float) -> tuple[IntArray, NDArray[np.bool_]]:
-    """``values`` rounded half up, and whether the bound on their relative error leaves no other
-    integer."""
+    """Round ``values`` half up. Also return whether the bound on their relative error leaves no
+    other integer."""
     low = np.floor(values - values * error + 0.5)
     high = np.floor(values + values * error + 0.5)
     return low.astype(np.int64), low == high

@@ -30,7 +30,7 @@ from paretosoc.platforms.platform import Platform, Unit
 
 
 class TimeForm(Enum):
-    """Which parameters of a time are free; what is not is the platform's."""
+    """The parameters of a time that are free. The others are the platform's."""
 
     SHARES = "shares"
     """The time at the fastest clocks."""
@@ -43,7 +43,7 @@ class TimeForm(Enum):
 
 
 class PowerForm(Enum):
-    """Which parameters of a power are free."""
+    """The parameters of a power that are free."""
 
     VOLTAGE = "voltage"
     SHARE = "share"
@@ -53,8 +53,8 @@ class PowerForm(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Clocks:
-    """How much slower than its fastest point each clock is, arrays of one shape; at least 1 up to
-    what a ladder allows. ``own_v`` and ``host_v``: v(f) and v(h)."""
+    """The slowdown of each clock against its fastest point, arrays of one shape, at least 1.
+    ``own_v`` and ``host_v``: v(f) and v(h)."""
 
     own: Array
     host: Array
@@ -64,7 +64,7 @@ class Clocks:
 
 
 def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
-    """Names of the free parameters; ``fixed`` adds a part that no clock changes."""
+    """Return the names of the free parameters. ``fixed`` adds a part that no clock changes."""
     if form is TimeForm.SHARES:
         return ("time_ms",)
     names = ["compute_ms", "memory_ms"]
@@ -80,7 +80,7 @@ def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tup
 
 
 def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
-    """Names of the free parameters."""
+    """Return the names of the free parameters."""
     names = ["static_mw", "own_mw"]
     if form is PowerForm.VOLTAGE_CLOCK:
         names.append("clock_mw")
@@ -90,8 +90,8 @@ def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
 
 
 def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
-    """Milliseconds, in decimals where values and clocks are; parameters that are not given are 0,
-    ``overlap`` 1."""
+    """Return milliseconds, in decimals if values and clocks are. Parameters that are not given are
+    0, ``overlap`` 1."""
     whole = parts_norm(
         [
             values.get("compute_ms", 0) * clocks.own,
@@ -108,7 +108,7 @@ def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
 def power_mw(
     values: dict[str, float], clocks: Clocks, form: PowerForm, times: dict[str, float]
 ) -> FloatArray:
-    """Milliwatts, mean over the run; ``times``: parameters of the time, for the form SHARE."""
+    """Return milliwatts, the mean over the run. ``times``: parameters of the time, for SHARE."""
     own = values.get("own_mw", 0.0) * clocks.own_v
     if form is PowerForm.SHARE:
         share = times.get("compute_ms", 0.0) * clocks.own / time_ms(times, clocks)
@@ -128,7 +128,7 @@ def clocks_of(
     points: NDArray[np.int64],
     number: type[float | Decimal] = float,
 ) -> Clocks:
-    """The clocks at operating points [n, clocks of the unit]."""
+    """Return the clocks at operating points [n, clocks of the unit]."""
     slower, volts = {}, {}
     for column, name in enumerate(unit.clocks):
         ladder = platform.domain_by_name[name].operating_points
@@ -150,12 +150,12 @@ def clocks_of(
 
 
 def point_at(platform: Platform, domain: str, khz: int, where: str) -> int:
-    """Index of a frequency on a domain's ladder.
+    """Return the index of a frequency on a domain's ladder.
 
     Raises:
-        PlatformError: where it is not there; starts with ``where``.
+        PlatformError: if it is not there. The message starts with ``where``.
     """
-    ladder = [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
+    ladder = platform.ladder_khz(domain)
     if khz not in ladder:
         near = sorted(ladder, key=lambda other: abs(other - khz))[:2]
         raise PlatformError(

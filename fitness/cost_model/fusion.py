@@ -1,4 +1,4 @@
-"""Layers of a group that run as one launch, and what each launch moves to and from the memory.
+"""Layers of a group that run as one launch, and the data that each launch moves.
 
 The rule, the same for every unit:
 
@@ -18,7 +18,7 @@ is read outside itself or leaves the network. Nothing stays in a cache from one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
@@ -46,22 +46,22 @@ class Launch:
     narrow_bits: int = 0
 
     def moved_bytes(self, bytes_per_element: int) -> int:
-        """What it moves where a number of the computation has ``bytes_per_element``; nothing where
-        that is 0."""
+        """Return the bytes that it moves if a number of the computation has ``bytes_per_element``,
+        and 0 if that is 0."""
         narrow = -(-self.narrow_bits // 8) if bytes_per_element else 0
         return self.elements * bytes_per_element + narrow
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Who feeds whom: layer name to (other layer's name, elements) pairs, each channel once."""
+    """The connections: layer name to (other layer's name, elements) pairs, each channel once."""
 
     feeds_in: Mapping[str, tuple[tuple[str, int], ...]]
     readers: Mapping[str, frozenset[str]]
 
 
 def wiring_of(graph: SdfGraph) -> Wiring:
-    """The connections between the layers of a network's graph."""
+    """Return the connections between the layers of a network's graph."""
     feeds_in: dict[str, list[tuple[str, int]]] = {}
     readers: dict[str, set[str]] = {}
     seen: set[tuple[str, str, str]] = set()
@@ -83,35 +83,30 @@ def wiring_of(graph: SdfGraph) -> Wiring:
     )
 
 
-@dataclass
-class _Open:
-    layers: list[Layer] = field(default_factory=list)
-
-
 def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
-    """The launches of a group, in order of execution."""
+    """Return the launches of a group, in order of execution."""
     inside = {layer.name: layer for layer in group.layers}
     places = {name: place for place, name in enumerate(inside)}
-    home: dict[str, _Open] = {}
-    opened: list[_Open] = []
+    home: dict[str, list[Layer]] = {}
+    opened: list[list[Layer]] = []
     for layer in group.layers:
         base = _base(layer, inside, places, home, wiring)
         if base is None:
-            base = _Open()
+            base = []
             opened.append(base)
-        base.layers.append(layer)
+        base.append(layer)
         home[layer.name] = base
-    return tuple(_closed(launch.layers, inside, wiring) for launch in opened)
+    return tuple(_closed(launch, inside, wiring) for launch in opened)
 
 
 def _base(
     layer: Layer,
     inside: Mapping[str, Layer],
     places: Mapping[str, int],
-    home: Mapping[str, _Open],
+    home: Mapping[str, list[Layer]],
     wiring: Wiring,
-) -> _Open | None:
-    """The launch that ``layer`` joins, or None."""
+) -> list[Layer] | None:
+    """Return the launch that ``layer`` joins, or None."""
     is_reshape = layer.kind is LayerKind.RESHAPE
     if not (is_reshape or layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
         return None
@@ -126,16 +121,16 @@ def _base(
             (wiring.readers[name] == {layer.name} or _is_gate(name, layer, inside, wiring))
             and feeder.result_elements == 0
             and feeder.output_elements == layer.output_elements
-            and launch.layers[-1] is feeder
-            and launch.layers[0].kind not in NOT_A_BASE
+            and launch[-1] is feeder
+            and launch[0].kind not in NOT_A_BASE
         ):
             return launch
     return None
 
 
 def _is_gate(name: str, layer: Layer, inside: Mapping[str, Layer], wiring: Wiring) -> bool:
-    """Whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after layers
-    that cost nothing."""
+    """Return whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after
+    layers that cost nothing."""
     others = wiring.readers[name] - {layer.name}
     if layer.kind is not LayerKind.ACTIVATION or len(others) != 1:
         return False
@@ -179,6 +174,6 @@ def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) ->
 
 
 def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:
-    """The launches of every group of a network."""
+    """Return the launches of every group of a network."""
     wiring = wiring_of(network.graph)
     return tuple(launches_of(group, wiring) for group in network.groups)

@@ -1,4 +1,4 @@
-"""Idle and dynamic power of units, and what domains draw whenever they are on; all in mW."""
+"""Idle and dynamic power of units, and the power of domains that are on, in mW."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from paretosoc.platforms.platform import Platform, Unit
 
 
 def ladder_shape(platform: Platform, unit: Unit) -> tuple[int, ...]:
-    """How many operating points each of the unit's clocks has, in their order."""
+    """Return the number of operating points of each of the unit's clocks, in their order."""
     return tuple(len(platform.domain_by_name[name].operating_points) for name in unit.clocks)
 
 
 def unit_idle_mw(platform: Platform, unit: Unit) -> IntArray:
-    """[*operating points of the unit's clocks]: drawn while the unit's own domain is on."""
+    """Return the power while the unit's own domain is on, [*operating points of its clocks]."""
     shape = ladder_shape(platform, unit)
     own = np.array(unit.power[0].idle_mw, dtype=np.int64)
     return np.broadcast_to(_along(own, 0, len(shape)), shape).copy()
 
 
 def domain_static_mw(platform: Platform, domain: str) -> IntArray:
-    """[operating points]: drawn whenever the domain is on, whatever its units do.
+    """Return the power whenever the domain is on, whatever its units do, [operating points].
 
     The memory's idle power, and the idle power of every core that hosts a unit: it is there even
     while that unit is off.
@@ -38,42 +38,39 @@ def domain_static_mw(platform: Platform, domain: str) -> IntArray:
 
 
 def busy_above_idle_mw(platform: Platform, unit: Unit) -> IntArray:
-    """[*operating points of the unit's clocks]: busy - idle of the unit and of its host."""
+    """Return busy - idle of the unit and of its host, [*operating points of its clocks]."""
     shape = ladder_shape(platform, unit)
     total = np.zeros(shape, dtype=np.int64)
     for axis, table in enumerate(unit.power):
-        above = np.array(table.busy_mw, dtype=np.int64) - np.array(table.idle_mw, dtype=np.int64)
-        total += _along(above, axis, len(shape))
+        total += _along(np.array(table.above_idle_mw, dtype=np.int64), axis, len(shape))
     return total
 
 
 def traffic_mw(platform: Platform, demand_kbps: IntArray) -> IntArray:
-    """What the memory draws above idle for a demand; same shape, the memory's clock last.
+    """Return the memory's power above idle for a demand. Same shape, the memory's clock last.
 
     demand / peak x (busy - idle), rounded half up.
     """
-    points = platform.domain_by_name[platform.memory.domain].operating_points
-    peak = np.array(
-        [platform.memory.bytes_per_cycle * point.frequency_khz for point in points], dtype=np.int64
-    )
-    table = platform.memory.power
-    above = np.array(table.busy_mw, dtype=np.int64) - np.array(table.idle_mw, dtype=np.int64)
+    memory = platform.memory
+    peak = memory.bytes_per_cycle * np.array(platform.ladder_khz(memory.domain), dtype=np.int64)
+    above = np.array(memory.power.above_idle_mw, dtype=np.int64)
     # At most 2 x 10^10 kB/s x 10^7 mW, well below 2^63.
     return (2 * demand_kbps * above + peak) // (2 * peak)
 
 
 def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
-    """``values`` shaped so that they vary along one of several axes."""
+    """Shape ``values`` so that they vary along one of several axes."""
     shape = [1] * dimensions
     shape[axis] = len(values)
     return values.reshape(shape)
 
 
 def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
-    """[*operating points of the unit's clocks]: drawn all the time while only ``unit`` is in use.
+    """Return the power at all times while only ``unit`` is in use, [*operating points of its
+    clocks].
 
-    The board, and every domain that is on, with its units; domains that are not among the unit's
-    clocks and are never off stand at their parked point.
+    It is that of the board, and of every domain that is on, with its units. Domains that are not
+    among the unit's clocks and are never off stand at their parked point.
     """
     shape = ladder_shape(platform, unit)
     total = np.full(shape, board_mw, dtype=np.int64)

@@ -27,7 +27,7 @@ DEPTHWISE = "depthwise convolution"
 
 @dataclass(frozen=True)
 class UnitModel:
-    """What the estimate needs of one unit in one number format, at the fastest clocks."""
+    """The figures of one unit in one number format, at the fastest clocks."""
 
     name: str
     macs_per_ps: Fraction
@@ -44,20 +44,16 @@ class UnitModel:
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
-    """The figures of ``unit`` with ``peak`` at the fastest points of its own and the memory's.
+    """Return the figures of ``unit`` with ``peak`` at the fastest clocks.
 
     A unit without a share works in memory of its own: its elements have no bytes.
     """
-    own = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
-    memory = platform.domain_by_name[platform.memory.domain].operating_points[-1].frequency_khz
+    own = platform.ladder_khz(unit.clocks[0])[-1]
     return UnitModel(
         name=unit.name,
         macs_per_ps=peak.macs_per_cycle * own * CYCLES_PER_PS,
         efficiency=dict(peak.efficiency),
-        bytes_per_ps=(unit.bandwidth_share or 1)
-        * platform.memory.bytes_per_cycle
-        * memory
-        * CYCLES_PER_PS,
+        bytes_per_ps=(unit.bandwidth_share or 1) * platform.memory_peak_kbps * CYCLES_PER_PS,
         bytes_per_element=peak.bytes_per_element if unit.bandwidth_share else 0,
         bandwidth_share=unit.bandwidth_share,
         overlap=unit.clock_law.overlap,
@@ -68,7 +64,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
 
 
 def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
-    """The share of its peak that a unit reaches on ``layer``."""
+    """Return the share of its peak that a unit reaches on ``layer``."""
     default = efficiency["default"]
     if layer.kind is LayerKind.CONVOLUTION and is_depthwise(layer):
         return efficiency.get(DEPTHWISE, efficiency.get("convolution", default))
@@ -76,7 +72,7 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 
 
 def is_depthwise(layer: Layer) -> bool:
-    """Whether every group of a convolution reads a single channel."""
+    """Return whether every group of a convolution reads a single channel."""
     if layer.window is None or layer.window.groups == 1 or not layer.input_shapes:
         return False
     shape = layer.input_shapes[0]
@@ -84,7 +80,7 @@ def is_depthwise(layer: Layer) -> bool:
 
 
 def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
-    """The parts of the time of a group's launches on a unit."""
+    """Return the parts of the time of a group's launches on a unit."""
     pairs: Counter[tuple[Fraction, int]] = Counter()
     fixed = 0
     shares = [model.bandwidth_share]

@@ -1,4 +1,4 @@
-"""Which layer can run on which unit, and why not.
+"""The layers that each unit can run, and the reasons for the others.
 
 A unit runs a layer if it computes in the requested number format, if the layer's kind and operation
 are among those that it can run, and if no rule of the platform is broken. Layers that every
@@ -25,7 +25,7 @@ HOST_TAIL = frozenset({LayerKind.SOFTMAX, LayerKind.RESHAPE})
 
 @dataclass(frozen=True)
 class Support:
-    """Why layers cannot run on units; ``reasons`` [layers][units], None where they can."""
+    """Reasons why layers cannot run on units, [layers][units], None if they can."""
 
     layers: tuple[str, ...]
     units: tuple[str, ...]
@@ -33,14 +33,14 @@ class Support:
 
     @cached_property
     def table(self) -> NDArray[np.bool_]:
-        """[layers, units]: whether the layer can run on the unit."""
+        """Return whether the layer can run on the unit, [layers, units]."""
         shape = (len(self.layers), len(self.units))
         flat = [reason is None for row in self.reasons for reason in row]
         return np.array(flat, dtype=np.bool_).reshape(shape)
 
     @cached_property
     def nowhere(self) -> tuple[str, ...]:
-        """Names of the layers that no unit can run."""
+        """Return the names of the layers that no unit can run."""
         return tuple(
             name for name, row in zip(self.layers, self.reasons, strict=True) if None not in row
         )
@@ -49,8 +49,8 @@ class Support:
 def layer_support(
     layers: Sequence[Layer], platform: Platform, precision: str | None = None, batch: int = 1
 ) -> Support:
-    """What each unit of the platform can run, with reasons; ``layers`` in order of execution, for a
-    batch of images.
+    """Return which layers each unit of the platform can run, with reasons. ``layers`` are in order
+    of execution, for a batch of images.
 
     ``precision`` None means the platform's default. Support never depends on an operating point.
     """
@@ -69,16 +69,9 @@ def layer_support(
     )
 
 
-def supported_layers(
-    layers: Sequence[Layer], platform: Platform, precision: str | None = None
-) -> NDArray[np.bool_]:
-    """[layers, units]: the table of :func:`layer_support` alone, as grouping takes it."""
-    return layer_support(layers, platform, precision).table
-
-
 def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
-    """Indices of the layers at the end that are left to the host: see the module's text. Of a batch
-    each image counts for itself."""
+    """Return the indices of the layers at the end that are left to the host (see the module's
+    text). Of a batch each image counts for itself."""
     tail: list[int] = []
     for index in reversed(range(len(layers))):
         layer = layers[index]
@@ -94,7 +87,7 @@ def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
 
 
 def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = False) -> str | None:
-    """Why ``unit`` cannot run ``layer`` in ``precision``; None where it can."""
+    """Return why ``unit`` cannot run ``layer`` in ``precision``, or None if it can."""
     formats = [peak.precision for peak in unit.peaks]
     if precision not in formats:
         return f"{unit.name} computes in {' and '.join(formats)}, not in {precision}"
@@ -131,34 +124,22 @@ def _shapes(layer: Layer) -> tuple[tuple[int, ...], ...]:
     return layer.input_shapes + layer.output_shapes
 
 
-def _rank(layer: Layer) -> Sequence[int]:
-    return [len(shape) for shape in layer.output_shapes]
-
-
-def _batch(layer: Layer) -> Sequence[int]:
-    return [shape[0] for shape in _shapes(layer) if len(shape) > 1]
-
-
 def _dimension(layer: Layer) -> Sequence[int]:
-    """Of what a layer makes: a flattened tensor is only another name for the one before it."""
+    """Return sizes of results. A flattened tensor is only another name for the one before it."""
     if layer.kind is LayerKind.RESHAPE:
         return []
     return [size for shape in layer.output_shapes for size in shape[1:]]
 
 
-def _channels(layer: Layer) -> Sequence[int]:
-    return [shape[1] for shape in _shapes(layer) if len(shape) > 1]
-
-
 def _kernel(layer: Layer) -> Sequence[int]:
-    """A global pooling's window is not its own choice: ``average_side`` limits it."""
+    """Return the window's sides. That of a global pooling is limited by ``average_side``."""
     if layer.window is None or layer.operation.startswith("Global"):
         return []
     return layer.window.kernel
 
 
 def _average_side(layer: Layer) -> Sequence[int]:
-    """The largest prime factor of what is averaged over, if that is the whole plane.
+    """Return the largest prime factor of the sides, if the average is over the whole plane.
 
     Equal windows, one after the other, give the same average. Any other reduction counts with all
     its elements, which no sensible bound admits.
@@ -182,10 +163,10 @@ def _largest_prime_factor(value: int) -> int:
 
 
 LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
-    "rank": _rank,
-    "batch": _batch,
+    "rank": lambda layer: [len(shape) for shape in layer.output_shapes],
+    "batch": lambda layer: [shape[0] for shape in _shapes(layer) if len(shape) > 1],
     "dimension": _dimension,
-    "channels": _channels,
+    "channels": lambda layer: [shape[1] for shape in _shapes(layer) if len(shape) > 1],
     "kernel": _kernel,
     "stride": lambda layer: () if layer.window is None else layer.window.strides,
     "pad": lambda layer: () if layer.window is None else layer.window.pads,
@@ -195,4 +176,4 @@ LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
     "parameters": lambda layer: (layer.parameters,),
     "average_side": _average_side,
 }
-"""Values of a layer that a rule's limit bounds; none where the layer does not have them."""
+"""Values of a layer that a rule's limit bounds, none if the layer does not have them."""

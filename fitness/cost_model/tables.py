@@ -1,4 +1,4 @@
-"""What every group of one network costs on every unit, in integers, and where that came from."""
+"""Costs of every group of one network on every unit, in integers, and their origin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class UnitCosts:
     """Costs of the groups of one network on one unit.
 
     Arrays are int64 of shape [groups, *operating points of the unit's clocks in their order].
-    Where the unit cannot run a group, ``time_ps`` is -1 and the others are 0, whatever the clocks.
+    If the unit cannot run a group, ``time_ps`` is -1 and the others are 0, whatever the clocks.
     """
 
     unit: str
@@ -25,28 +25,28 @@ class UnitCosts:
     demand_kbps: IntArray
     """Memory bandwidth that the group uses while it runs alone."""
     dynamic_mw: IntArray
-    """Power above idle while the group runs: busy - idle of the unit (and of its host), and what
-    the memory spends on the group's traffic."""
+    """Power above idle while the group runs: busy - idle of the unit (and of its host), and the
+    memory's for the group's traffic."""
     origin: tuple[CostOrigin, ...]
     """One per group."""
     note: tuple[str, ...]
     """One per group: the source of a measurement, or why the unit cannot run the group."""
     number_format: str | None = None
-    """Of these costs, where several may be chosen."""
+    """Of these costs, if several may be chosen."""
     step_ps: IntArray | None = None
-    """What each further repeat takes longer, where it takes longer."""
+    """The time by which each further repeat takes longer, if it does."""
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkCosts:
-    """Costs of one network on all units of a platform, units in the platform's order; where number
+    """Costs of one network on all units of a platform, units in the platform's order. If number
     formats are chosen, on each unit in every format."""
 
     network: str
     units: tuple[UnitCosts, ...]
     transition_ps: IntArray
-    """[edges, units, units]: time that passes where an edge goes from unit to another; 0 on the
-    diagonal."""
+    """[edges, units, units]: the time that passes when an edge goes from one unit to another, 0 on
+    the diagonal."""
     notes: tuple[str, ...] = ()
-    """Units that a source has no time of; figures of measurements and fits that beat the hardware,
-    and what may explain them."""
+    """Units that a source has no time of. Figures of measurements and fits that beat the hardware,
+    with possible explanations."""

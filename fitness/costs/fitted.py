@@ -41,7 +41,7 @@ class ModelledGroup:
     time_ps: IntArray
     demand_kbps: IntArray
     dynamic_mw: IntArray | None
-    """Above what is drawn all the time while the unit alone is in use; None where power was not
+    """Above the power at all times while the unit alone is in use, or None if power was not
     fitted."""
     note: str
 
@@ -49,7 +49,7 @@ class ModelledGroup:
 def models_for(
     network: GroupedNetwork, precision: str, models: Sequence[ClockProfile]
 ) -> list[ClockProfile]:
-    """Those of a network in a precision."""
+    """Return the fits of a network in a precision."""
     macs = sum(group.macs for group in network.groups)
     return [
         model
@@ -68,11 +68,11 @@ def modelled_groups(
     models: Sequence[ClockProfile],
     board_mw: int,
 ) -> dict[int, ModelledGroup]:
-    """Group index -> costs, of the groups that the fits cover.
+    """Return the costs of the groups that the fits cover, by index.
 
-    A fit of an entire network is shared out, at every choice of clocks, in proportion to what the
-    groups would take by its form with their shares of the estimate's parts: so the groups add up
-    to the fit everywhere. Without one, a group whose launches were all fitted as layers takes
+    A fit of an entire network is shared out, at every choice of clocks, in proportion to the times
+    that its form gives for the groups' shares of the estimate's parts. So the groups add up to the
+    fit everywhere. Without one, a group whose launches were all fitted as layers takes
     their sum.
 
     Args:
@@ -114,7 +114,7 @@ def _picoseconds(
     unit: Unit,
     points: IntArray,
 ) -> list[IntArray]:
-    """Times of a law that gives ms, rounded half up: in decimals where floats leave a doubt.
+    """Return times of a law that gives ms, rounded half up: in decimals if floats leave a doubt.
 
     Raises:
         PlatformError: on a time that is too long to be kept.
@@ -140,7 +140,7 @@ def _picoseconds(
 def _shared_out(
     model: ClockProfile, parts: Sequence[TimeParts], clocks: Clocks, number: Callable[[float], Any]
 ) -> list[Array]:
-    """Per group [points] ms."""
+    """Return ms per group, [points]."""
     compute, memory, host = (
         [number(share) for share in _shares([float(getattr(part, name)) for part in parts])]
         for name in ("compute", "memory", "fixed")
@@ -170,7 +170,7 @@ def _shares(values: Sequence[float]) -> list[float]:
 def _fitted(
     launches: Sequence[Launch], layers: dict[str, ClockProfile]
 ) -> list[ClockProfile] | None:
-    """The fits of a group's launches; None where one is missing."""
+    """Return the fits of a group's launches, or None if one is missing."""
     chosen = []
     for launch in launches:
         if launch.is_free:
@@ -185,7 +185,7 @@ def _fitted(
 def _added(
     models: Sequence[ClockProfile], clocks: Clocks, number: type[float | Decimal]
 ) -> list[Array]:
-    """One entry, [points] ms."""
+    """Return one entry, the sum in ms, [points]."""
     times = [
         time_ms({name: number(value) for name, value in model.time.items()}, clocks)
         for model in models
@@ -221,8 +221,7 @@ def _group(
     power: FloatArray | None,
     note: str,
 ) -> ModelledGroup:
-    memory = platform.domain_by_name[platform.memory.domain].operating_points
-    khz = np.array([point.frequency_khz for point in memory], dtype=np.float64)
+    khz = np.array(platform.ladder_khz(platform.memory.domain), dtype=np.float64)
     peak = platform.memory.bytes_per_cycle * khz[points[:, -1]]
     demand = np.minimum(np.floor(float(parts.traffic) / picoseconds + 0.5), peak)
     return ModelledGroup(

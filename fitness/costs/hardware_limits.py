@@ -1,5 +1,5 @@
-"""Whether a unit can be as fast as somebody says: measured times and fits over clocks against the
-peak of the number format and the memory's bandwidth."""
+"""Checks of measured times and fits over clocks against the peak of the number format and the
+memory's bandwidth."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def notes_on_costs(
     costs: UnitCosts,
     fits: Sequence[ClockProfile],
 ) -> list[str]:
-    """Notes of :func:`limit_notes` about what was measured or fitted on a unit.
+    """Return notes of :func:`limit_notes` on measurements and fits of a unit.
 
-    Groups share the fit of a network by the estimate: only their sum is somebody's figure.
+    Groups share the fit of a network by the estimate, so only their sum is checked.
     """
     subjects = [
         (f"group {group.name!r}", [index])
@@ -69,16 +69,18 @@ def limit_notes(
     points: IntArray,
     time_ps: IntArray | FloatArray,
 ) -> list[str]:
-    """Notes about times [n] at operating points [n, clocks of the unit] that beat the hardware
-    where a fast convolution, a peak that is only assumed, or a cache may explain it.
+    """Return notes on times [n] at operating points [n, clocks of the unit] that beat the hardware,
+    if a fast convolution, a peak that is only assumed, or a cache may explain it.
 
     Raises:
-        PlatformError: on a time that nothing of this explains; starts with ``label``.
+        PlatformError: on a time that none of these explains. The message starts with ``label``.
     """
     work = tuple(layers)
     macs = sum(layer.macs for layer in work)
     fewest = sum(-(-layer.macs // _saving(layer)) for layer in work)
-    own, memory = (_khz(platform, unit.clocks[k])[points[:, k]] for k in (0, -1))
+    own, memory = (
+        np.array(platform.ladder_khz(unit.clocks[k]), dtype=np.int64)[points[:, k]] for k in (0, -1)
+    )
     time_ms = time_ps / PS_PER_MS
     notes = []
     # A clock of 1 kHz is a cycle per ms.
@@ -113,19 +115,14 @@ def limit_notes(
 
 
 def _worst(shares: FloatArray) -> int:
-    """Index of the largest; of equal ones the last, at the fastest clocks."""
+    """Return the index of the largest, of equal ones the last, at the fastest clocks."""
     return len(shares) - 1 - int(np.round(shares[::-1], 3).argmax())
 
 
 def _saving(layer: Layer) -> int:
-    """How many multiply-accumulates a fast algorithm does with one multiplication."""
+    """Return the multiply-accumulates that a fast algorithm does with one multiplication."""
     window = layer.window
     if layer.kind is not LayerKind.CONVOLUTION or window is None:
         return 1
     fast = min(window.kernel) >= 3 and max(*window.strides, *window.dilations) == 1
     return FAST_CONVOLUTION if fast else 1
-
-
-def _khz(platform: Platform, domain: str) -> IntArray:
-    points = platform.domain_by_name[domain].operating_points
-    return np.array([point.frequency_khz for point in points], dtype=np.int64)

@@ -29,7 +29,7 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork
 class MeasuredGroup:
     """A group on a unit, as measured at one set of clocks.
 
-    ``power_mw`` is the power above idle at those clocks, None where it was not measured.
+    ``power_mw`` is the power above idle at those clocks, or None if it was not measured.
     ``is_alone``: the measurement was of this group and nothing else. ``source``: as text.
     """
 
@@ -49,13 +49,13 @@ def profiles_for(
     platform: Platform,
     batch: int = 1,
 ) -> list[NetworkProfile]:
-    """The profiles that hold for a network in a precision and batch, the user's own ones first.
+    """Return the profiles for a network in a precision and batch, the user's own ones first.
 
     Args:
         network: for one image.
 
     Raises:
-        PlatformError: where one of the user's own names groups or layers that are not there, or
+        PlatformError: if one of the user's own names groups or layers that are not there, or
             lists groups by order that are not the network's.
     """
     macs = sum(group.macs for group in network.groups)
@@ -77,7 +77,7 @@ def profiles_for(
 
 
 def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
-    """Whether a profile's layers and groups are those of the network, by name or in order."""
+    """Return whether a profile's layers and groups are the network's, by name or in order."""
     layers = {layer.name for group in network.groups for layer in group.layers}
     if any(name not in layers for part in profile.layers for name in part.names):
         return False
@@ -125,7 +125,7 @@ def measured_groups(
     profile: NetworkProfile,
     estimates: Mapping[str, Sequence[TimeParts]],
 ) -> dict[tuple[str, int], MeasuredGroup]:
-    """A profile's measurements: (unit, group index) to the group's parts, scaled to the
+    """Return a profile's measurements: (unit, group index) to the group's parts, scaled to the
     measurement.
 
     Groups that were measured together share the time as the estimate has it. A demand that was
@@ -177,7 +177,7 @@ def _joined(
     item: UnitMeasurement,
     is_alone: bool,
 ) -> MeasuredGroup:
-    """What was known of a group on a unit, and what a further measurement adds or replaces."""
+    """Return a group on a unit with what a further measurement adds or replaces."""
     text = profile.source.text
     now = MeasuredGroup(
         profile=profile,
@@ -207,7 +207,7 @@ def _joined(
 
 
 def last_groups(network: GroupedNetwork, profile: NetworkProfile) -> dict[int, int]:
-    """Index of a profile's record to the network's group that ends where the record ends."""
+    """Map the index of a profile's record to the network's group that ends with the record."""
     if not is_by_order(profile):
         return {index: index for index in range(len(network.groups))}
     blocks = aligned_records(profile.groups, convolutions_of(network))
@@ -231,16 +231,11 @@ def _scaled(
     return [replace(part, traffic=rounded_half_up(demand * part.at(ratios))) for part in parts]
 
 
-def ladder_khz(platform: Platform, domain: str) -> list[int]:
-    """Return the frequencies of a clock domain, ascending."""
-    return [point.frequency_khz for point in platform.domain_by_name[domain].operating_points]
-
-
 def nearest_measurement(
     platform: Platform, unit: Unit, entries: Sequence[MeasuredGroup]
 ) -> IntArray:
-    """[own points, memory points]: index of the measurement made at the nearest clocks."""
-    own, memory = ladder_khz(platform, unit.clocks[0]), ladder_khz(platform, unit.clocks[-1])
+    """Return the index of the measurement at the nearest clocks, [own points, memory points]."""
+    own, memory = platform.ladder_khz(unit.clocks[0]), platform.ladder_khz(unit.clocks[-1])
     measured = [dict(entry.profile.clocks_khz) for entry in entries]
 
     def distance(khz: int, memory_khz: int, clocks: dict[str, int]) -> Fraction:
@@ -261,11 +256,11 @@ def nearest_measurement(
 def measured_power(
     platform: Platform, unit: Unit, modelled: IntArray, entries: Sequence[MeasuredGroup]
 ) -> IntArray:
-    """The modelled power scaled so that it is the measured one at the measured clocks."""
+    """Scale the modelled power so that it is the measured one at the measured clocks."""
     entry = next(entry for entry in entries if entry.power_mw is not None)
     named = dict(entry.profile.clocks_khz)
-    ladders = [(name, ladder_khz(platform, name)) for name in unit.clocks]
-    place = tuple(khz.index(named.get(name, khz[-1])) for name, khz in ladders)
+    ladders = {name: platform.ladder_khz(name) for name in unit.clocks}
+    place = tuple(khz.index(named.get(name, khz[-1])) for name, khz in ladders.items())
     at_clocks = int(modelled[place])
     measured_mw = int(entry.power_mw or 0)
     if at_clocks == 0:

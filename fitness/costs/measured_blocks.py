@@ -1,4 +1,4 @@
-"""Which groups a profile measured together, and the sums over its records of them."""
+"""Groups that a profile measured together, and the sums over its records of them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ MAX_NOTES = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Groups that were measured together, ascending, and what was measured of them by unit."""
+    """Groups that were measured together, ascending, and their measurements by unit."""
 
     groups: tuple[int, ...]
     units: dict[str, UnitMeasurement]
 
 
 def is_by_order(profile: NetworkProfile) -> bool:
-    """Whether a profile lists groups without names: all of the network's, in order."""
+    """Return whether a profile lists groups without names: all of the network's, in order."""
     return bool(profile.groups) and not any(part.names for part in profile.groups)
 
 
 def convolutions_of(network: GroupedNetwork) -> list[int]:
-    """The number of convolution layers in each group."""
+    """Return the number of convolution layers in each group."""
     return [
         sum(layer.kind is LayerKind.CONVOLUTION for layer in group.layers)
         for group in network.groups
@@ -41,12 +41,12 @@ def convolutions_of(network: GroupedNetwork) -> list[int]:
 def aligned_records(
     parts: Sequence[PartMeasurement], counts: Sequence[int]
 ) -> list[tuple[range, range]]:
-    """Records and groups that belong together: the smallest (records, groups) ranges, in order.
+    """Return records and groups that belong together: the smallest ranges of both, in order.
 
     Records state their numbers of convolutions, so a finer or coarser grouping of the same network
     can be laid beside them: a boundary common to both is one where as many convolutions have
-    passed. Groups without any belong to what is before them. Where no record states a number,
-    there must be as many groups as records. Empty where the two cannot be laid side by side.
+    passed. Groups without any belong to the one before them. If no record states a number, there
+    must be as many groups as records. Empty if the two cannot be laid side by side.
     """
     if any(part.convolutions is None for part in parts):
         same = len(parts) == len(counts) and all(
@@ -67,7 +67,7 @@ def aligned_records(
 
 
 def _boundaries(counts: Sequence[int]) -> dict[int, int]:
-    """Convolutions passed to the number of parts passed, the latest where there are several."""
+    """Map convolutions passed to the number of parts passed, the latest if there are several."""
     result: dict[int, int] = {}
     total = 0
     for index, count in enumerate(counts):
@@ -80,7 +80,7 @@ def _boundaries(counts: Sequence[int]) -> dict[int, int]:
 def measured_blocks(
     network: GroupedNetwork, launches: Sequence[Sequence[Launch]], profile: NetworkProfile
 ) -> list[Block]:
-    """What a profile measured. Where blocks overlap, the later one is of the group itself.
+    """Return the blocks that a profile measured. If two overlap, the later is of the group itself.
 
     Of records of layers a unit's block is the smallest set of groups whose every launch was
     measured there, and in which no record holds a layer of a group outside.
@@ -98,45 +98,34 @@ def measured_blocks(
 
 
 def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
-    """Records one after the other as one; only units that all of them measured."""
+    """Return records one after the other as one, with the units that all of them measured."""
     if len(parts) == 1:
         return {item.unit: item for item in parts[0].units}
     tables = [{item.unit: item for item in part.units} for part in parts]
     result = {}
     for name in tables[0]:
-        items = [table.get(name) for table in tables]
-        if any(item is None or item.time_ps is None for item in items):
+        items = [table[name] for table in tables if name in table]
+        times = [item.time_ps for item in items if item.time_ps is not None]
+        if len(times) < len(parts):
             continue
-        time, traffic, energy = 0, _Total(), _Total()
-        notes: dict[str, None] = {}
-        for item in items:
-            assert item is not None
-            assert item.time_ps is not None
-            time += item.time_ps
-            traffic.add(item.demand_kbps, item.time_ps)
-            energy.add(item.power_mw, item.time_ps)
-            notes |= {item.note: None} if item.note else {}
-        note = "; ".join(list(notes)[:MAX_NOTES]) + ("; ..." if len(notes) > MAX_NOTES else "")
-        result[name] = UnitMeasurement(name, time, traffic.mean(time), energy.mean(time), note)
+        notes = list(dict.fromkeys(item.note for item in items if item.note))
+        result[name] = UnitMeasurement(
+            name,
+            sum(times),
+            _mean([item.demand_kbps for item in items], times),
+            _mean([item.power_mw for item in items], times),
+            "; ".join(notes[:MAX_NOTES]) + ("; ..." if len(notes) > MAX_NOTES else ""),
+        )
     return result
 
 
-class _Total:
-    """A sum of rate x time; unknown as soon as one rate is."""
-
-    def __init__(self) -> None:
-        self.value: int | None = 0
-
-    def add(self, rate: int | None, time_ps: int) -> None:
-        """Adds one part."""
-        if self.value is None or rate is None:
-            self.value = None
-        else:
-            self.value += rate * time_ps
-
-    def mean(self, time_ps: int) -> int | None:
-        """The mean rate over the total time, rounded half up."""
-        return None if self.value is None else rounded_half_up(Fraction(self.value, time_ps))
+def _mean(rates: Sequence[int | None], times: Sequence[int]) -> int | None:
+    """Return the mean rate over all times, rounded half up, or None if a rate is not known."""
+    known = [rate for rate in rates if rate is not None]
+    if len(known) < len(rates):
+        return None
+    total = sum(rate * time for rate, time in zip(known, times, strict=True))
+    return rounded_half_up(Fraction(total, sum(times)))
 
 
 def _from_layers(
@@ -175,7 +164,7 @@ def _from_layers(
 
 
 def _components(count: int, links: Iterable[Sequence[tuple[int, int]]]) -> list[tuple[int, ...]]:
-    """Groups that records tie together, each set ascending."""
+    """Return groups that records tie together, each set ascending."""
     import networkx as nx
 
     graph: nx.Graph[int] = nx.Graph()

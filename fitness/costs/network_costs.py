@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.plugins import plugin_errors
+from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
@@ -21,7 +21,6 @@ from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, model
 from paretosoc.fitness.costs.hardware_limits import notes_on_costs
 from paretosoc.fitness.costs.measured import (
     MeasuredGroup,
-    ladder_khz,
     measured_groups,
     measured_power,
     nearest_measurement,
@@ -32,8 +31,7 @@ from paretosoc.fitness.costs.transitions import transition_times
 from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Peak, Platform, Unit
-from paretosoc.sdf.grouping.batch import batched
-from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
 
 def network_costs(
@@ -45,7 +43,8 @@ def network_costs(
     profile: Profile | None = None,
     batch: int = 1,
 ) -> NetworkCosts:
-    """What every group costs on every unit, by the law of clocks (fitness.cost_model.clock_law).
+    """Return the costs of every group on every unit, by the law of clocks
+    (fitness.cost_model.clock_law).
 
     A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
     on the whole network's measured time, that over an estimate. Results are integers in ps, kB/s
@@ -56,9 +55,9 @@ def network_costs(
         platform: the chip.
         precision: number format; None means the platform's default.
         units: names of the requested units; None means all. The result keeps the platform's order.
-        profile: the user's own measurements, which win over all else.
+        profile: the user's own measurements, which win over all others.
         batch: images that are computed at once. Measurements hold for the batch that they were
-            made at; a calibration on one image scales larger batches by the same factors.
+            made at. A calibration on one image scales larger batches by the same factors.
 
     Raises:
         PlatformError: on a unit or precision that the platform does not have, a profile that does
@@ -171,18 +170,16 @@ def _by_cost_model(
 
 
 def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit, ...]:
-    """The units of these names in the platform's order; None means all.
+    """Return the units of these names in the platform's order. None means all.
 
     Raises:
         PlatformError: on a name that is none, with the nearest suggested, or no name at all.
     """
     if units is None:
         return platform.units
-    known = list(platform.unit_by_name)
     for name in units:
         if name not in platform.unit_by_name:
-            near = difflib.get_close_matches(name, known, n=2)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+            hint = did_you_mean(name, platform.unit_by_name)
             raise PlatformError(f"platform {platform.name!r} has no unit {name!r} ({hint})")
     if not units:
         raise PlatformError(f"at least one unit of {platform.name!r} must be chosen, got none")
@@ -190,10 +187,10 @@ def choose_units(platform: Platform, units: Sequence[str] | None) -> tuple[Unit,
 
 
 def choose_precision(platform: Platform, precision: str | None) -> str:
-    """``precision``, or the platform's default.
+    """Return ``precision``, or the platform's default.
 
     Raises:
-        PlatformError: where no unit computes in it.
+        PlatformError: if no unit computes in it.
     """
     number_format = platform.default_precision if precision is None else precision
     known = dict.fromkeys(peak.precision for unit in platform.units for peak in unit.peaks)
@@ -207,7 +204,7 @@ def choose_precision(platform: Platform, precision: str | None) -> str:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Estimates of all groups on one unit, calibrated where the network was measured there."""
+    """Estimates of all groups on one unit, calibrated if the network was measured there."""
 
     parts: list[TimeParts]
     origin: CostOrigin
@@ -224,7 +221,8 @@ def _draft(
     support: Support,
     precision: str,
 ) -> _Draft:
-    """``networks``: for one image, and for the batch; ``launches`` are those of the batch."""
+    """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
+    batch."""
     single, network = networks
     model = unit_model(unit, platform, peak)
     parts = [group_parts(group, model) for group in launches]
@@ -251,7 +249,7 @@ def _draft(
 
 
 def _group_reasons(network: GroupedNetwork, support: Support, unit: str) -> list[str | None]:
-    """Why the unit cannot run each group: the first layer that it cannot run, and its reason."""
+    """Return why the unit cannot run each group: the first such layer, and its reason."""
     column = support.units.index(unit)
     reasons: list[str | None] = []
     first = 0
@@ -340,13 +338,13 @@ def _over_ladder(
     entries: Sequence[MeasuredGroup],
     label: str,
 ) -> tuple[IntArray, IntArray]:
-    """Times and demands [*operating points of the unit's clocks].
+    """Return times and demands [*operating points of the unit's clocks].
 
     Of several measurements the nearest holds: the one with the smallest product of clock ratios,
     the host's left out.
     """
-    own, *host, memory = (ladder_khz(platform, name) for name in unit.clocks)
-    ladders = own, host[0] if host else [1], memory
+    own, *host, memory = map(platform.ladder_khz, unit.clocks)
+    ladders = own, host[0] if host else (1,), memory
     tables = [
         ladder_costs(parts, ladders, platform.memory.bytes_per_cycle, label) for parts in choices
     ]

@@ -1,4 +1,4 @@
-"""Costs where groups choose among several number formats: an entry for each of a unit's."""
+"""Costs if groups choose among several number formats: an entry for each of a unit's."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class UnitFormat:
 
     @property
     def name(self) -> str:
-        """``gpu``; where formats are chosen ``gpu:fp16``."""
+        """Return ``gpu``, or ``gpu:fp16`` if formats are chosen."""
         return f"{self.unit.name}:{self.number_format}" if self.is_choice else self.unit.name
 
 
 def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]:
-    """The number formats in ``int8,fp16``; the platform's default of None.
+    """Return the number formats in ``int8,fp16``, or the platform's default for None.
 
     Raises:
-        PlatformError: on a format that no unit computes in, or that stands twice.
+        PlatformError: on a format that no unit computes in, or that is there twice.
     """
     if precision is None:
         return (choose_precision(platform, None),)
@@ -47,8 +47,8 @@ def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]
 
 
 def unit_formats(units: Sequence[Unit], formats: Sequence[str]) -> tuple[UnitFormat, ...]:
-    """Every unit in every format that it computes in; in the first one of all, where it computes
-    in none of them: then it can run nothing, but it is there and draws power."""
+    """Return every unit in every format that it computes in, or in the first one of all if it
+    computes in none of them: then it can run nothing, but it is there and draws power."""
     if len(formats) == 1:
         return tuple(UnitFormat(unit, formats[0]) for unit in units)
     entries = []
@@ -66,9 +66,9 @@ def in_formats(
     entries: Sequence[UnitFormat],
     costs: Mapping[str, NetworkCosts],
 ) -> NetworkCosts:
-    """The costs of all entries, from those of every format alone.
+    """Return the costs of all entries, from those of every format alone.
 
-    Between units of one format a measured transition counts as in ``costs``; between two formats
+    Between units of one format a measured transition counts as in ``costs``. Between two formats
     it is :func:`fitness.costs.transitions.passing_ps`.
     """
     place = [units.index(entry.unit) for entry in entries]
@@ -95,5 +95,5 @@ def in_formats(
 def passing_in_formats(
     platform: Platform, entries: Sequence[UnitFormat], elements: int
 ) -> IntArray:
-    """[entries, entries]: how long a tensor takes from one entry to another."""
+    """Return the time of a tensor from one entry to another, [entries, entries]."""
     return passing_ps(platform, [(entry.unit, entry.number_format) for entry in entries], elements)

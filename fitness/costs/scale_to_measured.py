@@ -18,11 +18,11 @@ SHARE_STEPS = 1 << 20
 
 
 def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> Ratios:
-    """Of ``unit`` at named clocks; a host that is not named runs at its fastest."""
+    """Return the ratios of ``unit`` at named clocks. A host not among them is at its fastest."""
     khz = dict(clocks)
 
     def ratio(name: str) -> Fraction:
-        fastest = platform.domain_by_name[name].operating_points[-1].frequency_khz
+        fastest = platform.ladder_khz(name)[-1]
         return Fraction(fastest, khz.get(name, fastest) if name == unit.host else khz[name])
 
     return Ratios(
@@ -33,10 +33,10 @@ def clock_ratios(unit: Unit, platform: Platform, clocks: Clocks) -> Ratios:
 
 
 def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> list[TimeParts]:
-    """``parts`` scaled so that their times at these clocks add up to ``total`` exactly.
+    """Scale ``parts`` so that their times at these clocks add up to ``total`` exactly.
 
-    All by one factor. Only where computing would then beat the peak, it is at the peak and the rest
-    gives way, memory's parts before fixed times: the estimate has it moving too much.
+    All by one factor. Only if computing would then beat the peak, it is at the peak and the rest
+    gives way, the memory's parts before fixed times, since the estimate has it moving too much.
     """
 
     def sum_of(compute: Fraction, memory: Fraction) -> Fraction:
@@ -64,7 +64,7 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
 
 
 def _largest_share(fits: Callable[[Fraction], bool]) -> Fraction:
-    """The largest share of 1, in steps of 2^-20, that fits, where all smaller ones do; else 0."""
+    """Return the largest share of 1, in steps of 2^-20, that fits as all smaller ones do, or 0."""
     low, high = 0, SHARE_STEPS
     if fits(Fraction(1)):
         return Fraction(1)
@@ -97,10 +97,10 @@ def calibrate(
     platform: Platform,
     record: NetworkTime,
 ) -> list[TimeParts]:
-    """The groups of a network on ``unit``, scaled to the network's measured time.
+    """Scale the groups of a network on ``unit`` to the network's measured time.
 
-    Where the unit cannot run some group, the measured time holds that group's time on a fall-back;
-    the groups that it can run then get their share of the measurement, by the estimate.
+    If the unit cannot run some group, the measured time holds that group's time on a fall-back. The
+    groups that it can run then get their share of the measurement, by the estimate.
     """
     assert record.time_ps is not None, "the record has a time"
     ratios = clock_ratios(unit, platform, record.clocks_khz)
@@ -117,8 +117,8 @@ def calibrate(
 
 
 def scaled_like(part: TimeParts, before: TimeParts, after: TimeParts) -> TimeParts:
-    """``part`` by the factors that made ``after`` of ``before``, of a group whose launches are the
-    same; a kind of time that ``before`` lacks keeps the factor 1."""
+    """Scale ``part`` by the factors that made ``after`` of ``before``, of a group whose launches
+    are the same. A kind of time that ``before`` lacks keeps the factor 1."""
 
     def factor(name: str) -> Fraction:
         old: Fraction = getattr(before, name)

@@ -1,4 +1,5 @@
-"""The time that passes where a tensor goes from one unit to another."""
+"""The time that passes when a tensor goes from one unit to another, and what a unit spends on
+reading and writing channels (tau_w and tau_r of Tang Eq. 7)."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from paretosoc.fitness.costs.measured import last_groups
 from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 TRAFFIC_PER_BYTE = 10**9
@@ -26,11 +28,11 @@ def transition_times(
     precision: str,
     profiles: Sequence[NetworkProfile],
 ) -> IntArray:
-    """[edges, units, units]: tau_out(u) + tau_in(v) of HaX-CoNN Eq. 2 and 3, ps.
+    """Return tau_out(u) + tau_in(v) of HaX-CoNN Eq. 2 and 3, [edges, units, units], ps.
 
     Each part is bytes over bandwidth plus a fixed time, at the memory's fastest clock whatever the
-    operating points; rounded half up. A profile that measured the transition after a group
-    overrides it; of several profiles the first wins. 0 on the diagonal.
+    operating points, rounded half up. A profile that measured the transition after a group
+    overrides it. Of several profiles the first wins. 0 on the diagonal.
     """
     result = np.zeros((len(network.edges), len(units), len(units)), dtype=np.int64)
     for number, edge in enumerate(network.edges):
@@ -51,7 +53,7 @@ def transition_times(
 
 
 def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: int) -> IntArray:
-    """[ends, ends]: how long a tensor takes from one (unit, number format) to another.
+    """Return the time of a tensor from one (unit, number format) to another, [ends, ends], ps.
 
     Between units it is written, and read, in the format of the first. On one unit it is converted:
     one launch, then it is read in the one format and written in the other, at the bandwidth that
@@ -82,9 +84,47 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
 
 
 def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:
-    """One launch, and so many bytes; a unit with memory of its own has the memory's bandwidth."""
-    fastest = platform.domain_by_name[platform.memory.domain].operating_points[-1].frequency_khz
-    peak_kbps = platform.memory.bytes_per_cycle * fastest
-    bandwidth = peak_kbps * (unit.bandwidth_share or 1)
+    """Return the time of one launch and so many bytes. A unit with memory of its own has the
+    memory's bandwidth."""
+    bandwidth = platform.memory_peak_kbps * (unit.bandwidth_share or 1)
     time = Fraction(traffic * TRAFFIC_PER_BYTE) / bandwidth + unit.fixed_ns_per_layer * PS_PER_NS
     return rounded_half_up(time)
+
+
+FS_PER_BYTE_AND_KBPS = 10**12
+"""bytes / (kB/s) = 10^12 fs."""
+
+
+def channel_costs(
+    platform: Platform, unit: Unit, precision: str, index: dict[str, int]
+) -> ChannelCosts:
+    """Return times per token at every clock of the core that reads and writes: the unit's own, or
+    the host of a hosted one.
+
+    At the fastest clock a token takes its bytes over the platform's hand-over bandwidth. The core
+    copies, so at other clocks it takes f0 / f times that. The fixed part of a hand-over is not part
+    of Eq. 7. ``index``: domain name -> its number in the problem.
+    """
+    core = unit.clocks[0] if unit.host is None else unit.host
+    (transition,) = (entry for entry in platform.transitions if entry.unit == unit.name)
+    width = next((p.bytes_per_element for p in unit.peaks if p.precision == precision), 0)
+    ladder = platform.ladder_khz(core)
+    busy = np.zeros(len(ladder), dtype=np.int64)
+    for table in unit.power:
+        if table.domain == core:
+            busy += np.array(table.above_idle_mw, dtype=np.int64)
+    return ChannelCosts(
+        clock=index[core],
+        write_fs=_per_token(width, transition.out_bandwidth_kbps, ladder),
+        read_fs=_per_token(width, transition.in_bandwidth_kbps, ladder),
+        busy_mw=busy,
+    )
+
+
+def _per_token(
+    width: int, kbps: int, ladder: Sequence[int]
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    fastest = Fraction(width * FS_PER_BYTE_AND_KBPS, kbps)
+    return np.array(
+        [rounded_half_up(fastest * Fraction(ladder[-1], khz)) for khz in ladder], dtype=np.int64
+    )

@@ -58,6 +58,17 @@ def parse_exact(data: bytes, label: str) -> Any:
         raise PlatformError(f"{label}: {error}") from None
 
 
+def json_numbers(value: Any) -> Any:
+    """Return a document with its decimals as JSON numbers that read back as the same."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {key: json_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [json_numbers(item) for item in value]
+    return value
+
+
 def canonical_json(document: Any) -> bytes:
     """Return ``document`` in one fixed form: sorted keys, no spaces, no trailing zeros in
     numbers."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import canonical_json, parse_exact
 from paretosoc.platforms.io.platform_build import build_platform
@@ -120,9 +120,7 @@ def _read_file(path: Path, reference: str) -> bytes:
     except PlatformError:
         raise
     except (OSError, ValueError):
-        known = platform_names()
-        near = difflib.get_close_matches(reference.lower(), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        hint = did_you_mean(reference.lower(), platform_names(), most=3, cutoff=0.5)
         what = "file" if reference.endswith(".json") or "/" in reference else "name or file"
         raise PlatformError(
             f"platform {reference!r}: there is no readable {what} of that name ({hint})"

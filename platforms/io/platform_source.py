@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from importlib import resources
 from typing import Any
 
+from paretosoc.platforms.io.exact_json import json_numbers
 from paretosoc.platforms.io.platform_file import platform_document
 
 _LINE = 100
@@ -30,8 +30,7 @@ def new_platform_source() -> str:
 
 
 def _text(value: Any, depth: int) -> str:
-    plain = _plain(value)
-    line = json.dumps(plain, ensure_ascii=False)
+    line = json.dumps(json_numbers(value), ensure_ascii=False)
     if not isinstance(value, dict | list) or not value:
         return line
     if "source" not in value and len(line) + depth <= _LINE:
@@ -43,14 +42,3 @@ def _text(value: Any, depth: int) -> str:
     if not any(isinstance(item, dict | list) for item in value):
         return line
     return "[" + inner + f",{inner}".join(_text(item, depth + 1) for item in value) + outer + "]"
-
-
-def _plain(value: Any) -> Any:
-    """Convert decimals to JSON numbers that read back as the same."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value

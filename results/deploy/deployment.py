@@ -214,7 +214,7 @@ def check_platform(deployment: Deployment) -> None:
     platform, problem = deployment.platform, deployment.problem
     for domain in problem.domains:
         known = platform.domain_by_name.get(domain.name)
-        ladder = () if known is None else tuple(p.frequency_khz for p in known.operating_points)
+        ladder = () if known is None else known.frequencies_khz
         if ladder != domain.frequencies_khz:
             what = "has no such domain" if known is None else "has another ladder"
             raise ResultError(

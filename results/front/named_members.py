@@ -4,12 +4,12 @@ or its name: ``3``, ``fastest``, ``lowest-energy``, ``knee``.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from functools import lru_cache
 from operator import mul
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import knee
 from paretosoc.results.front.front import Front, objective_array
@@ -89,8 +89,7 @@ def choose_member(front: Front, text: str) -> int:
         by_name |= dict.fromkeys((_typed(mark) for mark in marks), index)
     if _typed(text) in by_name:
         return by_name[_typed(text)]
-    near = difflib.get_close_matches(_typed(text), list(by_name), n=2)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"marks: {', '.join(by_name)}"
+    hint = did_you_mean(_typed(text), by_name, f"marks: {', '.join(by_name)}")
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
 
 

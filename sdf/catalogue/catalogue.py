@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from paretosoc.common.text import has_control_characters
-from paretosoc.sdf.catalogue import classic, inception, mobile, residual
+from paretosoc.common.text import did_you_mean, has_control_characters
+from paretosoc.sdf.catalogue import image_networks as images
+from paretosoc.sdf.catalogue import inception
 from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,
@@ -95,27 +95,27 @@ _CAFFE = "layers as in Caffe"
 _BUILDERS = {
     row.build.__name__: row
     for row in (
-        _Built(classic.alexnet, "AlexNet", (1, 3, 227, 227),
+        _Built(images.alexnet, "AlexNet", (1, 3, 227, 227),
                f"Krizhevsky et al. 2012, {_CAFFE}", 724406816, 60965224),
-        _Built(classic.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
+        _Built(images.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
                724406816, 60965224),
-        _Built(classic.agenet, "AlexNet", (1, 3, 227, 227),
+        _Built(images.agenet, "AlexNet", (1, 3, 227, 227),
                f"Levi and Hassner 2015, {_CAFFE}", 709253120, 11415048),
-        _Built(classic.gendernet, "AlexNet", (1, 3, 227, 227),
+        _Built(images.gendernet, "AlexNet", (1, 3, 227, 227),
                f"Levi and Hassner 2015, {_CAFFE}", 709250048, 11411970),
-        _Built(classic.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
+        _Built(images.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
                15470264320, 138357544),
-        _Built(classic.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
+        _Built(images.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
                875831296, 8757704),
-        _Built(classic.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
+        _Built(images.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
                3485520896, 15858717),
-        _Built(residual.resnet18, "ResNet", (1, 3, 224, 224),
+        _Built(images.resnet18, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 1826918400, 11688872),
-        _Built(residual.resnet101, "ResNet", (1, 3, 224, 224),
+        _Built(images.resnet101, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 7570194432, 44496488),
-        _Built(residual.resnet152, "ResNet", (1, 3, 224, 224),
+        _Built(images.resnet152, "ResNet", (1, 3, 224, 224),
                f"He et al. 2015, {_CAFFE}", 11282415616, 60117096),
-        _Built(residual.fcn_resnet18, "ResNet", (1, 3, 256, 512),
+        _Built(images.fcn_resnet18, "ResNet", (1, 3, 256, 512),
                "Long et al. 2015 on ResNet-18", 4813307904, 11764377),
         _Built(inception.googlenet, "Inception", (1, 3, 224, 224),
                f"Szegedy et al. 2014, {_CAFFE}", 1582671872, 6998552),
@@ -123,11 +123,11 @@ _BUILDERS = {
                "Szegedy et al. 2016", 12253974624, 42648232),
         _Built(inception.inception_resnet_v2, "Inception", (1, 3, 299, 299),
                "Szegedy et al. 2016", 13155794016, 55813192),
-        _Built(mobile.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
+        _Built(images.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
                "Howard et al. 2017", 568740352, 4221032),
-        _Built(mobile.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
+        _Built(images.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
                "chuanqi305's model on Howard et al. 2017", 1148479168, 5783417),
-        _Built(mobile.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
+        _Built(images.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
                "Sandler et al. 2018", 300774272, 3487886),
     )
 }  # fmt: skip
@@ -255,10 +255,8 @@ def load_network(
 def nearest_names(name: str) -> str:
     """Return a hint for an unknown ``name``: the nearest names, or how to list all."""
     names = [entry.name for entry in catalogue()]
-    near = difflib.get_close_matches(name.lower(), names, n=3)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return f"'dse networks' lists the {len(names)} names that are known"
+    every = f"'dse networks' lists the {len(names)} names that are known"
+    return did_you_mean(name.lower(), names, every, most=3)
 
 
 def _package_folder() -> Path:

@@ -12,10 +12,70 @@ from math import prod
 from typing import Any
 
 from paretosoc.sdf.layer import Window
-from paretosoc.sdf.onnx.nodes import FLOAT, Shape
+from paretosoc.sdf.onnx.nodes import FLOAT, INT64, Shape
 
-_OPSET = 13
-_IR_VERSION = 8
+
+class ModelWriter:
+    """Collects the nodes, weights, inputs and outputs of an ONNX model.
+
+    Weights have only shapes, since costs do not depend on their values. Methods that add a tensor
+    return its name.
+    """
+
+    def __init__(self, name: str, *, opset: int, ir_version: int) -> None:
+        self._name = name
+        self._opset = opset
+        self._ir_version = ir_version
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def node(self, operation: str, name: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Add a node and its only result."""
+        from onnx import helper
+
+        self.nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
+        return name
+
+    def weight(self, name: str, shape: Shape) -> str:
+        """Add a weight."""
+        from onnx import TensorProto
+
+        self.weights.append(TensorProto(name=name, data_type=FLOAT, dims=shape))
+        return name
+
+    def integers(self, name: str, values: Shape) -> str:
+        """Add integers with their values: they say how tensors are cut and joined."""
+        from onnx import helper
+
+        self.weights.append(helper.make_tensor(name, INT64, (len(values),), values))
+        return name
+
+    def take(self, name: str, shape: Shape, dtype: int = FLOAT) -> str:
+        """Add an input of the model."""
+        from onnx import helper
+
+        self._inputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        return name
+
+    def give(self, name: str, shape: Shape) -> None:
+        """Make a tensor an output of the model."""
+        from onnx import helper
+
+        self._outputs.append(helper.make_tensor_value_info(name, FLOAT, shape))
+
+    def model(self) -> bytes:
+        """Return the finished model, the same bytes every time."""
+        from onnx import helper
+
+        graph = helper.make_graph(
+            self.nodes, self._name, self._inputs, self._outputs, initializer=self.weights
+        )
+        opsets = [helper.make_opsetid("", self._opset)]
+        made = helper.make_model(graph, ir_version=self._ir_version, opset_imports=opsets)
+        data: bytes = made.SerializeToString(deterministic=True)
+        return data
 
 
 @dataclass(frozen=True)
@@ -39,10 +99,9 @@ class NetworkBuilder:
     """Collects nodes. Every method adds one layer (or a usual pair) and returns its output."""
 
     def __init__(self, name: str, channels: int, height: int, width: int) -> None:
-        self._name = name
-        self._nodes: list[Any] = []
-        self._weights: list[Any] = []
+        self._writer = ModelWriter(name, opset=13, ir_version=8)
         self.input = Feature("data", (channels, height, width))
+        self._writer.take("data", (1, channels, height, width))
 
     def conv(
         self,
@@ -61,8 +120,8 @@ class NetworkBuilder:
         sides = _pair(kernel)
         pads = (sides[0] // 2, sides[1] // 2) if pad is None else _pair(pad)
         window = Window(sides, (stride, stride), (*pads, *pads), (1, 1), groups)
-        weight = self._weight(f"{name}_w", (channels, data.channels // groups, *sides))
-        bias = self._weight(f"{name}_b", (channels,))
+        weight = self._writer.weight(f"{name}_w", (channels, data.channels // groups, *sides))
+        bias = self._writer.weight(f"{name}_b", (channels,))
         shape = (channels, *_slide(data.shape[1:], window, ceil=False))
         result = self._add("Conv", name, [data.name, weight, bias], shape,
                            kernel_shape=sides, strides=(stride, stride), pads=(*pads, *pads),
@@ -75,7 +134,7 @@ class NetworkBuilder:
 
     def relu6(self, data: Feature, name: str) -> Feature:
         """Add a rectifier that ends at 6."""
-        limits = [self._weight(f"{name}_{end}", ()) for end in ("min", "max")]
+        limits = [self._writer.weight(f"{name}_{end}", ()) for end in ("min", "max")]
         return self._add("Clip", name, [data.name, *limits], data.shape)
 
     def pool(
@@ -130,8 +189,8 @@ class NetworkBuilder:
         if len(data.shape) > 1:
             size = data.shape[0] * data.shape[1] * data.shape[2]
             data = self._add("Flatten", f"{name}/flatten", [data.name], (size,))
-        weight = self._weight(f"{name}_w", (channels, data.channels))
-        bias = self._weight(f"{name}_b", (channels,))
+        weight = self._writer.weight(f"{name}_w", (channels, data.channels))
+        bias = self._writer.weight(f"{name}_b", (channels,))
         result = self._add("Gemm", name, [data.name, weight, bias], (channels,), transB=1)
         return result if activation is None else self.activate(result, f"{name}/relu", activation)
 
@@ -143,16 +202,13 @@ class NetworkBuilder:
 
     def rows(self, features: Sequence[Feature], name: str, width: int) -> Feature:
         """Flatten several tensors, one after the other, as rows of ``width``."""
-        from onnx import TensorProto, helper
-
         flat = [
             self._add("Flatten", f"{feature.name}/flatten", [feature.name], (prod(feature.shape),))
             for feature in features
         ]
         size = sum(feature.channels for feature in flat)
         joined = self._add("Concat", f"{name}/joined", [f.name for f in flat], (size,), axis=1)
-        shape = f"{name}_shape"
-        self._weights.append(helper.make_tensor(shape, TensorProto.INT64, (3,), (1, -1, width)))
+        shape = self._writer.integers(f"{name}_shape", (1, -1, width))
         return self._add("Reshape", name, [joined.name, shape], (size // width, width))
 
     def softmax(self, data: Feature, name: str, *, axis: int = 1) -> Feature:
@@ -164,41 +220,20 @@ class NetworkBuilder:
         from onnx import helper
 
         scales = f"{name}_scales"
-        self._weights.append(helper.make_tensor(scales, FLOAT, (4,), (1, 1, factor, factor)))
+        self._writer.weights.append(helper.make_tensor(scales, FLOAT, (4,), (1, 1, factor, factor)))
         shape = (data.channels, *(size * factor for size in data.shape[1:]))
         return self._add("Resize", name, [data.name, "", scales], shape, mode="linear")
 
     def build(self, *outputs: Feature) -> bytes:
         """Return the finished model, the same bytes every time."""
-        from onnx import helper
-
-        values = [
-            helper.make_tensor_value_info(feature.name, FLOAT, (1, *feature.shape))
-            for feature in (self.input, *outputs)
-        ]
-        graph = helper.make_graph(
-            self._nodes, self._name, values[:1], values[1:], initializer=self._weights
-        )
-        model = helper.make_model(
-            graph, ir_version=_IR_VERSION, opset_imports=[helper.make_opsetid("", _OPSET)]
-        )
-        data: bytes = model.SerializeToString(deterministic=True)
-        return data
-
-    def _weight(self, name: str, shape: Shape) -> str:
-        from onnx import TensorProto
-
-        # Only the shape: costs do not depend on the values.
-        self._weights.append(TensorProto(name=name, data_type=FLOAT, dims=shape))
-        return name
+        for feature in outputs:
+            self._writer.give(feature.name, (1, *feature.shape))
+        return self._writer.model()
 
     def _add(
-        self, operation: str, name: str, inputs: list[str], shape: Shape, **attributes: Any
+        self, operation: str, name: str, inputs: Sequence[str], shape: Shape, **attributes: Any
     ) -> Feature:
-        from onnx import helper
-
-        self._nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
-        return Feature(name, shape)
+        return Feature(self._writer.node(operation, name, inputs, **attributes), shape)
 
 
 def _slide(spatial: Shape, window: Window, *, ceil: bool) -> Shape:

@@ -7,14 +7,9 @@ last token. Scalar factors (of embeddings, scores and logits) are left out.
 
 from __future__ import annotations
 
-from typing import Any
-
 from paretosoc.sdf.catalogue.language_models import LanguageModel
-from paretosoc.sdf.onnx.nodes import FLOAT, Shape
-
-_OPSET = 23
-_IR_VERSION = 11
-_INT64 = 7
+from paretosoc.sdf.catalogue.network_builder import ModelWriter
+from paretosoc.sdf.onnx.nodes import INT64, Shape
 
 
 def build(model: LanguageModel, sequence: int, past: int = 0) -> bytes:
@@ -23,22 +18,19 @@ def build(model: LanguageModel, sequence: int, past: int = 0) -> bytes:
     return graph.encoder() if model.is_encoder else graph.decoder()
 
 
-class _Graph:
-    """Every method adds nodes and gives the name of their result."""
+class _Graph(ModelWriter):
+    """Every method adds nodes and returns the name of their result."""
 
     def __init__(self, model: LanguageModel, sequence: int, past: int) -> None:
+        super().__init__(model.name, opset=23, ir_version=11)
         self._model = model
         self._sequence = sequence
         self._past = past
-        self._nodes: list[Any] = []
-        self._weights: list[Any] = []
-        self._inputs: list[Any] = []
-        self._outputs: list[Any] = []
 
     def decoder(self) -> bytes:
         model = self._model
-        ids = self._input("input_ids", (1, self._sequence), _INT64)
-        self._input("position_ids", (1, self._sequence), _INT64)
+        ids = self.take("input_ids", (1, self._sequence), INT64)
+        self.take("position_ids", (1, self._sequence), INT64)
         data = self._lookup("embedding", model.vocabulary, ids)
         for index in range(model.layers):
             name = f"layer{index}"
@@ -50,13 +42,13 @@ class _Graph:
             gate = self._product(hidden, f"{name}/gate", model.hidden, model.inner)
             gate = self._activation(gate, f"{name}/activation")
             up = self._product(hidden, f"{name}/up", model.hidden, model.inner)
-            inner = self._node("Mul", f"{name}/gated", [gate, up])
+            inner = self.node("Mul", f"{name}/gated", [gate, up])
             down = self._product(inner, f"{name}/down", model.inner, model.hidden)
             data = self._residual(data, down, f"{name}/mlp")
         data = self._norm(self._at(data, self._sequence - 1), "norm")
         logits = self._product(data, "logits", model.hidden, model.vocabulary)
-        self._output(logits, (1, 1, model.vocabulary))
-        return self._bytes()
+        self.give(logits, (1, 1, model.vocabulary))
+        return self.model()
 
     def encoder(self) -> bytes:
         model = self._model
@@ -66,10 +58,10 @@ class _Graph:
             ("position_ids", model.positions),
             ("token_type_ids", 2),
         ):
-            ids = self._input(name, (1, self._sequence), _INT64)
+            ids = self.take(name, (1, self._sequence), INT64)
             parts.append(self._lookup(name.replace("_ids", "_embedding"), rows, ids))
-        data = self._node("Add", "embeddings/words_positions", parts[:2])
-        data = self._node("Add", "embeddings/sum", [data, parts[2]])
+        data = self.node("Add", "embeddings/words_positions", parts[:2])
+        data = self.node("Add", "embeddings/sum", [data, parts[2]])
         data = self._layer_norm(data, "embeddings/norm")
         for index in range(model.layers):
             name = f"layer{index}"
@@ -82,10 +74,10 @@ class _Graph:
             inner = self._activation(inner, f"{name}/activation")
             down = self._biased(inner, f"{name}/down", model.inner, model.hidden)
             data = self._layer_norm(self._residual(data, down, f"{name}/mlp"), f"{name}/norm2")
-        self._output(data, (1, self._sequence, model.hidden))
+        self.give(data, (1, self._sequence, model.hidden))
         pooled = self._biased(self._at(data, 0), "pooler", model.hidden, model.hidden)
-        self._output(self._node("Tanh", "pooler/tanh", [pooled]), (1, 1, model.hidden))
-        return self._bytes()
+        self.give(self.node("Tanh", "pooler/tanh", [pooled]), (1, 1, model.hidden))
+        return self.model()
 
     def _heads(self, data: str, name: str) -> list[str]:
         model = self._model
@@ -117,7 +109,7 @@ class _Graph:
         query = self._split_heads(self._product(query, f"{name}/query", *second), f"{name}/query")
         unplaced, placed = self._split(query, f"{name}/query", (plain, low.rotary), axis=3)
         placed = self._rotate_heads(placed, f"{name}/query", low.rotary)
-        query = self._node("Concat", f"{name}/query_joined", [unplaced, placed], axis=3)
+        query = self.node("Concat", f"{name}/query_joined", [unplaced, placed], axis=3)
         both = self._product(data, f"{name}/key_low", *third)
         narrow, shared = self._split(both, f"{name}/key_low", (low.rank, low.rotary), axis=2)
         wide = self._product(
@@ -127,9 +119,9 @@ class _Graph:
         key, value = self._split(wide, f"{name}/key_value", (plain, model.value), axis=3)
         shared = self._rotate(shared, f"{name}/key", 1, low.rotary)
         shared = self._reshape(shared, f"{name}/shared", (1, 1, length, low.rotary))
-        copies = self._integers(f"{name}/copies", (1, model.heads, 1, 1))
-        shared = self._node("Expand", f"{name}/copied", [shared, copies])
-        key = self._node("Concat", f"{name}/key_joined", [key, shared], axis=3)
+        copies = self.integers(f"{name}/copies", (1, model.heads, 1, 1))
+        shared = self.node("Expand", f"{name}/copied", [shared, copies])
+        key = self.node("Concat", f"{name}/key_joined", [key, shared], axis=3)
         return [query, key, value]
 
     def _attend(self, query: str, key: str, value: str, name: str) -> str:
@@ -145,16 +137,16 @@ class _Graph:
                 new = (1, self._sequence, model.key_heads * size)
                 if model.latent:
                     new = (1, model.key_heads, self._sequence, size)  # type: ignore[assignment]
-                self._output(tensor, new)
+                self.give(tensor, new)
                 if self._past:
                     shape = (1, model.key_heads, self._past, size)
-                    cached = self._input(f"{name}/past_{what}", shape, FLOAT)
+                    cached = self.take(f"{name}/past_{what}", shape)
                     inputs += [cached] if what == "value" else ["", cached]
-        result = self._node(
+        result = self.node(
             "Attention", f"{name}/attention", inputs, is_causal=int(not model.is_encoder), **packed
         )
         if model.latent:
-            result = self._node("Transpose", f"{name}/attended", [result], perm=(0, 2, 1, 3))
+            result = self.node("Transpose", f"{name}/attended", [result], perm=(0, 2, 1, 3))
             width = model.heads * model.value
             result = self._reshape(result, f"{name}/packed", (1, self._sequence, width))
         make = self._biased if model.is_encoder else self._product
@@ -163,22 +155,22 @@ class _Graph:
     def _residual(self, data: str, more: str, name: str) -> str:
         if self._model.post_norms:
             more = self._norm(more, f"{name}/post_norm")
-        return self._node("Add", f"{name}/sum", [data, more])
+        return self.node("Add", f"{name}/sum", [data, more])
 
     def _product(self, data: str, name: str, rows: int, columns: int) -> str:
-        return self._node("MatMul", name, [data, self._weight(f"{name}_w", (rows, columns))])
+        return self.node("MatMul", name, [data, self.weight(f"{name}_w", (rows, columns))])
 
     def _biased(self, data: str, name: str, rows: int, columns: int) -> str:
-        bias = self._weight(f"{name}_b", (columns,))
-        return self._node("Add", f"{name}/bias", [self._product(data, name, rows, columns), bias])
+        bias = self.weight(f"{name}_b", (columns,))
+        return self.node("Add", f"{name}/bias", [self._product(data, name, rows, columns), bias])
 
     def _norm(self, data: str, name: str, size: int = 0) -> str:
-        scale = self._weight(f"{name}_w", (size or self._model.hidden,))
-        return self._node("RMSNormalization", name, [data, scale])
+        scale = self.weight(f"{name}_w", (size or self._model.hidden,))
+        return self.node("RMSNormalization", name, [data, scale])
 
     def _layer_norm(self, data: str, name: str) -> str:
-        parts = [self._weight(f"{name}_{part}", (self._model.hidden,)) for part in "wb"]
-        return self._node("LayerNormalization", name, [data, *parts])
+        parts = [self.weight(f"{name}_{part}", (self._model.hidden,)) for part in "wb"]
+        return self.node("LayerNormalization", name, [data, *parts])
 
     def _head_norm(self, data: str, name: str, heads: int) -> str:
         size = self._model.head_size
@@ -192,86 +184,42 @@ class _Graph:
 
     def _rotate_heads(self, data: str, name: str, size: int, **heads: int) -> str:
         rows = self._sequence + self._past
-        tables = [self._weight(f"{name}_{part}", (rows, size // 2)) for part in ("cos", "sin")]
-        return self._node(
+        tables = [self.weight(f"{name}_{part}", (rows, size // 2)) for part in ("cos", "sin")]
+        return self.node(
             "RotaryEmbedding", f"{name}/rotated", [data, *tables, "position_ids"], **heads
         )
 
     def _activation(self, data: str, name: str) -> str:
         if self._model.gelu:
-            return self._node("Gelu", name, [data])
-        return self._node("Mul", name, [data, self._node("Sigmoid", f"{name}/sigmoid", [data])])
+            return self.node("Gelu", name, [data])
+        return self.node("Mul", name, [data, self.node("Sigmoid", f"{name}/sigmoid", [data])])
 
     def _lookup(self, name: str, rows: int, ids: str) -> str:
-        return self._node(
-            "Gather", name, [self._weight(f"{name}_w", (rows, self._model.hidden)), ids]
+        return self.node(
+            "Gather", name, [self.weight(f"{name}_w", (rows, self._model.hidden)), ids]
         )
 
     def _at(self, data: str, position: int) -> str:
         """Return one token of several."""
         if self._sequence == 1:
             return data
-        return self._node(
-            "Gather", "token", [data, self._integers("token_at", (position,))], axis=1
-        )
+        return self.node("Gather", "token", [data, self.integers("token_at", (position,))], axis=1)
 
     def _split_heads(self, data: str, name: str) -> str:
         """Make the heads the second dimension."""
         heads = self._model.heads
         data = self._reshape(data, f"{name}/heads", (1, self._sequence, heads, -1))
-        return self._node("Transpose", f"{name}/transposed", [data], perm=(0, 2, 1, 3))
+        return self.node("Transpose", f"{name}/transposed", [data], perm=(0, 2, 1, 3))
 
     def _split(self, data: str, name: str, sizes: tuple[int, int], axis: int) -> list[str]:
         from onnx import helper
 
         parts = [f"{name}/part{index}" for index in range(2)]
-        lengths = self._integers(f"{name}/sizes", sizes)
-        self._nodes.append(
+        lengths = self.integers(f"{name}/sizes", sizes)
+        self.nodes.append(
             helper.make_node("Split", [data, lengths], parts, name=f"{name}/split", axis=axis)
         )
         return parts
 
     def _reshape(self, data: str, name: str, shape: Shape) -> str:
-        return self._node("Reshape", name, [data, self._integers(f"{name}_shape", shape)])
-
-    def _integers(self, name: str, values: Shape) -> str:
-        from onnx import helper
-
-        self._weights.append(helper.make_tensor(name, _INT64, (len(values),), values))
-        return name
-
-    def _weight(self, name: str, shape: Shape) -> str:
-        from onnx import TensorProto
-
-        # Only the shape: costs do not depend on the values.
-        self._weights.append(TensorProto(name=name, data_type=FLOAT, dims=shape))
-        return name
-
-    def _node(self, operation: str, name: str, inputs: list[str], **attributes: Any) -> str:
-        from onnx import helper
-
-        self._nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
-        return name
-
-    def _input(self, name: str, shape: Shape, dtype: int) -> str:
-        from onnx import helper
-
-        self._inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return name
-
-    def _output(self, name: str, shape: Shape) -> None:
-        from onnx import helper
-
-        self._outputs.append(helper.make_tensor_value_info(name, FLOAT, shape))
-
-    def _bytes(self) -> bytes:
-        from onnx import helper
-
-        graph = helper.make_graph(
-            self._nodes, self._model.name, self._inputs, self._outputs, initializer=self._weights
-        )
-        made = helper.make_model(
-            graph, ir_version=_IR_VERSION, opset_imports=[helper.make_opsetid("", _OPSET)]
-        )
-        data: bytes = made.SerializeToString(deterministic=True)
-        return data
+        return self.node("Reshape", name, [data, self.integers(f"{name}_shape", shape)])

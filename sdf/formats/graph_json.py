@@ -1,14 +1,17 @@
-"""Mapped networks as JSON: graphs whose actors are processors, with named phases and capacities."""
+"""Mapped networks as JSON: graphs whose actors are processors, with named phases and capacities.
+Files of graphs, by their endings."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from paretosoc.common.errors import DseError
+from paretosoc.common.files import read_file
 from paretosoc.common.strict_json import parse_json
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.sdf3_xml import MAX_NUMBER
+from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, MAX_NUMBER, parse_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, in_phases, per_phase
 
@@ -189,3 +192,13 @@ class _Field:
         if type(self.value) is not int or not 0 <= self.value <= MAX_NUMBER:
             raise self.refused(f"a whole number from 0 to {MAX_NUMBER}")
         return self.value
+
+
+def read_graph(path: Path) -> SdfGraph:
+    """Return the graph of a file: ``.json`` as ``dse analyze csdf`` writes it, else SDF3's XML.
+
+    Raises:
+        GraphError: if the file cannot be read or is not a graph.
+    """
+    parse = parse_graph_json if path.suffix == ".json" else parse_sdf3
+    return parse(read_file(path, GraphError, MAX_BYTES), origin=str(path))

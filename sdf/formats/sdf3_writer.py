@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from xml.etree import ElementTree
 
 from paretosoc.sdf.errors import GraphError
@@ -13,20 +12,6 @@ from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def write_sdf3(graph: SdfGraph, path: Path) -> None:
-    """Write ``format_sdf3`` to a file.
-
-    Raises:
-        GraphError: if the file cannot be written, and as ``format_sdf3`` does.
-    """
-    text = format_sdf3(graph)
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise GraphError(f"{path}: cannot be written: {reason}") from error
 
 
 def format_sdf3(graph: SdfGraph) -> str:

@@ -13,13 +13,11 @@ is passed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from paretosoc.common.files import read_file
 from paretosoc.common.text import has_control_characters, shortened
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph, room_channel
@@ -46,15 +44,6 @@ _OTHER_TYPES = {
     "fsmsadf": "scenario-aware",
     "mpsadf": "scenario-aware",
 }
-
-
-def read_sdf3(path: Path) -> SdfGraph:
-    """Return the application graph of an SDF3 file.
-
-    Raises:
-        GraphError: if the file cannot be read, and as ``parse_sdf3`` does.
-    """
-    return parse_sdf3(read_file(path, GraphError, MAX_BYTES), origin=str(path))
 
 
 def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
@@ -91,20 +80,10 @@ def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:
 
     ports: dict[tuple[str, str], tuple[str, PerPhase]] = {}
     actors: list[Actor] = []
-    seen: set[str] = set()
-    for element in body.findall("actor"):
-        actor = _attribute(element, "name", f"{origin}: an actor")
-        where = f"{origin}: actor {actor!r}"
-        if actor in seen:
-            raise GraphError(f"{where} is there more than once")
-        seen.add(actor)
+    for actor, element, where in _each(body, "actor", "name", origin):
         rates: dict[str, tuple[int, ...]] = {}
         directions: dict[str, str] = {}
-        for port in element.findall("port"):
-            name = _attribute(port, "name", f"{where}: a port")
-            label = f"{where}: port {name!r}"
-            if name in rates:
-                raise GraphError(f"{label} is there more than once")
+        for name, port, label in _each(element, "port", "name", where):
             directions[name] = _attribute(port, "type", label)
             if directions[name] not in ("in", "out"):
                 raise GraphError(f"{label}: type must be 'in' or 'out', got {directions[name]!r}")
@@ -217,22 +196,14 @@ def _execution_times(
     file's order. Also return a note on the actors that have several defaults."""
     found: dict[str, dict[str, tuple[int, ...]]] = {}
     several: list[str] = []
-    for element in _children(properties, "actorProperties"):
-        actor = _attribute(element, "actor", f"{origin}: actorProperties")
-        where = f"{origin}: actorProperties of {actor!r}"
-        if actor in found:
-            raise GraphError(f"{where} are there more than once")
+    for actor, element, where in _each(properties, "actorProperties", "actor", origin):
         first: dict[str, tuple[int, ...]] = {}
         others: dict[str, tuple[int, ...]] = {}
-        for processor in element.findall("processor"):
-            kind = _attribute(processor, "type", f"{where}: a processor")
-            label = f"{where}: processor {kind!r}"
+        for kind, processor, label in _each(element, "processor", "type", where):
             default = processor.get("default", "false")
             if default not in ("true", "false", "1", "0"):
                 raise GraphError(f"{label}: default must be 'true' or 'false', got {default!r}")
             time = _only(processor, "executionTime", label)
-            if kind in first or kind in others:
-                raise GraphError(f"{label} is there more than once")
             chosen = first if default in ("true", "1") else others
             chosen[kind] = lists.parse(_attribute(time, "time", label), f"{label}: time", 0)
         if len(first) > 1:
@@ -249,11 +220,7 @@ def _execution_times(
 def _token_sizes(properties: ElementTree.Element | None, origin: str) -> dict[str, int | None]:
     """Return the token sizes in bytes by channel, or None if none are given."""
     found: dict[str, int | None] = {}
-    for element in _children(properties, "channelProperties"):
-        channel = _attribute(element, "channel", f"{origin}: channelProperties")
-        where = f"{origin}: channelProperties of {channel!r}"
-        if channel in found:
-            raise GraphError(f"{where} are there more than once")
+    for channel, element, where in _each(properties, "channelProperties", "channel", origin):
         found[channel] = None
         size = element.find("tokenSize")
         if size is not None:
@@ -270,14 +237,8 @@ def _channels(
 ) -> list[Channel]:
     """Return the channels. Remove the entries that it uses from ``ports`` and ``sizes``."""
     used: set[tuple[str, str]] = set()
-    names: set[str] = set()
     channels = []
-    for element in body.findall("channel"):
-        name = _attribute(element, "name", f"{origin}: a channel")
-        where = f"{origin}: channel {name!r}"
-        if name in names:
-            raise GraphError(f"{where} is there more than once")
-        names.add(name)
+    for name, element, where in _each(body, "channel", "name", origin):
         ends = []
         for side, direction in (("src", "out"), ("dst", "in")):
             key = (
@@ -321,8 +282,21 @@ def _with_capacities(channels: list[Channel]) -> list[Channel]:
     return list(kept.values())
 
 
-def _children(element: ElementTree.Element | None, tag: str) -> Iterable[ElementTree.Element]:
-    return () if element is None else element.findall(tag)
+def _each(
+    parent: ElementTree.Element | None, tag: str, attribute: str, where: str
+) -> Iterator[tuple[str, ElementTree.Element, str]]:
+    """Yield the elements of a tag: the value of the attribute that tells them apart, the element,
+    and its place in messages."""
+    several = tag.endswith("Properties")
+    article = "" if several else "an " if tag == "actor" else "a "
+    seen: set[str] = set()
+    for element in () if parent is None else parent.findall(tag):
+        name = _attribute(element, attribute, f"{where}: {article}{tag}")
+        label = f"{where}: {tag} of {name!r}" if several else f"{where}: {tag} {name!r}"
+        if name in seen:
+            raise GraphError(f"{label} {'are' if several else 'is'} there more than once")
+        seen.add(name)
+        yield name, element, label
 
 
 def _only(element: ElementTree.Element, tag: str, where: str) -> ElementTree.Element:

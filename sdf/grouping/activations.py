@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretosoc.sdf.graph import SdfGraph
-from paretosoc.sdf.grouping.cuts import TensorUse, layers_of, tensors_of
+from paretosoc.sdf.grouping.network_view import layers_of, tensors_of
 from paretosoc.sdf.layer import LayerKind
 
 _IN_PLACE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE, LayerKind.NORMALISATION})
@@ -42,7 +42,16 @@ def held_activation_elements(graph: SdfGraph) -> tuple[int, ...]:
     size = [tensor.elements for tensor in tensors]
     for i, layer in enumerate(layers):
         for t in made[i]:
-            home[t] = _home(layer.kind, i, tensors[t], read[i], home, last, size, t)
+            in_place = layer.kind in _IN_PLACE
+            home[t] = next(
+                (
+                    home[other]
+                    for other in read[i]
+                    if size[home[other]] == size[t]
+                    and (layer.kind is LayerKind.RESHAPE or (in_place and last[home[other]] == i))
+                ),
+                t,
+            )
             if home[t] == t:
                 held += size[t]
                 freed[last[t]] += size[t]
@@ -55,23 +64,3 @@ def held_activation_elements(graph: SdfGraph) -> tuple[int, ...]:
         found.append(held + max(0, outside) + max(0, results))
         held -= freed[i]
     return tuple(found)
-
-
-def _home(
-    kind: LayerKind,
-    i: int,
-    tensor: TensorUse,
-    read: list[int],
-    home: list[int],
-    last: list[int],
-    size: list[int],
-    t: int,
-) -> int:
-    """Return the tensor whose memory a tensor uses: itself, or one that its layer reads."""
-    for other in read:
-        place = home[other]
-        if size[place] != tensor.elements:
-            continue
-        if kind is LayerKind.RESHAPE or (kind in _IN_PLACE and last[place] == i):
-            return place
-    return t

@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.balance import balanced_parts
-from paretosoc.sdf.grouping.branches import split_branches, split_layers
-from paretosoc.sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
 from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
-from paretosoc.sdf.grouping.joining import join_to_count
-from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import (
+    NetworkView,
+    layers_of,
+    legal_cuts,
+    tensors_of,
+    transition_points,
+)
+from paretosoc.sdf.grouping.parts import join_to_count, split_branches, split_layers
 from paretosoc.sdf.grouping.pieces import cut_stretch
 from paretosoc.sdf.layer import LayerKind
 

@@ -16,10 +16,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.sdf.grouping.branches import split_branches
-from paretosoc.sdf.grouping.cuts import fuses
-from paretosoc.sdf.grouping.joining import join_small_parts
-from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
+from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView, fuses
+from paretosoc.sdf.grouping.parts import join_small_parts, split_branches
 from paretosoc.sdf.layer import LayerKind
 
 MAX_ATOMS = 2_000

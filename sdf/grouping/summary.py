@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.sdf.grouping.cuts import layers_of, legal_cuts, tensors_of, transition_points
 from paretosoc.sdf.grouping.grouping import group_network
-from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import (
+    NetworkView,
+    layers_of,
+    legal_cuts,
+    tensors_of,
+    transition_points,
+)
 from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 

@@ -1,7 +1,10 @@
-"""ONNX nodes and tensors as plain values, so that nothing else touches protobuf."""
+"""ONNX nodes and tensors as plain values: their names, their order of execution, which of them are
+needed, and the graph that an ``If`` chooses."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.file import normal_domain
 
 Shape = tuple[int, ...]
 Value = NDArray[Any]
@@ -124,3 +128,146 @@ def axis_in(node: Node, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise node.error(f"axis {axis} is outside a tensor of {rank} dimensions")
     return axis % rank
+
+
+class Namer:
+    """Makes nodes with unique names."""
+
+    def __init__(self, versions: dict[str, int]) -> None:
+        self._versions = versions
+        self._taken: set[str] = set()
+        self._copies: Counter[str] = Counter()
+
+    def nodes(self, protos: Iterable[Any]) -> list[Node]:
+        """Return the nodes of a graph. The tensors that the graphs inside a node read count as its
+        inputs."""
+        return [self._node(index, proto) for index, proto in enumerate(protos)]
+
+    def _node(self, index: int, proto: Any) -> Node:
+        outputs = tuple(proto.output)
+        base = proto.name or next(filter(None, outputs), f"{proto.op_type}_{index}")
+        name = base
+        while name in self._taken:
+            self._copies[base] += 1
+            name = f"{base}#{self._copies[base] + 1}"
+        self._taken.add(name)
+        domain = normal_domain(proto.domain)
+        inputs = (*proto.input, *captured_names(proto))
+        version = self._versions.get(domain, 1)
+        return Node(name, proto.op_type, domain, version, inputs, outputs, proto)
+
+
+def in_order(nodes: list[Node]) -> list[Node]:
+    """Return the nodes with producers first. A given order that does so is kept.
+
+    Raises:
+        GraphError: on a tensor with two producers, or a circle.
+    """
+    producer: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for name in filter(None, node.outputs):
+            if name in producer:
+                raise GraphError(f"tensor {name!r} is computed by two nodes")
+            producer[name] = index
+    if all(
+        producer.get(name, -1) < index for index, node in enumerate(nodes) for name in node.inputs
+    ):
+        return nodes
+    import networkx as nx
+
+    order: nx.DiGraph[int] = nx.DiGraph()
+    order.add_nodes_from(range(len(nodes)))
+    order.add_edges_from(
+        (producer[name], index)
+        for index, node in enumerate(nodes)
+        for name in node.inputs
+        if name in producer
+    )
+    try:
+        return [nodes[index] for index in nx.lexicographical_topological_sort(order)]
+    except nx.NetworkXUnfeasible:
+        circle = nx.find_cycle(order)
+        names = " -> ".join(nodes[source].name for source, _ in circle)
+        raise GraphError(f"nodes wait for each other in a circle: {names}") from None
+
+
+def needed(nodes: list[Node], outputs: list[str]) -> tuple[list[Node], int]:
+    """Return the nodes that an output needs, and how many others there are."""
+    wanted = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if wanted.intersection(filter(None, node.outputs)):
+            wanted.update(node.inputs)
+            kept.append(node)
+    return kept[::-1], len(nodes) - len(kept)
+
+
+def captured_names(proto: Any) -> list[str]:
+    """Return the tensors of the surrounding graph that the graphs in a node's attributes read, each
+    once."""
+    names: dict[str, None] = {}
+    for graph in _graphs_of(proto):
+        made = {tensor.name for tensor in graph.initializer}
+        made.update(value.name for value in graph.input)
+        for node in graph.node:
+            for name in (*node.input, *captured_names(node)):
+                if name and name not in made:
+                    names[name] = None
+            made.update(node.output)
+        names.update((value.name, None) for value in graph.output if value.name not in made)
+    return list(names)
+
+
+def chosen_branch(node: Node, *, condition: bool) -> Any:
+    """Return a copy of the branch that an ``If`` takes. Its results have the names of the node's.
+
+    Tensors that the branch makes itself get the node's name in front, so that none of them has
+    the name of another one.
+
+    Raises:
+        GraphError: if the branch is missing, or has another number of results.
+    """
+    from onnx import GraphProto, helper
+
+    given = node.attributes.get("then_branch" if condition else "else_branch")
+    if given is None or len(given.output) < len(node.outputs):
+        raise node.error("the branch it takes is missing, or has too few results")
+    branch = GraphProto.FromString(given.SerializeToString())
+    made = [tensor.name for tensor in branch.initializer]
+    made += [name for inner in branch.node for name in inner.output if name]
+    names = {name: f"{node.name}/{name}" for name in made}
+    results = [(name, value.name) for name, value in zip(node.outputs, branch.output, strict=False)]
+    computed = {name for inner in branch.node for name in inner.output}
+    direct = {inner: name for name, inner in results if name and inner in computed}
+    _rename(branch, {**names, **direct})
+    for name, inner in results:
+        if name and direct.get(inner) != name:
+            source = direct.get(inner, names.get(inner, inner))
+            branch.node.append(
+                helper.make_node("Identity", [source], [name], name=f"{node.name}/{inner}")
+            )
+    return branch
+
+
+def _rename(graph: Any, names: Mapping[str, str]) -> None:
+    for tensor in (*graph.initializer, *graph.value_info):
+        tensor.name = names.get(tensor.name, tensor.name)
+    for node in graph.node:
+        for field in (node.input, node.output):
+            renamed = [names.get(name, name) for name in field]
+            del field[:]
+            field.extend(renamed)
+        for inner in _graphs_of(node):
+            # A tensor that an inner graph makes is its own, whatever its name.
+            own = {tensor.name for tensor in inner.initializer}
+            own.update(value.name for value in inner.input)
+            own.update(name for made in inner.node for name in made.output)
+            outer = {old: new for old, new in names.items() if old not in own}
+            _rename(inner, outer)
+            for value in inner.output:
+                value.name = outer.get(value.name, value.name)
+
+
+def _graphs_of(proto: Any) -> list[Any]:
+    found = [attribute.g for attribute in proto.attribute if attribute.HasField("g")]
+    return found + [graph for attribute in proto.attribute for graph in attribute.graphs]

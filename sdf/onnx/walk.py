@@ -6,19 +6,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.onnx.branches import chosen_branch
 from paretosoc.sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
 from paretosoc.sdf.onnx.dimensions import Dimensions
 from paretosoc.sdf.onnx.file import opset_versions
-from paretosoc.sdf.onnx.node_order import Namer, in_order, needed
 from paretosoc.sdf.onnx.nodes import (
     FLOAT,
     MAX_TENSOR_ELEMENTS,
+    Namer,
     Node,
     Shape,
     Tensor,
     Value,
+    chosen_branch,
     dtype_of,
+    in_order,
+    needed,
 )
 from paretosoc.sdf.onnx.operators.op_kinds import CONTROL_FLOW
 from paretosoc.sdf.onnx.operators.shapes import DATA_DEPENDENT, knows, output_types

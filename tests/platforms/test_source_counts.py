@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.platforms.platform_summary import platform_data, platform_lines
+from paretosoc.platforms.platform_summary import (
+    ENERGY,
+    count_sources,
+    platform_data,
+    platform_lines,
+)
 from paretosoc.platforms.source import Status
-from paretosoc.platforms.source_counts import ENERGY, count_sources
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "platforms" / "data"

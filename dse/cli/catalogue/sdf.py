@@ -11,9 +11,8 @@ import typer
 from paretosoc.dse.cli.shared.options import AsJson
 from paretosoc.dse.cli.shared.wrap import print_wrapped
 from paretosoc.dse.workload.options import parse_positive
-from paretosoc.sdf.analysis.sdf_report import analyse, format_report
-from paretosoc.sdf.analysis.sdf_report_data import report_data
-from paretosoc.sdf.formats.graph_file import read_graph
+from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
+from paretosoc.sdf.formats.graph_json import read_graph
 
 
 def register(app: typer.Typer) -> None:

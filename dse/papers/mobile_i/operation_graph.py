@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import SdfGraph
-from paretosoc.sdf.grouping.branches import split_layers
-from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
 from paretosoc.sdf.grouping.grouping import groups_from_parts
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
+from paretosoc.sdf.grouping.network_view import layers_of, tensors_of
+from paretosoc.sdf.grouping.parts import split_layers
 from paretosoc.sdf.layer import LayerKind
 
 _JOINS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})

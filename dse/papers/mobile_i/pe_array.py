@@ -22,10 +22,10 @@ PS_PER_CYCLE_AT_1_KHZ = 10**9
 
 
 def pe_array_of(platform: Platform) -> PeArray:
-    """The array of engines that the platform has.
+    """Return the array of engines that the platform has.
 
     Raises:
-        PlatformError: where it has none.
+        PlatformError: if it has none.
     """
     if platform.pe_array is None:
         raise PlatformError(
@@ -36,10 +36,11 @@ def pe_array_of(platform: Platform) -> PeArray:
 
 
 def engine_array(platform: Platform, engines: int) -> EngineArray:
-    """So many engines of the platform, and what they, the memory and the board draw at rest.
+    """Return so many engines of the platform, with their power at rest, and that of memory and
+    board.
 
     Raises:
-        PlatformError: where the platform has no array, or not one of this size.
+        PlatformError: if the platform has no array, or not one of this size.
     """
     array = pe_array_of(platform)
     if engines not in array.counts:
@@ -63,15 +64,15 @@ def task_graph(
     precision: str | None = None,
     profile: Profile | None = None,
 ) -> TaskGraph:
-    """Tasks with times at the fastest clocks, and transfers by way of the memory and of the caches.
+    """Return tasks with times at the fastest clocks, and transfers by the memory and by the caches.
 
     A group's time is measured, calibrated or estimated, as everywhere
-    (:mod:`fitness.costs.network_costs`); where more engines than vaults share the vaults'
+    (:mod:`fitness.costs.network_costs`). If more engines than vaults share the vaults'
     bandwidth, the estimate has that share. An operation takes its share of the time of its group.
     Times are rounded half up, at least 1 ps.
 
     Raises:
-        PlatformError: where the platform has no such array, or its engine cannot run a layer.
+        PlatformError: if the platform has no such array, or its engine cannot run a layer.
     """
     engine_array(platform, engines)
     array = pe_array_of(platform)
@@ -108,16 +109,16 @@ def task_graph(
 
 
 def firing_task_graph(graph: SdfGraph, platform: Platform) -> TaskGraph:
-    """An SDF graph with any rates: a task per firing, execution times being the engine's cycles.
+    """Return a task per firing of an SDF graph, whose execution times are the engine's cycles.
 
     Raises:
-        GraphError: where the graph is inconsistent, cyclic, too large or without times.
-        PlatformError: where the platform has no array.
+        GraphError: if the graph is inconsistent, cyclic, too large or without times.
+        PlatformError: if the platform has no array.
     """
     array = pe_array_of(platform)
     unit = platform.unit_by_name[array.unit]
-    khz = platform.domain_by_name[unit.clocks[0]].operating_points[-1].frequency_khz
-    power = sum(table.busy_mw[-1] - table.idle_mw[-1] for table in unit.power)
+    khz = platform.ladder_khz(unit.clocks[0])[-1]
+    power = sum(table.above_idle_mw[-1] for table in unit.power)
     firings, edges = firing_operations(graph)
     tasks = tuple(
         Task(f.name, max(1, rounded_half_up(Fraction(f.time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
@@ -136,8 +137,8 @@ def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
 
 
 def _transfer(source: int, target: int, size: int, platform: Platform, array: PeArray) -> Transfer:
-    """Memory: the way of a transition from the unit to another one. A cache that would be slower
-    than that counts as fast as it."""
+    """Return a transfer. The way through the memory is that of a transition from the unit to
+    another one. A cache that would be slower counts as fast as that."""
     (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
     memory = rounded_half_up(
         Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paretosoc.sdf.onnx.nodes import FLOAT, Node, Shape, Tensor
-from paretosoc.sdf.onnx.operators.compute_shapes import Inputs, Typed, data_input, weight_input
+from paretosoc.sdf.onnx.operators.shape_rules import Inputs, Typed, data_input, weight_input
 
 OPERATORS = frozenset({"Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention"})
 """Of the contributed domain."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paretosoc.sdf.errors import GraphError
+import numpy as np
 
-Shape = tuple[int, ...]
+from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.onnx.nodes import Shape
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,10 @@ def einsum(equation: str, operands: Sequence[Shape]) -> Einsum:
         free = len(shape) - len(before) - len(after)
         if free < 0 or (free and not dots):
             raise GraphError(f"term {term!r} of {equation!r} does not fit shape {list(shape)}")
-        middle = shape[len(before) : len(before) + free]
-        hidden = _broadcast(equation, hidden, middle)
+        try:
+            hidden = np.broadcast_shapes(hidden, shape[len(before) : len(before) + free])
+        except ValueError:
+            raise GraphError(f"the operands of {equation!r} cannot be broadcast") from None
         for index, size in (
             *zip(before, shape[: len(before)], strict=True),
             *zip(after, shape[len(before) + free :], strict=True),
@@ -69,14 +72,3 @@ def _parse(equation: str, term: str) -> tuple[str, str, str]:
     if any(not index.isalpha() for index in before + after):
         raise GraphError(f"the equation {equation!r} cannot be read")
     return before, dots, after
-
-
-def _broadcast(equation: str, left: Shape, right: Shape) -> Shape:
-    rank = max(len(left), len(right))
-    padded = [(1,) * (rank - len(shape)) + shape for shape in (left, right)]
-    sizes = []
-    for a, b in zip(*padded, strict=True):
-        if a != b and 1 not in (a, b):
-            raise GraphError(f"the operands of {equation!r} cannot be broadcast")
-        sizes.append(b if a == 1 else a)
-    return tuple(sizes)

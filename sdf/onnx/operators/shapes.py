@@ -1,8 +1,8 @@
 """Shapes and types of a node's outputs from those of its inputs.
 
-The common operators have explicit rules. These also cover cases that the schemas of early opsets
-leave open (broadcasting by attribute, ``Reshape`` by attribute) and check the divisors of ONNX's
-shape inference. All others use ONNX's shape inference, one node at a time.
+ONNX's shape inference gives them, one node at a time. :mod:`~sdf.onnx.operators.shape_rules` has
+the operators that it cannot be asked about. A contributed operator without a rule has the shapes
+of one of ONNX's.
 """
 
 from __future__ import annotations
@@ -13,61 +13,52 @@ from typing import Any
 
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.nodes import Node, dtype_of
-from paretosoc.sdf.onnx.operators import compute_shapes as compute
-from paretosoc.sdf.onnx.operators import layout_shapes as layout
+from paretosoc.sdf.onnx.operators import shape_rules as rules
 from paretosoc.sdf.onnx.operators.attention import contributed_attention
-from paretosoc.sdf.onnx.operators.compute_shapes import Inputs, Typed
 from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of
+from paretosoc.sdf.onnx.operators.shape_rules import Inputs, Typed
 
 DATA_DEPENDENT = frozenset({"NonZero", "NonMaxSuppression", "Compress", "Unique"})
 """Operators with data-dependent numbers of output elements; the largest is taken."""
 
 _Rule = Callable[[Node, Inputs], Sequence[Typed | None]]
-_COMPARISONS = "Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor"
-_BROADCASTING = (
-    "Add Sub Mul Div Sum Mean Max Min Pow Mod BitwiseAnd BitwiseOr BitwiseXor BitShift Where"
-)
 _TABLE: dict[str, _Rule] = {
-    _BROADCASTING: compute.broadcast,
-    _COMPARISONS: compute.compare,
-    "Conv ConvInteger QLinearConv FusedConv": compute.convolution,
-    "ConvTranspose": compute.deconvolution,
-    "AveragePool MaxPool LpPool QLinearAveragePool": compute.pooling,
-    "GlobalAveragePool GlobalMaxPool GlobalLpPool QLinearGlobalAveragePool": compute.pooling,
-    "Gemm FusedGemm QGemm": compute.gemm,
-    "MatMul MatMulInteger QLinearMatMul FusedMatMul TransposeMatMul": compute.matmul,
-    "MatMulIntegerToFloat DynamicQuantizeMatMul": compute.matmul,
-    "Einsum": compute.summation,
-    "MatMulNBits": compute.packed_matmul,
-    "GatherBlockQuantized": compute.packed_gather,
-    "EmbedLayerNormalization QEmbedLayerNormalization": compute.embedding,
-    "Dropout": compute.dropout,
-    "Identity Not": compute.same,
-    "Cast": compute.cast,
-    "QuantizeLinear": compute.quantise,
-    "DequantizeLinear": compute.dequantise,
-    "QLinearAdd QLinearMul": compute.quantised_broadcast,
-    "SkipLayerNormalization SkipSimplifiedLayerNormalization": compute.skip_normalisation,
-    "NonZero": compute.nonzero,
-    "NonMaxSuppression": compute.selected_boxes,
-    "Concat": layout.concat,
-    "QLinearConcat": layout.quantised_concat,
-    "Reshape": layout.reshape,
-    "Flatten": layout.flatten,
-    "Split": layout.split,
-    "GatherND": layout.gather_nd,
-    "Squeeze": layout.squeeze,
-    "Unsqueeze": layout.unsqueeze,
-    "Transpose": layout.transpose,
-    "Compress": layout.compressed,
-    "Unique": layout.unique,
+    "Conv ConvInteger QLinearConv FusedConv": rules.convolution,
+    "ConvTranspose": rules.deconvolution,
+    "AveragePool MaxPool LpPool QLinearAveragePool": rules.pooling,
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool QLinearGlobalAveragePool": rules.pooling,
+    "Gemm FusedGemm QGemm": rules.gemm,
+    "MatMul MatMulInteger QLinearMatMul FusedMatMul TransposeMatMul": rules.matmul,
+    "MatMulIntegerToFloat DynamicQuantizeMatMul": rules.matmul,
+    "Einsum": rules.summation,
+    "MatMulNBits": rules.packed_matmul,
+    "GatherBlockQuantized": rules.packed_gather,
+    "EmbedLayerNormalization QEmbedLayerNormalization": rules.embedding,
+    "Cast": rules.cast,
+    "Dropout": rules.dropout,
+    "SkipLayerNormalization SkipSimplifiedLayerNormalization": rules.skip_normalisation,
+    "NonZero": rules.nonzero,
+    "NonMaxSuppression": rules.selected_boxes,
+    "Reshape": rules.reshape,
+    "Compress": rules.compressed,
+    "Unique": rules.unique,
+    "BiasAdd RotaryEmbedding Affine Scale ImageScaler ScaledTanh ParametricSoftplus": rules.same,
+    "Neg Abs Exp Log Sqrt Reciprocal Floor Ceil Round Sign Identity Not": rules.same,
 }
 _RULES = {operator: rule for operators, rule in _TABLE.items() for operator in operators.split()}
 _SAME_SHAPE_KINDS = (LayerKind.ACTIVATION, LayerKind.NORMALISATION, LayerKind.SOFTMAX)
-_SAME_SHAPE = (
-    "BiasAdd RotaryEmbedding Affine Scale ImageScaler ScaledTanh ParametricSoftplus "
-    "Neg Abs Exp Log Sqrt Reciprocal Floor Ceil Round Sign"
-)
+_LIKE = {
+    "QLinearAdd": ("Add", slice(0, 4, 3)),
+    "QLinearMul": ("Mul", slice(0, 4, 3)),
+    "QLinearConcat": ("Concat", slice(2, None, 3)),
+    "QuantizeLinear": ("QuantizeLinear", slice(None)),
+    "DequantizeLinear": ("DequantizeLinear", slice(None)),
+}
+"""Contributed operators: the operator of ONNX with the same shapes, and which inputs it has. Scale
+and zero point follow each tensor, those of the result of ``QLinearConcat`` come first."""
+_LIKE_OPSET = 21
+_FIRST_INFERRED = 6
+"""Operators of opsets before are inferred as those of this one."""
 
 
 def output_types(node: Node, inputs: Inputs) -> list[Typed | None]:
@@ -76,36 +67,37 @@ def output_types(node: Node, inputs: Inputs) -> list[Typed | None]:
     Raises:
         GraphError: if the inputs do not fit the operator.
     """
+    if node.domain == CONTRIBUTED_DOMAIN and node.operator in _LIKE:
+        return _inferred(*_like(node, inputs, *_LIKE[node.operator]))
     rule = _rule_for(node)
-    if rule is not None:
-        known = list(rule(node, inputs))
-        return [known[i] if i < len(known) else None for i in range(len(node.outputs))]
-    return _asked_of_onnx(node, inputs)
+    if rule is None:
+        return _inferred(node, inputs)
+    known = list(rule(node, inputs))
+    return [known[i] if i < len(known) else None for i in range(len(node.outputs))]
 
 
 def _rule_for(node: Node) -> _Rule | None:
-    if node.domain not in ("", CONTRIBUTED_DOMAIN):
-        return None
     kind = kind_of(node.domain, node.operator)
-    if kind is LayerKind.UNKNOWN:
+    if node.domain not in ("", CONTRIBUTED_DOMAIN) or kind is LayerKind.UNKNOWN:
         return None
     if node.domain == CONTRIBUTED_DOMAIN and kind is LayerKind.ATTENTION:
         return contributed_attention
-    if node.operator in _RULES:
-        return _RULES[node.operator]
-    if kind in _SAME_SHAPE_KINDS or node.operator in _SAME_SHAPE.split():
-        return compute.first_only
-    return None
+    return _RULES.get(node.operator, rules.same if kind in _SAME_SHAPE_KINDS else None)
 
 
 @lru_cache(maxsize=1024)
 def _schema(operator: str, opset: int, domain: str) -> Any:
+    """Return the schema to infer shapes by, or None if ONNX knows no such operator."""
     from onnx import defs
 
     try:
-        return defs.get_schema(operator, opset, domain)
+        schema = defs.get_schema(operator, opset, domain)
     except defs.SchemaError:
         return None
+    inferred = schema.has_type_and_shape_inference_function
+    if domain == "" and opset < _FIRST_INFERRED and not inferred:
+        return _schema(operator, _FIRST_INFERRED, domain)
+    return schema
 
 
 def knows(node: Node) -> bool:
@@ -113,11 +105,21 @@ def knows(node: Node) -> bool:
     return kind_of(node.domain, node.operator) is not LayerKind.UNKNOWN
 
 
-def _asked_of_onnx(node: Node, inputs: Inputs) -> list[Typed | None]:
+def _like(node: Node, inputs: Inputs, operator: str, places: slice) -> tuple[Node, Inputs]:
+    """Return a node of an operator of ONNX in the place of a contributed one, and its inputs."""
+    from onnx import helper
+
+    proto = helper.make_node(operator, node.inputs[places], node.outputs)
+    proto.attribute.extend(node.proto.attribute)
+    names = tuple(proto.input)
+    return Node(node.name, operator, "", _LIKE_OPSET, names, node.outputs, proto), inputs[places]
+
+
+def _inferred(node: Node, inputs: Inputs) -> list[Typed | None]:
+    """Return what ONNX infers of a node, None for outputs that it leaves open."""
     schema = _schema(node.operator, node.opset, node.domain)
-    unknown: list[Typed | None] = [None] * len(node.outputs)
     if schema is None:
-        return unknown
+        return [None] * len(node.outputs)
     # ONNX's inference does not come back from some strings that are no text.
     _ = node.attributes
     from onnx import checker, helper, numpy_helper, shape_inference
@@ -143,7 +145,11 @@ def _asked_of_onnx(node: Node, inputs: Inputs) -> list[Typed | None]:
         ValueError,
     ) as error:
         text = str(error).strip().splitlines()
-        raise node.error(f"its shape cannot be inferred: {text[0] if text else error!r}") from None
+        given = ", ".join(str(list(tensor.shape)) for tensor in inputs if tensor)
+        raise node.error(
+            f"its shape cannot be inferred from {given or 'no input'}: "
+            f"{text[0] if text else repr(error)}"
+        ) from None
     return [_typed(node, found[name]) if name in found else None for name in node.outputs]
 
 

@@ -15,7 +15,7 @@ from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.sdf.grouping.activations import held_activation_elements
-from paretosoc.sdf.grouping.cuts import layers_of
+from paretosoc.sdf.grouping.network_view import layers_of
 
 SOURCE: dict[str, str] = {"source": "datasheet", "status": "assumed"}
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"

@@ -10,7 +10,6 @@ from paretosoc.fitness.cost_model.support import (
     LIMITS,
     host_tail,
     layer_support,
-    supported_layers,
     why_not,
 )
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
@@ -145,7 +144,7 @@ def test_the_last_softmax_of_a_classifier_is_left_to_the_host() -> None:
     assert host_tail([conv(), flat]) == set()
     assert host_tail([conv(), planes]) == set()
     assert host_tail([softmax, conv()]) == set()
-    table = supported_layers([conv(), flat, softmax], XAVIER)
+    table = layer_support([conv(), flat, softmax], XAVIER).table
     assert table.all()
     assert table.shape == (3, 4)
 
@@ -169,7 +168,7 @@ def test_networks_of_table_5_run_whole_on_the_dla(name: str) -> None:
 
 def test_squeezenet_leaves_the_dla_for_its_average_of_13_by_13() -> None:
     layers = [actor.layer for actor in load_network("squeezenet").graph.actors if actor.layer]
-    table = supported_layers(layers, XAVIER)
+    table = layer_support(layers, XAVIER).table
     (place,) = np.flatnonzero(~table[:, 2])
     assert layers[place].operation == "GlobalAveragePool"
 

@@ -18,9 +18,8 @@ from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.sdf.catalogue.catalogue import load_network, model_file
-from paretosoc.sdf.grouping.batch import batched
 from paretosoc.sdf.grouping.grouping import group_network, groups_from_parts
-from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 from paretosoc.sdf.onnx.batch import model_of_batch
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
 

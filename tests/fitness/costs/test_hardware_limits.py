@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from paretosoc.fitness.cost_model.fusion import network_launches
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_file import read_profile
@@ -39,7 +39,7 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
     for network in NETWORKS:
         graph = load_network(network).graph
         layers = [actor.layer for actor in graph.actors if actor.layer]
-        grouped = group_network(graph, supported_layers(layers, platform))
+        grouped = group_network(graph, layer_support(layers, platform).table)
         launches = network_launches(grouped)
         for costs in network_costs(grouped, platform).units:
             unit = platform.unit_by_name[costs.unit]
@@ -89,7 +89,7 @@ def vgg_costs(name: str, precision: str, **parts: Any) -> NetworkCosts:
     platform = load_platform(name)
     graph = load_network("vgg19").graph
     grouped = group_network(
-        graph, supported_layers([a.layer for a in graph.actors if a.layer], platform)
+        graph, layer_support([a.layer for a in graph.actors if a.layer], platform).table
     )
     clocks = {d.name: d.operating_points[-1].frequency_khz / 1000 for d in platform.domains}
     record = {

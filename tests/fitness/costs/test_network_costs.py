@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.platforms.errors import PlatformError
@@ -185,7 +185,7 @@ def test_every_network_of_the_onnx_package_has_sound_costs(name: str) -> None:
     for network in ("vgg19", "squeezenet", "shufflenet"):
         graph = load_network(network).graph
         layers = [actor.layer for actor in graph.actors if actor.layer]
-        costs = network_costs(group_network(graph, supported_layers(layers, platform)), platform)
+        costs = network_costs(group_network(graph, layer_support(layers, platform).table), platform)
         check_sound(costs)
 
 
@@ -193,7 +193,7 @@ def test_a_unit_with_memory_of_its_own_moves_nothing_through_the_shared_one() ->
     platform = load_platform("raspberry-pi-5-hailo-8")
     graph = load_network("squeezenet").graph
     layers = [actor.layer for actor in graph.actors if actor.layer]
-    costs = network_costs(group_network(graph, supported_layers(layers, platform)), platform)
+    costs = network_costs(group_network(graph, layer_support(layers, platform).table), platform)
     cpu, hailo = costs.units
     assert platform.unit_by_name["hailo"].bandwidth_share == 0
     assert not hailo.demand_kbps.any()

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_file import read_profile
@@ -45,7 +45,7 @@ ROWS = list(csv.DictReader(io.StringIO(TABLE_5)))
 def group(name: str, platform: Platform, groups: int | None = None) -> GroupedNetwork:
     graph = load_network(name).graph
     layers = [actor.layer for actor in graph.actors if actor.layer]
-    return group_network(graph, supported_layers(layers, platform), groups=groups)
+    return group_network(graph, layer_support(layers, platform).table, groups=groups)
 
 
 def totals(costs: NetworkCosts) -> dict[str, float]:

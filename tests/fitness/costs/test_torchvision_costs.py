@@ -11,8 +11,8 @@ from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.graph import SdfGraph
-from paretosoc.sdf.grouping.cuts import layers_of
 from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.network_view import layers_of
 
 BOARDS = ["jetson-agx-xavier", "jetson-agx-orin"]
 # The smallest of a family, and whether the DLA of the Xavier runs all, some or none of its groups.

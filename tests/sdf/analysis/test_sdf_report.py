@@ -10,14 +10,14 @@ import pytest
 from paretosoc.sdf.analysis.buffers import bounded_throughput
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 
 
 def test_a_rate_converter() -> None:
-    graph = read_sdf3(EXAMPLES / "rate_converter.xml")
+    graph = read_graph(EXAMPLES / "rate_converter.xml")
     report = analyse(graph)
     assert dict(report.repetitions)["writer"] == 160
     assert report.throughput is not None
@@ -47,7 +47,7 @@ def test_a_rate_converter() -> None:
 
 
 def test_other_processors_and_another_throughput() -> None:
-    graph = read_sdf3(EXAMPLES / "rate_converter.xml")
+    graph = read_graph(EXAMPLES / "rate_converter.xml")
     report = analyse(graph, processor_type="cpu", throughput=Fraction(1, 20_000))
     assert dict(report.times)["raise_8_7"] == 350
     assert report.bound is not None
@@ -60,7 +60,7 @@ def test_other_processors_and_another_throughput() -> None:
 
 
 def test_a_graph_of_twenty_thousand_firings() -> None:
-    report = analyse(read_sdf3(EXAMPLES / "block_video.xml"))
+    report = analyse(read_graph(EXAMPLES / "block_video.xml"))
     assert report.throughput is not None
     assert report.throughput.period == 10_560 * 3
     assert report.fast_enough is not None

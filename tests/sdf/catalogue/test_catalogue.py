@@ -188,7 +188,7 @@ def test_unknown_names_suggest_the_nearest() -> None:
 
 
 def test_files_are_loaded_by_path(tmp_path: Path) -> None:
-    from paretosoc.sdf.catalogue.classic import alexnet
+    from paretosoc.sdf.catalogue.image_networks import alexnet
 
     path = tmp_path / "mine.onnx"
     path.write_bytes(alexnet())

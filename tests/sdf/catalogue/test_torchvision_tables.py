@@ -27,8 +27,8 @@ from paretosoc.sdf.catalogue.torchvision_tables import (
     write_table,
 )
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.grouping.cuts import layers_of
 from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points
+from paretosoc.sdf.grouping.network_view import layers_of
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.graph_file import read_graph
-from paretosoc.sdf.formats.graph_json import format_graph_json, parse_graph_json
-from paretosoc.sdf.formats.sdf3_writer import write_sdf3
+from paretosoc.sdf.formats.graph_json import format_graph_json, parse_graph_json, read_graph
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import per_phase
 from tests.support.texts import one_line
@@ -80,7 +79,7 @@ def test_all_is_written() -> None:
 
 def test_a_file_is_read_by_its_ending(tmp_path: Path) -> None:
     (tmp_path / "pair.json").write_text(format_graph_json(PAIR))
-    write_sdf3(PAIR, tmp_path / "pair.xml")
+    (tmp_path / "pair.xml").write_text(format_sdf3(PAIR), "utf-8")
     assert read_graph(tmp_path / "pair.json") == PAIR
     read = read_graph(tmp_path / "pair.xml")
     assert read.channels == PAIR.channels

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.sdf3_writer import format_sdf3, write_sdf3
-from paretosoc.sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3, read_sdf3
+from paretosoc.sdf.formats.graph_json import read_graph
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
+from paretosoc.sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, per_phase
 from tests.support.texts import one_line
@@ -85,18 +86,18 @@ def test_round_trip(graph: SdfGraph) -> None:
 
 def test_round_trip_through_a_file(tmp_path: Path) -> None:
     graph = SdfGraph("g", (Actor("ä"),), (Channel("ä", "ä", 2, 2, 3, 7, "ö"),))
-    write_sdf3(graph, tmp_path / "g.xml")
-    assert read_sdf3(tmp_path / "g.xml") == graph
+    (tmp_path / "g.xml").write_text(format_sdf3(graph), "utf-8")
+    assert read_graph(tmp_path / "g.xml") == graph
 
 
 def test_the_examples() -> None:
-    converter = read_sdf3(EXAMPLES / "rate_converter.xml")
+    converter = read_graph(EXAMPLES / "rate_converter.xml")
     assert list(repetition_vector(converter).values()) == [147, 147, 98, 28, 32, 160]
     assert converter.actor_by_name["reader"].execution_times == (("cpu", 22), ("dsp", 40))
-    video = read_sdf3(EXAMPLES / "block_video.xml")
+    video = read_graph(EXAMPLES / "block_video.xml")
     assert sum(repetition_vector(video).values()) == 21_296
     for path in EXAMPLES.glob("*.xml"):
-        assert format_sdf3(read_sdf3(path)) == path.read_text(encoding="utf-8")
+        assert format_sdf3(read_graph(path)) == path.read_text(encoding="utf-8")
 
 
 # As other tools write it: other quotes, extra attributes and elements, sizes in bits.
@@ -400,6 +401,4 @@ def test_what_cannot_be_written(graph: SdfGraph, message: str) -> None:
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     for path in (tmp_path / "none.xml", tmp_path, Path("a\0b")):
         with pytest.raises(GraphError, match="cannot be read"):
-            read_sdf3(path)
-        with pytest.raises(GraphError, match="cannot be written"):
-            write_sdf3(SdfGraph("g", ()), path / "x" if path != tmp_path else path)
+            read_graph(path)

@@ -7,7 +7,7 @@ import numpy as np
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.grouping.activations import held_activation_elements, peak_activation_elements
-from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
+from paretosoc.sdf.grouping.network_view import layers_of, tensors_of
 from paretosoc.sdf.layer import Layer, LayerKind
 
 

@@ -10,8 +10,8 @@ from onnx import helper
 from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.activations import peak_activation_elements
-from paretosoc.sdf.grouping.batch import batched
 from paretosoc.sdf.grouping.grouping import group_network, groups_from_parts
+from paretosoc.sdf.grouping.groups import batched
 from paretosoc.sdf.onnx.batch import model_of_batch
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
 from tests.support.problems.onnx_models import integers, model, shape_only

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paretosoc.sdf.grouping.branches import split_branches, split_layers
-from paretosoc.sdf.grouping.cuts import TensorUse
+from paretosoc.sdf.grouping.network_view import TensorUse
+from paretosoc.sdf.grouping.parts import split_branches, split_layers
 from paretosoc.sdf.layer import Layer, LayerKind
 
 CONV, ADD, FREE = LayerKind.CONVOLUTION, LayerKind.ELEMENTWISE, LayerKind.RESHAPE

@@ -13,10 +13,9 @@ from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.grouping.balance import balanced_parts
-from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
 from paretosoc.sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
 from paretosoc.sdf.grouping.groups import GroupedNetwork
-from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.layer import Layer, LayerKind
 
 KINDS = {

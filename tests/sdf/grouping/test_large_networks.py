@@ -13,9 +13,9 @@ from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping import balance
 from paretosoc.sdf.grouping.balance import balanced_parts
-from paretosoc.sdf.grouping.branches import split_branches
-from paretosoc.sdf.grouping.cuts import TensorUse
 from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.network_view import TensorUse
+from paretosoc.sdf.grouping.parts import split_branches
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork

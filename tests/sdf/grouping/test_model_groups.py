@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from paretosoc.fitness.cost_model.support import supported_layers
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
 from paretosoc.sdf.grouping.grouping import MAX_SHARE, MIN_GROUPS, group_network
-from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.pieces import _atoms, _order
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx
 
@@ -44,7 +42,7 @@ def imported(name: str) -> ImportedNetwork:
 def test_there_are_enough_groups_of_even_work(name: str) -> None:
     graph = imported(name).graph
     layers = layers_of(graph)
-    support = np.asarray(supported_layers(layers, load_platform("jetson-agx-xavier")))
+    support = layer_support(layers, load_platform("jetson-agx-xavier")).table
     view = NetworkView(layers, tensors_of(graph), support)
     place = {id(layer): index for index, layer in enumerate(layers)}
     grouped = group_network(graph, support)
@@ -65,7 +63,7 @@ def test_there_are_enough_groups_of_even_work(name: str) -> None:
 def test_most_of_a_network_of_convolutions_can_run_on_the_dla(name: str) -> None:
     graph = imported(name).graph
     layers = layers_of(graph)
-    support = np.asarray(supported_layers(layers, load_platform("jetson-agx-xavier")))
+    support = layer_support(layers, load_platform("jetson-agx-xavier")).table
     able = {id(layer): bool(row[2]) for layer, row in zip(layers, support, strict=True)}
     possible = sum(layer.macs for layer in layers if able[id(layer)])
     grouped = group_network(graph, support)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.sdf.grouping.cuts import TensorUse
-from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView
+from paretosoc.sdf.grouping.network_view import MACS_PER_ELEMENT, NetworkView, TensorUse
 from paretosoc.sdf.layer import Layer, LayerKind
 
 

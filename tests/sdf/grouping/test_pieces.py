@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
-from paretosoc.sdf.grouping.cuts import layers_of, tensors_of
 from paretosoc.sdf.grouping.grouping import group_network
-from paretosoc.sdf.grouping.network_view import NetworkView
+from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.pieces import (
     LOST_UNIT,
     MAX_PIECE,

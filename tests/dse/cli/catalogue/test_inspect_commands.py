@@ -16,7 +16,7 @@ from paretosoc.dse.cli.shared.wrap import wrapped
 from paretosoc.platforms.io.platform_file import platform_names
 from paretosoc.sdf.analysis.sdf_report import analyse
 from paretosoc.sdf.catalogue.catalogue import catalogue
-from paretosoc.sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.sdf.formats.graph_json import read_graph
 
 GRAPHS = Path(__file__).parents[4] / "examples" / "sdf"
 
@@ -128,7 +128,7 @@ def test_sdf(output, name, monkeypatch):
 
     monkeypatch.setattr("paretosoc.dse.cli.catalogue.sdf.analyse", once)
     file = GRAPHS / f"{name}.xml"
-    graph = read_sdf3(file)
+    graph = read_graph(file)
     data = json.loads(output("sdf", str(file), "--json"))
     firings = {actor["name"]: actor["repetitions"] for actor in data["actors"]}
     for channel in graph.channels:

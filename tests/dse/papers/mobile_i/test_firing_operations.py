@@ -11,7 +11,7 @@ import pytest
 from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.sdf3_xml import read_sdf3
+from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "sdf"
@@ -47,7 +47,7 @@ def test_every_token_goes_from_the_firing_that_makes_it_to_the_one_that_takes_it
 
 
 def test_the_example_that_comes_along() -> None:
-    firings, _ = firing_operations(read_sdf3(EXAMPLES / "rate_converter.xml"))
+    firings, _ = firing_operations(read_graph(EXAMPLES / "rate_converter.xml"))
     assert len(firings) == 147 + 147 + 98 + 28 + 32 + 160
     assert firings[-1].name == "writer/159"
 

@@ -19,7 +19,7 @@ from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
 from paretosoc.fitness.check.closed_form import plain_loads
 from paretosoc.results.problem.execution import ChannelUse
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
-from paretosoc.sdf.formats.graph_file import read_graph
+from paretosoc.sdf.formats.graph_json import read_graph
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 6), units=(1, 4), points=(1, 2))
 

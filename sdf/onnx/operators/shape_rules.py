@@ -1,6 +1,8 @@
-"""Output shapes of operators that compute: convolutions, poolings, products, element-wise work.
+"""Output shapes of operators for which ONNX's inference has no answer that can be used.
 
-Every rule takes a node and its inputs and returns the shape and type of each output.
+It divides by strides and the like without a check, leaves sizes that depend on data open, and does
+not know contributed operators. Every rule takes a node and its inputs and returns the shape and
+type of each output.
 """
 
 from __future__ import annotations
@@ -8,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+import numpy as np
+
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.layer import Window
-from paretosoc.sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor
+from paretosoc.sdf.onnx.nodes import BOOL, FLOAT, INT32, INT64, UINT8, Node, Shape, Tensor, axis_in
 from paretosoc.sdf.onnx.operators.einsum import einsum
 from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN
 from paretosoc.sdf.onnx.operators.windows import pooling_window, slide, slide_back, window_of
@@ -54,47 +58,15 @@ def weight_input(node: Node, inputs: Inputs) -> Tensor:
 
 
 def same(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the shape and type of the first input for every output."""
-    data = data_input(node, inputs)
-    return [(data.shape, data.dtype)] * len(node.outputs)
-
-
-def first_only(node: Node, inputs: Inputs) -> list[Typed]:
     """Return the shape and type of the first input for the first output."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype)]
 
 
 def dropout(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return data and mask."""
+    """Return data and mask, which ONNX does not know in early opsets."""
     data = data_input(node, inputs)
     return [(data.shape, data.dtype), (data.shape, BOOL)]
-
-
-def broadcast(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the broadcast shape of element-wise work on several tensors."""
-    tensors = [tensor for tensor in inputs if tensor is not None]
-    data = data_input(node, inputs)
-    if node.domain == "" and node.opset < 7 and node.operator not in ("Sum", "Mean", "Max", "Min"):
-        return [(data.shape, data.dtype)]
-    dtype = tensors[1].dtype if node.operator == "Where" and len(tensors) > 1 else data.dtype
-    return [(_broadcast_shape(node, [tensor.shape for tensor in tensors]), dtype)]
-
-
-def _broadcast_shape(node: Node, shapes: Sequence[Shape]) -> Shape:
-    rank = max(len(shape) for shape in shapes)
-    result = [1] * rank
-    for shape in shapes:
-        for axis, size in enumerate(shape, rank - len(shape)):
-            if size != 1 and result[axis] not in (1, size):
-                raise node.error(f"shapes {[list(s) for s in shapes]} cannot be broadcast")
-            result[axis] = size if size != 1 else result[axis]
-    return tuple(result)
-
-
-def compare(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the booleans of comparisons and logic."""
-    return [(shape, BOOL) for shape, _ in broadcast(node, inputs)]
 
 
 def cast(node: Node, inputs: Inputs) -> list[Typed]:
@@ -104,19 +76,6 @@ def cast(node: Node, inputs: Inputs) -> list[Typed]:
     # Opset 1 spelt the type out.
     dtype = to if isinstance(to, int) else {"FLOAT": 1, "INT32": 6, "INT64": 7}.get(str(to), FLOAT)
     return [(data.shape, dtype)]
-
-
-def quantise(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the same shape in the type of the zero point."""
-    data = data_input(node, inputs)
-    zero = inputs[2] if len(inputs) > 2 else None
-    return [(data.shape, zero.dtype if zero is not None else node.integer("output_dtype", 2) or 2)]
-
-
-def dequantise(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the same shape in the type of the scale."""
-    scale = inputs[1] if len(inputs) > 1 else None
-    return [(data_input(node, inputs).shape, scale.dtype if scale is not None else FLOAT)]
 
 
 def convolution(node: Node, inputs: Inputs) -> list[Typed]:
@@ -182,12 +141,14 @@ def matmul(node: Node, inputs: Inputs) -> list[Typed]:
         b_full = (*b_full[:-2], *reversed(b_full[-2:])) if node.integer("transB", 0) else b_full
     if a_full[-1] != b_full[-2]:
         raise node.error(f"the inner sizes of {list(a)} and {list(b)} differ")
-    shape = _broadcast_shape(node, [a_full[:-2], b_full[:-2]])
+    try:
+        shape = np.broadcast_shapes(a_full[:-2], b_full[:-2])
+    except ValueError:
+        raise node.error(f"shapes {list(a)} and {list(b)} cannot be broadcast") from None
     shape += (a_full[-2],) * (len(a) > 1) + (b_full[-1],) * (len(b) > 1)
-    integer = node.operator == "MatMulInteger"
     if node.operator in ("MatMulIntegerToFloat", "DynamicQuantizeMatMul"):
         return [(shape, FLOAT)]
-    return [(shape, INT32 if integer else left.dtype)]
+    return [(shape, INT32 if node.operator == "MatMulInteger" else left.dtype)]
 
 
 def summation(node: Node, inputs: Inputs) -> list[Typed]:
@@ -224,12 +185,6 @@ def selected_boxes(node: Node, inputs: Inputs) -> list[Typed]:
     return [((batch * classes * boxes, 3), INT64)]
 
 
-def quantised_broadcast(node: Node, inputs: Inputs) -> list[Typed]:
-    """Return the result of element-wise work on two tensors, each followed by its scale and zero
-    point."""
-    return broadcast(node, [inputs[0], inputs[3]])
-
-
 def skip_normalisation(node: Node, inputs: Inputs) -> list[Typed | None]:
     """Return the normalised sum, two statistics, and the sum itself."""
     data = data_input(node, inputs)
@@ -257,3 +212,48 @@ def packed_gather(node: Node, inputs: Inputs) -> list[Typed]:
     width = data.shape[-1] * (8 // bits if data.dtype == UINT8 else 1)
     shape = (*indices.shape, *data.shape[1:-1], width)
     return [(shape, FLOAT if scales is None else scales.dtype)]
+
+
+def reshape(node: Node, inputs: Inputs) -> list[Typed | None]:
+    """Return the new shape, given by attribute (opset 1) or by a constant input."""
+    data = data_input(node, inputs)
+    wanted = node.integers("shape")
+    if wanted is None:
+        tensor = inputs[1] if len(inputs) > 1 else None
+        if tensor is None or tensor.value is None:
+            return [None]
+        wanted = tuple(int(size) for size in tensor.value.reshape(-1))
+    sizes = list(wanted)
+    if not node.integer("allowzero", 0):
+        for i, size in enumerate(sizes):
+            if size == 0:
+                if i >= len(data.shape):
+                    raise node.error(f"shape {list(wanted)} copies a dimension that is not there")
+                sizes[i] = data.shape[i]
+    free = [i for i, size in enumerate(sizes) if size == -1]
+    rest = prod(size for size in sizes if size != -1)
+    if len(free) == 1 and rest > 0 and data.elements % rest == 0:
+        sizes[free[0]] = data.elements // rest
+    if any(size < 0 for size in sizes) or prod(sizes) != data.elements:
+        raise node.error(
+            f"{data.elements} elements of shape {list(data.shape)} cannot take the shape "
+            f"{list(wanted)}"
+        )
+    return [(tuple(sizes), data.dtype)]
+
+
+def unique(node: Node, inputs: Inputs) -> list[Typed]:
+    """Return the largest result: every element, or slice along the axis, is unique. Their indices
+    follow."""
+    data = data_input(node, inputs)
+    if "axis" not in node.attributes:
+        return [((data.elements,), data.dtype), *[((data.elements,), INT64)] * 3]
+    size = data.shape[axis_in(node, node.integer("axis", 0), len(data.shape))]
+    return [(data.shape, data.dtype), *[((size,), INT64)] * 3]
+
+
+def compressed(node: Node, inputs: Inputs) -> list[Typed]:
+    """Return the largest result: everything is kept."""
+    data = data_input(node, inputs)
+    shape = data.shape if "axis" in node.attributes else (data.elements,)
+    return [(shape, data.dtype)]
