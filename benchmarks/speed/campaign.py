@@ -22,9 +22,10 @@ from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_mis
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
-from paretosoc.dse.tools.campaign.plan.settings import AXES, DEFAULTS, Choice
+from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, Choice
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.workload.options import AXES
 
 WORKERS = 2
 NETWORKS = ("squeezenet", "googlenet", "resnet18", "mobilenet_v2", "alexnet")
@@ -73,7 +74,7 @@ def main() -> None:
 def pairs_plan(runs: int, evaluations: int) -> Plan:
     """Pairs of networks, with and without a cap, under several seeds: so many runs."""
     names = [f"{a}+{b}" for i, a in enumerate(NETWORKS) for b in NETWORKS[i + 1 :]]
-    lists: dict[str, tuple[Choice, ...]] = {axis.name: (DEFAULTS[axis.name],) for axis in AXES}
+    lists: dict[str, tuple[Choice, ...]] = {name: (DEFAULTS[name],) for name in AXES}
     lists |= {
         "platform": ("jetson-agx-xavier", "jetson-agx-orin-32gb"),
         "max_transitions": (None, 4, 2),

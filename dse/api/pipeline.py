@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.api.front import Front, front_of
-from paretosoc.dse.api.problem import Networks, Problem, problem_keywords, unknown_keywords
+from paretosoc.dse.api.problem import Networks, Problem, unknown_keywords
 from paretosoc.dse.certificate.boxes.prove import BoundedFront
 from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits
@@ -34,10 +35,11 @@ from paretosoc.dse.inputs.arguments import (
     check_arguments,
     check_keywords,
     check_type,
-    wrong_argument,
 )
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import FIELDS, ProblemOptions
 from paretosoc.fitness.execution import rules_of
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.errors import ResultError
@@ -105,7 +107,7 @@ def explore(
     seed: int = 0,
     jobs: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    **problem_options: object,
+    **problem_options: Unpack[ProblemOptions],
 ) -> Front:
     """Search for the Pareto front of networks that share a chip. :func:`certify` proves the front.
 
@@ -155,13 +157,13 @@ def explore(
             raise WorkloadError("explore: a problem has its platform, got another one")
         problem, chosen = networks, optimizer if platform is None else platform
         if problem_options:
-            check_keywords("explore", unknown_keywords(problem_options), problem_keywords())
+            check_keywords("explore", unknown_keywords(problem_options), FIELDS)
             names = ", ".join(problem_options)
             raise WorkloadError(f"explore: {names}: are part of the problem that was given")
     else:
         if platform is None or isinstance(platform, Optimizer):
             raise WorkloadError("explore: a platform is required: a name, a file or an object")
-        problem = Problem(networks, platform, **problem_options)  # type: ignore[arg-type]
+        problem = Problem(networks, platform, **problem_options)
         chosen = optimizer
     engine = _optimizer(chosen)
     settings = SearchSettings(

@@ -10,7 +10,8 @@ from paretosoc.dse.certificate.verify.checks import Check, Verdict
 from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
 from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summary
 from paretosoc.dse.certificate.verify.verify import verify as verify_front
-from paretosoc.dse.inputs.arguments import check_arguments, choice
+from paretosoc.dse.inputs.arguments import check_arguments
+from paretosoc.dse.inputs.kinds import Choice
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
@@ -92,7 +93,7 @@ def verify(
         raise_on_failure=raise_on_failure,
         on_check=on_check,
     )
-    form = choice("checker", Checker, checker)
+    form = Choice(Checker).read(checker, "checker")
     path = Path(folder)
     kind = other_kind(path)
     if kind is not None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class Entry:
     """A command, or a group of commands with ``commands``.
 
-    ``module``, in this package, has a function ``register(app)`` that adds the command under its
-    name.
+    ``module``, in this package, has the command as a function of its name, from whose first line
+    ``help`` comes if it is empty; or ``register(app)``, which adds a group that plug-ins extend.
     """
 
     name: str
@@ -22,12 +22,17 @@ class Entry:
     """Options that ``--help`` shows; ``--help-all`` shows the rest. Empty: all."""
 
 
+def _from(module: str, *names: str) -> tuple[Entry, ...]:
+    """Return commands of one module, whose help is that of their functions."""
+    return tuple(Entry(name, "", module) for name in names)
+
+
 _MAIN, _INPUTS, _BOARD, _MORE = "Explore and prove", "Inputs", "Boards", "More"
 
 _EXPLORE = (
-    *("output", "objective", "groups", "max_transitions", "units", "fix", "power_cap"),
-    *("deadline", "fps", "free_running", "profile", "engine", "max_evaluations", "time_limit"),
-    *("no_certify", "seed", "jobs", "quiet", "force"),
+    *("output", "objectives", "groups", "max_transitions", "units", "fixed", "power_cap_w"),
+    *("deadline_ms", "frames_per_second", "free_running", "profile", "engine"),
+    *("max_evaluations", "time_limit", "no_certify", "seed", "jobs", "quiet", "force"),
 )
 
 COMMANDS = (
@@ -46,7 +51,18 @@ COMMANDS = (
     Entry("compare", "Compare two fronts.", "results.compare", _MAIN),
     Entry("evaluate", "Simulate a mapping of your own.", "search.evaluate", _MAIN),
     Entry("baselines", "Compare other schedulers' mappings.", "search.baselines", _MAIN),
-    Entry("campaign", "Run many explorations from one file.", "campaign.campaign", _MAIN),
+    Entry(
+        "campaign",
+        "Run many explorations from one file.",
+        panel=_MAIN,
+        commands=(
+            *_from("campaign.campaign", "check", "run"),
+            *_from(
+                *("campaign.campaign_inspect", "status", "table", "export", "report", "compare")
+            ),
+            *_from("campaign.campaign", "extract"),
+        ),
+    ),
     Entry("network", "Show layers and cuts of a network.", "catalogue.network", _INPUTS),
     Entry("networks", "List the networks with a name.", "catalogue.lists", _INPUTS),
     Entry("platform", "Show clocks, units and power of a chip.", "catalogue.platform", _INPUTS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
@@ -44,8 +45,16 @@ class LazyCommand(TyperCommand):
 
     def load(self) -> Any:
         """Return the real command."""
+        # Imported here: with the table of options, which 'dse --help' does not need.
+        from paretosoc.dse.cli.shared.option_groups import with_option_groups
+
+        module = import_module(f"paretosoc.dse.cli.{self._entry.module}")
         app = typer.Typer(add_completion=False)
-        import_module(f"paretosoc.dse.cli.{self._entry.module}").register(app)
+        if hasattr(module, "register"):
+            module.register(app)
+        else:
+            function = getattr(module, self._entry.name.replace("-", "_"))
+            app.command(self._entry.name)(with_option_groups(function))
         found: Any = get_command(app)
         command = getattr(found, "commands", {}).get(self._entry.name, found)
         _without_types(command.params)
@@ -66,13 +75,13 @@ class LazyGroup(TyperGroup):
         return [entry.name for entry in self.entries]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command without importing it, or None if it does not exist."""
+        """Return the command, imported only if its help is not known, or None if there is none."""
         entry = next((entry for entry in self.entries if entry.name == cmd_name), None)
         if entry is None:
             return None
         if entry.commands:
             return group_of(entry)
-        return LazyCommand(entry)
+        return LazyCommand(entry) if entry.help else LazyCommand(entry).load()
 
 
 def _without_types(parameters: Any) -> Any:
@@ -81,6 +90,9 @@ def _without_types(parameters: Any) -> Any:
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
+        if getattr(parameter, "help", None):
+            # Rich would take "[default: all]" for a style.
+            parameter.help = re.sub(r"(?<!\\)\[(?=[a-z])", r"\[", parameter.help)
     return parameters
 
 

@@ -170,6 +170,11 @@ def _with_nearest(message: str, error: Any) -> str:
         # A command of a group may be typed without it: 'dse costs' for 'dse analyze costs'.
         names = {name.split()[-1]: name for name in names_of(entries)}
         names |= {entry.name: entry.name for entry in entries}
+    if option := re.match(r"No such option: --([a-z0-9-]+)", message):
+        from paretosoc.dse.workload.options import LIMITS
+
+        if option[1] in LIMITS:
+            return f"{option[0]}; did you mean --limit {LIMITS[option[1]].limit_form}?"
     near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), list(names), n=1)
     return f"{message}; did you mean {names[near[0]]}?" if near else message
 

@@ -1,111 +1,81 @@
-"""Checks of the arguments of public functions, in one table of requirements."""
+"""Checks of the arguments of public functions, in one table."""
 
 from __future__ import annotations
 
-import math
-import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import Flag, Whole, exact, wrong_argument
 
 MAX_COUNT = 10**12
 """Of everything that limits work: no search gets so far, and sums of counts fit into 64 bits."""
+MAX_SIZE = 1_000_000
+"""Of every option that says how large or how many something is: above all that a network has."""
 MAX_SEED = 2**32 - 1
 LEAST_SECONDS, MAX_SECONDS = 0.001, 10**9
 
-E = TypeVar("E", bound=Enum)
+
+@dataclass(frozen=True)
+class _Seconds:
+    def read(self, value: Any, name: str) -> float:
+        number = exact(value)
+        if number is None or not LEAST_SECONDS <= number <= MAX_SECONDS:
+            words = f"a number of seconds from {LEAST_SECONDS} to {MAX_SECONDS}"
+            raise wrong_argument(name, words, value)
+        return float(value)
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """Requirement of an argument. ``words`` stand before "is required" in the message."""
-
-    words: str
-    is_met: Callable[[Any], bool]
-
-
-def _integer(least: int, most: int = MAX_COUNT) -> Requirement:
-    def is_met(value: Any) -> bool:
-        number = isinstance(value, Integral) and not _is_flag(value)
-        return number and least <= int(value) <= most
-
-    return Requirement(f"an integer from {least} to {most}", is_met)
+class _Function:
+    def read(self, value: Any, name: str) -> Any:
+        if not callable(value):
+            raise wrong_argument(name, "a function", value)
+        return value
 
 
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_seconds(value: Any) -> bool:
-    number = isinstance(value, Real) and not _is_flag(value)
-    return number and math.isfinite(value) and LEAST_SECONDS <= value <= MAX_SECONDS
-
-
-_FLAG = Requirement("True or False", _is_flag)
-_SECONDS = Requirement(f"a number of seconds from {LEAST_SECONDS} to {MAX_SECONDS}", _is_seconds)
-_AT_LEAST_0, _AT_LEAST_1, _AT_LEAST_2 = _integer(0), _integer(1), _integer(2)
-_CALLABLE = Requirement("a function", callable)
-
-REQUIREMENTS = {
-    "branches": _FLAG,
-    "check": _FLAG,
-    "each_layer": _FLAG,
-    "fastest_only": _FLAG,
-    "formulation": _FLAG,
-    "frames_in_flight": _AT_LEAST_1,
-    "free_running": _FLAG,
-    "groups": _AT_LEAST_1,
-    "ignore_hashes": _FLAG,
-    "jobs": _integer(1, 10**4),
-    "make": _CALLABLE,
-    "match_repeats": _FLAG,
-    "max_evaluations": _AT_LEAST_1,
-    "max_nodes": _AT_LEAST_1,
-    "max_transitions": _AT_LEAST_0,
-    "neighbours": _AT_LEAST_0,
-    "on_check": _CALLABLE,
-    "on_progress": _CALLABLE,
-    "overwrite": _FLAG,
-    "pictures": _FLAG,
-    "population": _AT_LEAST_2,
-    "raise_on_failure": _FLAG,
-    "rebalanced": _AT_LEAST_0,
-    "resume": _FLAG,
-    "search_priorities": _FLAG,
-    "seed": _integer(0, MAX_SEED),
-    "solver_seconds": _SECONDS,
-    "stop_when_stalled": _AT_LEAST_1,
-    "surrogate_evaluations": _AT_LEAST_0,
-    "time_limit_s": _SECONDS,
+_COUNT, _ANY_COUNT = Whole(1, MAX_COUNT), Whole(0, MAX_COUNT)
+_OPTIONAL: dict[str, Whole | _Seconds | _Function] = {
+    "jobs": Whole(1, 10**4),
+    "max_evaluations": _COUNT,
+    "max_nodes": _COUNT,
+    "on_check": _Function(),
+    "on_progress": _Function(),
+    "stop_when_stalled": _COUNT,
+    "time_limit_s": _Seconds(),
 }
-"""By the argument's name, which means the same in every function."""
-
-OPTIONAL = frozenset(
-    {
-        *("frames_in_flight", "groups", "jobs", "max_evaluations", "max_nodes", "max_transitions"),
-        *("on_check", "on_progress", "stop_when_stalled", "time_limit_s"),
-    }
-)
-"""Arguments that may be None."""
+"""Arguments that may be None, by name. A name means the same in every function."""
+ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function] = {
+    **_OPTIONAL,
+    "check": Flag(),
+    "fastest_only": Flag(),
+    "formulation": Flag(),
+    "ignore_hashes": Flag(),
+    "make": _Function(),
+    "neighbours": _ANY_COUNT,
+    "overwrite": Flag(),
+    "pictures": Flag(),
+    "population": Whole(2, MAX_COUNT),
+    "raise_on_failure": Flag(),
+    "rebalanced": _ANY_COUNT,
+    "resume": Flag(),
+    "seed": Whole(0, MAX_SEED),
+    "solver_seconds": _Seconds(),
+    "surrogate_evaluations": _ANY_COUNT,
+}
 
 
 def check_arguments(**arguments: object) -> None:
-    """Check each argument against :data:`REQUIREMENTS`.
+    """Check each argument against :data:`ARGUMENTS`.
 
     Raises:
         WorkloadError: on the first that does not meet its requirement. The message names all three.
     """
     for name, value in arguments.items():
-        if value is None and name in OPTIONAL:
-            continue
-        requirement = REQUIREMENTS[name]
-        if not requirement.is_met(value):
-            raise wrong_argument(name, requirement.words, value)
+        if value is not None or name not in _OPTIONAL:
+            ARGUMENTS[name].read(value, name)
 
 
 def check_type(name: str, value: object, types: Any, words: str) -> None:
@@ -118,21 +88,6 @@ def check_type(name: str, value: object, types: Any, words: str) -> None:
         raise wrong_argument(name, words, value)
 
 
-def choice(name: str, enum: type[E], value: object) -> E:
-    """Return the member of ``enum`` that ``value`` is, or names.
-
-    Raises:
-        WorkloadError: if it is none. The message lists the names.
-    """
-    if isinstance(value, enum):
-        return value
-    for member in enum:
-        if isinstance(value, str) and member.value == value:
-            return member
-    names = ", ".join(str(member.value) for member in enum)
-    raise wrong_argument(name, f"one of {names}", value)
-
-
 def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str]) -> None:
     """Refuse keywords that ``what`` does not have.
 
@@ -142,8 +97,3 @@ def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str
     for name in unknown:
         hint = did_you_mean(name, sorted(known), "", most=1)
         raise WorkloadError(f"{what}: there is no argument {name!r}{hint and f' ({hint})'}")
-
-
-def wrong_argument(name: str, words: str, value: object) -> WorkloadError:
-    """Return the error that names an argument, the requirement and the value."""
-    return WorkloadError(f"{name}: {words} is required, got {reprlib.repr(value)}")

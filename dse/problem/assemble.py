@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.units import FJ_PER_MJ, PPM_PER_PERCENT, PS_PER_MS, UHZ_PER_HZ
+from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.domains import problem_domains
 from paretosoc.dse.problem.execution import choose_execution
 from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
-from paretosoc.dse.problem.phases import (
-    of_continued,
-)
-from paretosoc.dse.workload.options import Options, parse_objective
-from paretosoc.dse.workload.releases import check_max_misses, with_default_objectives
+from paretosoc.dse.problem.phases import of_continued
+from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options
+from paretosoc.dse.workload.with_options import strictest, with_limits
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.contention import contention_table, round_half_up
 from paretosoc.fitness.cost_model.power import unit_idle_mw
@@ -30,14 +28,11 @@ from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import channel_costs
 from paretosoc.fitness.profiles.loss_table import COLUMNS
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.groups import GroupedNetwork
-
-_Limit = TypeVar("_Limit", int, Fraction)
 
 
 def assemble(
@@ -76,7 +71,7 @@ def assemble(
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     execution = choose_execution(workload, options, objectives)
-    workload = _with_limits(workload, options)
+    workload = with_limits(workload, options)
     closed_form = isinstance(execution, ClosedForm)
     if closed_form and any(entry.is_choice for entry in units):
         raise WorkloadError(
@@ -117,7 +112,7 @@ def assemble(
         for u, entry in enumerate(units)
     )
     _check_losses(options, objectives, losses)
-    most_loss = _of_networks("--max-accuracy-loss", options.max_losses_percent, names, min)
+    most_loss = strictest("max_accuracy_loss_percent", options, workload)
     return Problem(
         networks=tuple(
             _network(
@@ -145,8 +140,9 @@ def assemble(
         allowed=allowed_units(workload, options.pins, networks, problem_units, costs),
         objectives=objectives,
         execution=execution,
-        power_cap_mw=_scaled(options.power_cap_w, 1000),
-        energy_budget_fj=_scaled(options.energy_budget_mj, FJ_PER_MJ),
+        **_problem_fields(
+            {name: getattr(options, name) for name in ("power_cap_w", "energy_budget_mj")}
+        ),
         memory_cap_bytes=None if held is None else held.cap,
         memory_pools=() if held is None else held.pools,
         edge_tokens=_edge_tokens(networks),
@@ -160,62 +156,14 @@ def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
     return np.array(tokens, dtype=np.int64) if tokens else None
 
 
-def _scaled(value: Fraction | None, factor: int) -> int | None:
-    """Return a limit in integer units, rounded down and at least 1, or int64's largest if nothing
-    could exceed it."""
-    return None if value is None else min(max(1, int(value * factor)), INT64_MAX)
-
-
-def _with_limits(workload: Workload, options: Options) -> Workload:
-    """Add limits of the options to those of the networks. Of two for one network the stricter
-    holds.
-
-    Raises:
-        WorkloadError: on a network that is not there, or one that may have more late responses than
-            it has releases.
-    """
-    names = [network.name for network in workload.networks]
-    for network in workload.networks:
-        for name, most in options.max_misses:
-            if name == network.name:
-                check_max_misses(network, most, "--max-misses")
-    limits: tuple[tuple[str, dict[str, Any], Callable[[Any, Any], Any]], ...] = (
-        ("deadline_ms", _of_networks("--deadline", options.deadlines_ms, names, min), min),
-        ("deadline_95_ms", _of_networks("--deadline-95", options.deadlines_95_ms, names, min), min),
-        ("max_jitter_ms", _of_networks("--max-jitter", options.max_jitters_ms, names, min), min),
-        ("max_misses", _of_networks("--max-misses", options.max_misses, names, min), min),
-        ("min_rate_hz", _of_networks("--min-rate", options.min_rates_hz, names, max), max),
-    )
-
-    def limited(network: WorkloadNetwork) -> WorkloadNetwork:
-        changes = {}
-        for field, given, stricter in limits:
-            own, value = getattr(network, field), given.get(network.name)
-            if value is not None:
-                changes[field] = value if own is None else stricter(own, value)
-        return replace(network, **changes)
-
-    return replace(workload, networks=tuple(map(limited, workload.networks)))
-
-
-def _of_networks(
-    option: str,
-    given: Sequence[tuple[str | None, _Limit]],
-    names: Sequence[str],
-    stricter: Callable[[_Limit, _Limit], _Limit],
-) -> dict[str, _Limit]:
-    """Return the strictest value for each network that has one. The key None applies to all
-    networks."""
-    limits: dict[str, _Limit] = {}
-    for network, value in given:
-        if network is not None and network not in names:
-            raise WorkloadError(
-                f"{option}: there is no network {network!r} in the workload "
-                f"(there are {', '.join(names)})"
-            )
-        for name in names if network is None else [network]:
-            limits[name] = stricter(value, limits.get(name, value))
-    return limits
+def _problem_fields(values: Mapping[str, Fraction | int | None]) -> dict[str, Any]:
+    """Return the problem's fields of limits, from their values by the option's name."""
+    specs = {name: FIELDS[name].spec for name in values}
+    return {
+        spec.field: FIELDS[name].figure(values[name])
+        for name, spec in specs.items()
+        if spec is not None and spec.field is not None
+    }
 
 
 def _network(
@@ -229,7 +177,11 @@ def _network(
     *,
     in_pools: bool,
 ) -> ProblemNetwork:
-    limits = [k for k in (entry.max_transitions, options.max_transitions) if k is not None]
+    limits = {name: getattr(entry, name) for name in NETWORK_LIMITS}
+    limits["max_accuracy_loss_percent"] = loss_percent
+    limits["max_transitions"] = FIELDS["max_transitions"].strictest(
+        (entry.max_transitions, options.max_transitions)
+    )
     return ProblemNetwork(
         name=entry.name,
         first_group=first,
@@ -237,20 +189,13 @@ def _network(
         repeats=entry.repeats,
         waits_for=tuple(names.index(name) for name in entry.waits_for),
         arrival_ps=round_half_up(entry.arrival_ms * PS_PER_MS),
-        max_transitions=min(limits) if limits else None,
-        deadline_ps=_scaled(entry.deadline_ms, PS_PER_MS),
-        # Rounded up, as rates are rounded down.
-        min_rate_uhz=None if entry.min_rate_hz is None else ceil(entry.min_rate_hz * UHZ_PER_HZ),
         priority=entry.priority,
-        max_loss_ppm=None if loss_percent is None else int(loss_percent * PPM_PER_PERCENT),
         activation_bytes=max(activation_bytes),
         group_activation_bytes=activation_bytes if in_pools else None,
         paced=entry.rate_hz is not None,
         batch=entry.batch,
         batch_wait_ps=ceil(entry.batch_wait_ms * PS_PER_MS),
-        deadline_95_ps=_scaled(entry.deadline_95_ms, PS_PER_MS),
-        max_jitter_ps=None if entry.max_jitter_ms is None else int(entry.max_jitter_ms * PS_PER_MS),
-        max_misses=entry.max_misses,
+        **_problem_fields(limits),
     )
 
 
@@ -259,7 +204,9 @@ def _check_losses(
 ) -> None:
     """Check that the accuracy loss of number formats is known if accuracy is an objective or
     limited."""
-    asked = "--max-accuracy-loss" if options.max_losses_percent else None
+    asked = (
+        FIELDS["max_accuracy_loss_percent"].option if options.max_accuracy_loss_percent else None
+    )
     if any(objective.kind is ObjectiveKind.ACCURACY_LOSS for objective in objectives):
         asked = f"the objective {ObjectiveKind.ACCURACY_LOSS.value}"
     if asked is not None and losses is None:

@@ -18,6 +18,7 @@ from paretosoc.dse.problem.phases import (
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.releases import with_releases
+from paretosoc.dse.workload.with_options import with_options
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import NetworkCosts
@@ -36,6 +37,8 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork
 class BuiltProblem:
     """A problem with its inputs."""
 
+    workload: Workload
+    """With the sizes, batches and scenario of the options."""
     problem: Problem
     networks: tuple[GroupedNetwork, ...]
     sources: tuple[NetworkSource, ...]
@@ -83,8 +86,9 @@ def build_problem(
         ResultError: on figures whose products would leave int64.
     """
     options = options or Options()
-    check_workload(workload)
-    workload = with_releases(workload)
+    given = with_options(workload, options)
+    check_workload(given)
+    workload = with_releases(given)
     units = choose_units(platform, options.units)
     formats = choose_formats(platform, options.precision)
     choices = unit_formats(units, formats)
@@ -96,7 +100,7 @@ def build_problem(
             continue
         under = (
             *(*key, platform.sha256, tuple(unit.name for unit in units), formats),
-            *(options.groups, options.branches, options.each_layer),
+            *(options.groups, options.cut),
             None if profile is None else profile.sha256,
         )
         if under not in known:
@@ -119,6 +123,7 @@ def build_problem(
     check_magnitudes(problem)
     imported = [entry.imported for entry in tables.values()]
     return BuiltProblem(
+        workload=given,
         problem=problem,
         networks=groups,
         sources=tuple(

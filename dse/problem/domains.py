@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import parse_number
+from paretosoc.dse.inputs.kinds import clock_text, parse_number
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.parts import ProblemDomain
@@ -16,7 +17,7 @@ from paretosoc.results.problem.problem import Problem
 
 
 def problem_domains(
-    platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str]]
+    platform: Platform, units: Sequence[Unit], fixed: Sequence[tuple[str, str | Fraction]]
 ) -> tuple[ProblemDomain, ...]:
     """Return the relevant domains: those of the requested units, and those that are never off.
 
@@ -56,7 +57,7 @@ def problem_domains(
         allowed = points >= slowest
         if domain.name in choices:
             value = choices[domain.name]
-            label = f"--fix {domain.name}={value}"
+            label = f"--fix {domain.name}={clock_text(value)}"
             allowed = points == ladder_point(frequencies, value, label, slowest)
         elif domain.name not in used:
             allowed = points == domain.parked
@@ -73,7 +74,9 @@ def problem_domains(
     return tuple(domains)
 
 
-def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int = 0) -> int:
+def ladder_point(
+    ladder_khz: Sequence[int], value: str | Fraction, label: str, slowest: int = 0
+) -> int:
     """Return the operating point that ``max``, ``min`` or a frequency in MHz denotes.
 
     Args:
@@ -88,7 +91,7 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int
     """
     if value in ("max", "min"):
         return len(ladder_khz) - 1 if value == "max" else slowest
-    megahertz = parse_number(value)
+    megahertz = parse_number(value) if isinstance(value, str) else value
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
     khz = megahertz * 1000
@@ -101,7 +104,7 @@ def ladder_point(ladder_khz: Sequence[int], value: str, label: str, slowest: int
     return ladder_khz.index(int(khz))
 
 
-def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
+def clocks_at(problem: Problem, choices: Sequence[tuple[str, str | Fraction]]) -> IntArray:
     """Return [domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz, with
     ``min`` for the slowest permitted one), and the fastest permitted one of every other domain.
 
@@ -113,9 +116,10 @@ def clocks_at(problem: Problem, choices: Sequence[tuple[str, str]]) -> IntArray:
     allowed = [np.flatnonzero(domain.allowed) for domain in problem.domains]
     points = np.array([of_domain[-1] for of_domain in allowed], dtype=np.int64)
     for name, value in choices:
+        label = f"{name}={clock_text(value)}"
         if name not in names:
-            raise WorkloadError(f"{name}={value}: there is no domain {name!r} ({', '.join(names)})")
+            raise WorkloadError(f"{label}: there is no domain {name!r} ({', '.join(names)})")
         d = names.index(name)
         ladder = problem.domains[d].frequencies_khz
-        points[d] = ladder_point(ladder, value, f"{name}={value}", int(allowed[d][0]))
+        points[d] = ladder_point(ladder, value, label, int(allowed[d][0]))
     return points

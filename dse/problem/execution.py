@@ -7,10 +7,16 @@ from collections.abc import Sequence
 
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.fields import Fits
+from paretosoc.dse.workload.options import (
+    FIELDS,
+    FILES,
+    MAX_FRAMES_IN_FLIGHT,
+    Options,
+    ThroughputModel,
+)
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
-from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from paretosoc.fitness.contention import round_half_up
 from paretosoc.results.problem.execution import (
     ChannelUse,
@@ -25,6 +31,7 @@ from paretosoc.results.problem.execution import (
 )
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
+_NONE = Options()
 _CHANNELS = {
     ThroughputModel.ANALYTIC: ChannelUse.BETWEEN_UNITS,
     ThroughputModel.ANALYTIC_ALL_CHANNELS: ChannelUse.ALL,
@@ -55,11 +62,12 @@ def choose_execution(
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
     check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
-    _check_limits_of_rates(options, has_rates=own_period is not None)
+    _check_options(options, free_running=free_running, has_rates=own_period is not None)
     if free_running:
         _check_free_running(workload, options)
-    else:
-        _check_common_frame(workload, options)
+    for network in workload.networks:
+        if network.min_rate_hz is not None and not free_running:
+            raise _needs_free_running(f"min_rate_hz (of {network.name!r})")
     if options.search_priorities and len(workload.networks) < 2:
         raise WorkloadError("--search-priorities: two networks or more are required, got 1")
     overlap = throughput or free_running
@@ -134,15 +142,17 @@ def check_objectives_of_rates(
             )
 
 
-def _check_limits_of_rates(options: Options, *, has_rates: bool) -> None:
-    """Check that limits of responses are set only if networks have rates."""
-    for option, given in (
-        ("--deadline-95", options.deadlines_95_ms),
-        ("--max-jitter", options.max_jitters_ms),
-        ("--max-misses", options.max_misses),
-    ):
-        if given and not has_rates:
-            raise WorkloadError(f"{option} is of responses: rate_hz is required of a network")
+def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> None:
+    """Check that options that were given have a meaning under the execution model."""
+    for name, field in FIELDS.items():
+        if name in FILES or getattr(options, name) == getattr(_NONE, name):
+            continue
+        if field.fits is Fits.RATES and not has_rates:
+            raise WorkloadError(f"{field.option} is of responses: rate_hz is required of a network")
+        if field.fits is Fits.FREE_RUNNING and not free_running:
+            raise _needs_free_running(field.option)
+        if field.fits is Fits.COMMON_FRAME and free_running:
+            raise _excluded(field.option, "there is no common frame")
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:
@@ -177,15 +187,6 @@ def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
         )
 
 
-def _check_common_frame(workload: Workload, options: Options) -> None:
-    """Check that networks of a common frame have no rates of their own."""
-    for network in workload.networks:
-        if network.min_rate_hz is not None:
-            raise _needs_free_running(f"min_rate_hz (of {network.name!r})")
-    if options.min_rates_hz:
-        raise _needs_free_running("--min-rate")
-
-
 def _needs_free_running(what: str, option: str = "--free-running") -> WorkloadError:
     return WorkloadError(
         f"{what}: {option} is required; in a common frame all networks have one rate "
@@ -210,12 +211,8 @@ def _check_free_running(workload: Workload, options: Options) -> None:
             )
         if network.deadline_ms is not None:
             raise _excluded(f"deadline_ms (of {network.name!r})", "there is no common frame")
-    if options.search_priorities:
-        raise _excluded("--search-priorities", "they have no priorities")
-    if options.deadlines_ms:
-        raise _excluded("--deadline", "there is no common frame")
-    if options.frames_per_second is not None or workload.frames_per_second is not None:
-        raise _excluded("a frame rate (--fps)", "a network begins a frame when one of its own ends")
+    if workload.frames_per_second is not None:
+        raise _excluded("frames_per_second", "a network begins a frame when one of its own ends")
     if options.throughput_model is not ThroughputModel.TIMELINE:
         raise _excluded(
             f"--throughput-model {options.throughput_model.value}", "they need the timeline"

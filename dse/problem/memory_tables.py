@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.units import BYTES_PER_MB
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.options import FIELDS, Options
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.platforms.platform import SHARED_POOL, Platform
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -103,14 +102,15 @@ def memory_tables(
 def _caps(options: Options, names: Sequence[str]) -> dict[str | None, int]:
     """Return bytes by pool, with None for all together. The strictest of several holds."""
     caps: dict[str | None, int] = {}
-    for name, megabytes in options.memory_caps_mb:
+    for name, megabytes in options.memory_cap_mb:
         if name is not None and (name not in names or len(names) == 1):
             known = ", ".join(names) if len(names) > 1 else "the units share one memory"
             raise WorkloadError(
-                f"--memory-cap: no unit of this problem has the memory pool {name!r} ({known})"
+                f"{FIELDS['memory_cap_mb'].option}: no unit of this problem has the memory pool "
+                f"{name!r} ({known})"
             )
-        limit = max(1, int(megabytes * BYTES_PER_MB))
-        caps[name] = min(limit, caps.get(name, limit))
+        limit = FIELDS["memory_cap_mb"].figure(megabytes)
+        caps[name] = FIELDS["memory_cap_mb"].strictest((limit, caps.get(name)))
     return caps
 
 

@@ -13,7 +13,7 @@ from paretosoc.dse.problem.phases import (
     growing_costs,
     grown_dimensions,
 )
-from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.options import Cut, Options
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import NetworkCosts
@@ -137,6 +137,6 @@ def _grouped(
         network.graph,
         table,
         groups=options.groups,
-        branches=options.branches,
-        each_layer=options.each_layer,
+        branches=options.cut is Cut.BRANCHES,
+        each_layer=options.cut is Cut.LAYERS,
     )

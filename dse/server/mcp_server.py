@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Parameter, signature
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+from pydantic import Field as Described
 
 import paretosoc as dse
 from paretosoc.dse.errors import DseError
@@ -27,6 +30,7 @@ from paretosoc.dse.server.workspace import (
     Workspace,
 )
 from paretosoc.dse.version import VERSION
+from paretosoc.dse.workload.options import FIELDS, FILES
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.text.compare_fronts import compare_fronts
 
@@ -40,6 +44,24 @@ Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 
+def _with_options(tool: Callable[..., FrontAnswer]) -> Callable[..., FrontAnswer]:
+    """Return the tool with the options of the table that a campaign has as its parameters."""
+    written = signature(tool, eval_str=True)
+    options = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[field.kind.json_type, Described(description=field.description)],
+        )
+        for name, field in FIELDS.items()
+        if field.axis
+    ]
+    kept = [entry for entry in written.parameters.values() if entry.name != "options"]
+    tool.__dict__["__signature__"] = written.replace(parameters=[*kept, *options])
+    return tool
+
+
 class Tools:
     """The tools, independent of the protocol."""
 
@@ -48,47 +70,22 @@ class Tools:
         self._busy = Lock()
         """One search at a time: each takes all cores."""
 
+    @_with_options
     def explore(
         self,
         networks: list[str],
         platform: str,
         output: str,
-        objectives: list[str] | None = None,
-        units: list[str] | None = None,
-        groups: int | None = None,
-        max_transitions: int | None = None,
-        deadline_ms: float | None = None,
-        power_cap_w: float | None = None,
-        precision: str | None = None,
-        losses: str | None = None,
-        max_accuracy_loss_percent: float | None = None,
-        memory_cap_mb: float | dict[str, float] | None = None,
-        batch: int | None = None,
         max_evaluations: int = 20_000,
         prove_s: float = 0,
+        **options: Any,
     ) -> FrontAnswer:
         """Search for the Pareto front of networks that share a chip, and write a result folder.
 
-        ``output``: a new folder. ``precision``: a number format, or several separated by commas,
-        among which groups choose. ``losses``: a table (CSV) of the accuracy that they cost.
-        ``memory_cap_mb``: a limit for all memory, or by pool. ``batch``: images computed at once.
-        ``prove_s``: seconds for a proof, at most 60.
+        ``output``: a new folder. ``prove_s``: seconds for a proof, at most 60.
         """
-        problem = self._problem(
-            networks,
-            platform,
-            objectives=objectives or None,
-            units=units,
-            groups=groups,
-            max_transitions=max_transitions,
-            deadline_ms=deadline_ms,
-            power_cap_w=power_cap_w,
-            precision=precision,
-            losses=None if losses is None else self._workspace.path(losses),
-            max_accuracy_loss_percent=max_accuracy_loss_percent,
-            memory_cap_mb=memory_cap_mb,
-            batch=batch,
-        )
+        files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
+        problem = self._problem(networks, platform, **options | files)
         folder = self._workspace.path(output)
         _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
         _at_most("prove_s", prove_s, MAX_PROOF_S)
@@ -139,7 +136,8 @@ class Tools:
     def _problem(self, networks: list[str], platform: str, **options: Any) -> dse.Problem:
         _at_most("networks", len(networks), MAX_NETWORKS)
         names = [self._workspace.network(name) for name in networks]
-        return dse.Problem(names, self._workspace.platform(platform), **options)
+        given = {name: value for name, value in options.items() if value not in (None, [])}
+        return dse.Problem(names, self._workspace.platform(platform), **given)
 
 
 def make_server(workspace: Workspace) -> Any:
@@ -172,6 +170,8 @@ def _refusing(
         except DseError as error:
             raise refused(str(error)) from error
 
+    # That of the method, without self, which the function's own attribute still has.
+    called.__dict__["__signature__"] = signature(tool, eval_str=True)
     return called
 
 

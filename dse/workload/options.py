@@ -1,25 +1,80 @@
-"""Options of a search beside networks and platform, as the user gave them."""
+"""The options of a problem, in one table: :class:`ProblemOptions`.
+
+The arguments of :class:`dse.Problem` and their checks, the options of the commands, the keys of
+workload and campaign files with their schemas, the parameters of the MCP server and the reference
+page are made from it.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
-from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import MAX_SIZE
+from paretosoc.dse.inputs.kinds import (
+    Choice,
+    Clocks,
+    File,
+    Flag,
+    Names,
+    Number,
+    PerName,
+    Pins,
+    Quantity,
+    Sizes,
+    Whole,
+)
+from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
+from paretosoc.dse.workload.workload import WorkloadNetwork
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import IdleTime
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.limits import (
+    DEADLINE,
+    ENERGY,
+    JITTER,
+    LOSS,
+    MEMORY,
+    MISSES,
+    POWER,
+    RATE,
+    RESPONSE_95,
+    TRANSITIONS,
+)
+from paretosoc.results.problem.parts import MAX_BATCH
 
-MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), 10**9
-"""Bounds of all quantities that a user gives, in the unit of the option."""
+if TYPE_CHECKING:
+    from paretosoc.fitness.profiles.loss_table import LossTable
+    from paretosoc.fitness.profiles.profile_file import Profile
 
 MAX_RELEASES = 1000
 """Of a network with a rate in the period of all."""
+MAX_FRAMES_IN_FLIGHT = 8
 
-_SIMPLE = {kind.value: kind for kind in ObjectiveKind}
+
+class Cut(Enum):
+    """Where networks are cut into groups, other than evenly. Values are names on the command
+    line."""
+
+    BRANCHES = "branches"
+    """Parallel branches are groups of their own."""
+    LAYERS = "layers"
+    """At every legal place."""
+
+
+class Scenario(Enum):
+    """How the networks of a command line belong together."""
+
+    INSTANCES = "instances"
+    """1: several instances of one network, each on an image of its own."""
+    SAME_INPUT = "same-input"
+    """2: different networks on the same input, at the same time."""
+    STREAM = "stream"
+    """3: a chain on a stream: network i of frame k runs beside network i - 1 of frame k + 1."""
 
 
 class ThroughputModel(Enum):
@@ -33,131 +88,354 @@ class ThroughputModel(Enum):
     """In closed form, with all channels."""
 
 
+Amount = Number | Mapping[str, Number] | None
+_PER_MS = PerName(Quantity("MS"))
+
+
+class ProblemOptions(TypedDict, total=False):
+    """Options of a problem, in the order of their lists in campaign files: what changes the
+    numeric problem's rows comes first."""
+
+    profile: Annotated[
+        str | Path | Profile | None,
+        Field(
+            File(),
+            "Profile with your own measurements (JSON), or a cost model by name",
+            axis="profiles",
+        ),
+    ]
+    losses: Annotated[
+        str | Path | LossTable | None,
+        Field(
+            File(),
+            "Table (CSV) of the accuracy that number formats cost: network, layer, format, "
+            "loss_ppm, and optionally metric",
+            axis="losses",
+        ),
+    ]
+    dimensions: Annotated[
+        Mapping[str, int] | None,
+        Field(
+            Sizes(),
+            "Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N, or "
+            "[NETWORK:]INPUT:AXIS=N for one input",
+            "--dim",
+        ),
+    ]
+    batch: Annotated[
+        int | Mapping[str, int] | None,
+        Field(PerName(Whole(1, MAX_BATCH)), "Images computed at once", axis="batches"),
+    ]
+    groups: Annotated[
+        int | None,
+        Field(Whole(1, MAX_SIZE), "Approximate number of groups per network", axis="group_counts"),
+    ]
+    cut: Annotated[
+        str | Cut | None,
+        Field(
+            Choice(Cut),
+            "Groups other than even ones: parallel branches, or layers at every legal place",
+            axis="cuts",
+        ),
+    ]
+    units: Annotated[
+        str | Sequence[str] | None,
+        Field(Names(","), "Units to use, comma-separated", axis="units", default="all"),
+    ]
+    precision: Annotated[
+        str | Sequence[str] | None,
+        Field(
+            Names(","),
+            "Number format, such as fp16, or formats that groups choose among, such as int8,fp16",
+            axis="precisions",
+        ),
+    ]
+    free_running: Annotated[
+        bool,
+        Field(
+            Flag(),
+            "Let every network start its next frame when one of its own ends",
+            axis="free_running",
+        ),
+    ]
+    frames_in_flight: Annotated[
+        int | None,
+        Field(
+            Whole(1, MAX_FRAMES_IN_FLIGHT),
+            "Number of frames in flight (per network when free-running). Affects throughput only",
+            axis="frames_in_flight",
+            starts_others=True,
+            default="2, or the workload file's",
+        ),
+    ]
+    pins: Annotated[
+        Mapping[str, Mapping[tuple[int, int], str]] | None,
+        Field(Pins(), "Pin groups (from 0) to a unit: NET:FIRST-LAST=UNIT", "--pin"),
+    ]
+    search_priorities: Annotated[
+        bool,
+        Field(
+            Flag(),
+            f"Search the networks' priorities, from 0 to {PRIORITY_LEVELS - 1}",
+            fits=Fits.COMMON_FRAME,
+        ),
+    ]
+    fixed: Annotated[
+        Mapping[str, str | Number] | None,
+        Field(
+            Clocks(),
+            "Fix a clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min",
+            *("--fix", "fixed"),
+            starts_others=True,
+        ),
+    ]
+    max_transitions: Annotated[
+        int | None,
+        limit(
+            TRANSITIONS,
+            Whole(0, MAX_SIZE),
+            "Maximum number of unit changes per network",
+            *("--max-transitions", "transition_limits"),
+        ),
+    ]
+    max_accuracy_loss_percent: Annotated[
+        Amount,
+        limit(
+            LOSS,
+            PerName(Quantity("PERCENT", Fraction(0), Fraction(10**6))),
+            "Maximum loss of accuracy in percent",
+            *("--limit max-accuracy-loss", "accuracy_loss_limits"),
+            note="With --losses.",
+        ),
+    ]
+    deadline_ms: Annotated[
+        Amount,
+        limit(
+            DEADLINE,
+            _PER_MS,
+            "Deadline in ms",
+            "--deadline",
+            "deadlines_ms",
+        ),
+    ]
+    deadline_95_ms: Annotated[
+        Amount,
+        limit(
+            RESPONSE_95,
+            _PER_MS,
+            "Maximum 95th percentile of responses in ms",
+            *("--limit deadline-95", "deadlines_95_ms"),
+        ),
+    ]
+    max_jitter_ms: Annotated[
+        Amount,
+        limit(
+            JITTER,
+            PerName(Quantity("MS", Fraction(0), Fraction(10**6))),
+            "Maximum difference of the longest and the shortest response in ms",
+            *("--limit max-jitter", "jitter_limits_ms"),
+        ),
+    ]
+    max_misses: Annotated[
+        int | Mapping[str, int] | None,
+        limit(
+            MISSES,
+            PerName(Whole(0, MAX_RELEASES)),
+            "Maximum number of late responses in a period",
+            *("--limit max-misses", "miss_limits"),
+        ),
+    ]
+    min_rate_hz: Annotated[
+        Amount,
+        limit(
+            RATE,
+            PerName(Quantity("HZ")),
+            "Minimum rate of a network in images per second",
+            *("--limit min-rate", "min_rates_hz"),
+        ),
+    ]
+    frames_per_second: Annotated[
+        Number | None,
+        Field(
+            Quantity("HZ"),
+            "Frame rate of a periodic workload; energy counts over the period",
+            *("--fps", "frame_rates"),
+            starts_others=True,
+            fits=Fits.COMMON_FRAME,
+        ),
+    ]
+    energy_budget_mj: Annotated[
+        Number | None,
+        limit(
+            ENERGY,
+            Quantity("MJ"),
+            "Energy budget per frame in mJ",
+            *("--limit energy-budget", "energy_budgets_mj"),
+        ),
+    ]
+    power_cap_w: Annotated[
+        Number | None,
+        limit(POWER, Quantity("W"), "Power cap in watts", "--power-cap", "power_caps_w"),
+    ]
+    memory_cap_mb: Annotated[
+        Amount,
+        limit(
+            MEMORY,
+            PerName(Quantity("MB"), "POOL"),
+            "Memory in MB that weights and activations may take",
+            *("--limit memory-cap", "memory_caps_mb"),
+        ),
+    ]
+    objectives: Annotated[
+        str | Sequence[str] | None,
+        Field(
+            Names(),
+            "Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
+            "power, efficiency, stretch, memory; of phases tokens-per-second, energy-per-token; "
+            "with --free-running fairness; with --losses accuracy-loss; with rates of networks "
+            "relative-response, response, response-95, jitter, misses, each also of one :NETWORK",
+            *("--objective", "objectives"),
+            starts_others=True,
+            default="latency, energy; with rates relative-response, power",
+        ),
+    ]
+    scenario: Annotated[
+        str | Scenario | None,
+        Field(
+            Choice(Scenario),
+            "Scenario of HaX-CoNN. instances: copies of one network; same-input: several "
+            "networks on one input; stream: a pipeline of networks",
+        ),
+    ]
+    match_repeats: Annotated[
+        bool, Field(Flag(), "Repeat faster networks to match the slowest", "--balance")
+    ]
+    throughput_model: Annotated[
+        str | ThroughputModel,
+        Field(
+            Choice(ThroughputModel),
+            "Throughput model: simulated (timeline), or Tang's closed form with channels "
+            "between units or with all channels",
+        ),
+    ]
+    pipeline_time: Annotated[
+        str | IdleTime,
+        Field(
+            Choice(IdleTime),
+            "Interval of idle power in the closed form: the period, or the sum of loads "
+            "(Tang's Eq. 12)",
+        ),
+    ]
+
+
+PAPERS = frozenset({"scenario", "match_repeats", "throughput_model", "pipeline_time"})
+"""Options that ``dse papers explore`` has, and ``dse explore`` has not."""
+
+ByName = tuple[tuple[str | None, Fraction], ...]
+"""Network or memory pool, or None for all, and its number."""
+
+
 @dataclass(frozen=True)
 class Options:
-    """Choices of a run. None stands for an option that was not given.
+    """Choices of a run as the program has them: numbers exact, names in tuples. None or nothing
+    stands for an option that was not given.
 
-    ``objectives``: none for the usual ones of the workload. ``fixed``: domain -> ``max``, ``min``
-    or a frequency in MHz, as written. ``precision``: a number format, or several separated by
-    commas, among which groups choose. ``deadlines_ms``: network, or None for all -> milliseconds.
-    ``deadlines_95_ms``, ``max_jitters_ms``, ``max_misses``: likewise, of responses of networks with
-    rates. ``memory_caps_mb``: memory pool, or None for all together -> megabytes.
-    ``max_losses_percent``: network, or None for all -> largest loss of accuracy. ``min_rates_hz``:
-    network, or None for all -> least images per second, of networks that run freely. ``pins``:
-    network -> (first, last, unit).
+    ``fixed``: domain -> ``max``, ``min`` or MHz. ``pins``: network, first group, last group, unit.
     """
 
-    objectives: tuple[str, ...] = ()
+    dimensions: tuple[tuple[str, int], ...] = ()
+    batch: tuple[tuple[str | None, int], ...] = ()
     groups: int | None = None
-    branches: bool = False
-    each_layer: bool = False
-    max_transitions: int | None = None
+    cut: Cut | None = None
     units: tuple[str, ...] | None = None
-    fixed: tuple[tuple[str, str], ...] = ()
-    precision: str | None = None
-    power_cap_w: Fraction | None = None
-    memory_caps_mb: tuple[tuple[str | None, Fraction], ...] = ()
-    energy_budget_mj: Fraction | None = None
-    deadlines_ms: tuple[tuple[str | None, Fraction], ...] = ()
-    deadlines_95_ms: tuple[tuple[str | None, Fraction], ...] = ()
-    max_jitters_ms: tuple[tuple[str | None, Fraction], ...] = ()
-    max_misses: tuple[tuple[str | None, int], ...] = ()
-    max_losses_percent: tuple[tuple[str | None, Fraction], ...] = ()
-    min_rates_hz: tuple[tuple[str | None, Fraction], ...] = ()
-    frames_per_second: Fraction | None = None
-    pins: tuple[tuple[str, int, int, str], ...] = ()
-    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
-    pipeline_time: IdleTime = IdleTime.PERIOD
+    precision: tuple[str, ...] | None = None
     free_running: bool = False
     frames_in_flight: int | None = None
+    pins: tuple[tuple[str, int, int, str], ...] = ()
     search_priorities: bool = False
+    fixed: tuple[tuple[str, str | Fraction], ...] = ()
+    max_transitions: int | None = None
+    max_accuracy_loss_percent: ByName = ()
+    deadline_ms: ByName = ()
+    deadline_95_ms: ByName = ()
+    max_jitter_ms: ByName = ()
+    max_misses: tuple[tuple[str | None, int], ...] = ()
+    min_rate_hz: ByName = ()
+    frames_per_second: Fraction | None = None
+    energy_budget_mj: Fraction | None = None
+    power_cap_w: Fraction | None = None
+    memory_cap_mb: ByName = ()
+    objectives: tuple[str, ...] = ()
+    scenario: Scenario | None = None
+    match_repeats: bool = False
+    throughput_model: ThroughputModel = ThroughputModel.TIMELINE
+    pipeline_time: IdleTime = IdleTime.PERIOD
 
 
-def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
-    """Parse an objective: ``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``,
-    ``energy``, ...
+FIELDS: dict[str, Field] = {
+    name: hint.__metadata__[0].named(name)
+    for name, hint in get_type_hints(
+        ProblemOptions, localns={"Profile": Any, "LossTable": Any}, include_extras=True
+    ).items()
+}
+"""The table, by the name that the option has in the library."""
 
-    An objective that always belongs to one network may be given without it. It is then that of the
-    only network that continues another (:func:`dse.problem.build.build_problem`).
+LIMITS = {field.limit: field for field in FIELDS.values() if field.spec}
+"""By the name that ``--limit`` takes."""
+_NAMES = {field.limit: name for name, field in FIELDS.items() if field.spec}
 
-    Raises:
-        WorkloadError: on an unknown name. The nearest names are suggested.
-    """
-    kind, colon, network = text.partition(":")
-    if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
-        raise WorkloadError(
-            f"objective {text!r} is not known ({did_you_mean(kind, _SIMPLE)}; these take :NETWORK: "
-            f"{', '.join(name for name, kind in _SIMPLE.items() if kind.spec.of_one_network)})"
-        )
-    if not colon:
-        return Objective(_SIMPLE[kind])
-    if network not in network_names:
-        raise WorkloadError(
-            f"objective {text!r}: there is no network {network!r} in the workload "
-            f"(there are {', '.join(network_names)})"
-        )
-    return Objective(_SIMPLE[kind], network_names.index(network))
+NETWORK_LIMITS = tuple(
+    name
+    for name, field in FIELDS.items()
+    if field.spec and isinstance(field.kind, PerName) and hasattr(WorkloadNetwork, name)
+)
+"""Limits of single networks that are keys of workload files, too."""
+AXES: dict[str, tuple[str, bool]] = {
+    "platform": ("platforms", False),
+    **{name: (field.axis, field.starts_others) for name, field in FIELDS.items() if field.axis},
+    "engine": ("engines", True),
+    "max_evaluations": ("evaluations", True),
+    "seed": ("seeds", True),
+}
+"""Keys of a campaign's run, in the order of its runs, slowest first: the key of their list, and
+whether runs that differ in this alone have the same rows, so that one front can start another."""
 
-
-def parse_fixed(text: str, option: str = "--fix") -> tuple[str, str]:
-    """Parse ``emc=max`` into (``emc``, ``max``).
-
-    Raises:
-        WorkloadError: if it is not of the form DOMAIN=MHZ, DOMAIN=max or DOMAIN=min.
-    """
-    domain, equals, value = text.partition("=")
-    if not equals or not domain or not value:
-        raise WorkloadError(
-            f"{option}: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min is required, got {text!r}"
-        )
-    return domain, value
+FILES = frozenset({"profile", "losses"})
+"""Options whose values are objects or files. They are no part of :class:`Options`."""
 
 
-def parse_number(text: str) -> Fraction | None:
-    """Return a decimal number, or a quotient of integers such as 1/30, exactly. Return None for any
-    other text, and for a number out of range.
-
-    The range is below 10^12, and at most a hundred places.
-    """
-    if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
-        return Fraction(text)
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    # Looked at before it becomes a fraction: 1e999999999 would take all memory.
-    if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
-        return None
-    return Fraction(number) if number else Fraction(0)
-
-
-def parse_positive(text: str, what: str) -> Fraction:
-    """Return a positive decimal number, exactly.
+def read_options(given: Mapping[str, object]) -> Options:
+    """Return options from values of the library, by name. None stands for one that is not given.
 
     Raises:
-        WorkloadError: if it is none, below 10^-9 or above 10^9.
+        WorkloadError: on the first value that is not of its kind, or out of range.
     """
-    value = parse_number(text)
-    if value is None or not MIN_NUMBER <= value <= MAX_NUMBER:
-        raise WorkloadError(f"{what}: a number from 10^-9 to 10^9 is required, got {text!r}")
-    return value
+    values = {
+        name: FIELDS[name].kind.read(value, name)
+        for name, value in given.items()
+        if value is not None
+    }
+    return Options(**{name: value for name, value in values.items() if name not in FILES})
 
 
-def parse_pin(text: str) -> tuple[str, int, int, str]:
-    """Parse ``NETWORK:3-7=UNIT`` or ``NETWORK:3=UNIT`` into (network, 3, 7, unit). Groups count
-    from 0.
+def parse_options(given: Mapping[str, Any]) -> Options:
+    """Return options from what was given on the command line, by name in the library, and
+    ``limit``, the texts of ``--limit``.
 
     Raises:
-        WorkloadError: on any other form.
+        WorkloadError: on the first text that does not have the form required.
     """
-    place, equals, unit = text.rpartition("=")
-    network, colon, groups = place.rpartition(":")
-    found = re.fullmatch("([0-9]{1,9})(?:-([0-9]{1,9}))?", groups)
-    if not (equals and unit and colon and network and found):
-        raise WorkloadError(
-            f"--pin: NETWORK:FIRST-LAST=UNIT with group numbers from 0 is required, got {text!r}"
-        )
-    first, last = int(found[1]), int(found[2] or found[1])
-    if last < first:
-        raise WorkloadError(f"--pin {text!r}: the last group lies before the first")
-    return network, first, last, unit
+    values: dict[str, Any] = {
+        name: FIELDS[name].kind.parse(value, FIELDS[name].option)
+        for name, value in given.items()
+        if value is not None and name != "limit" and name not in FILES
+    }
+    for text in given.get("limit") or ():
+        found, value = parse_limit(text, LIMITS)
+        name = _NAMES[found]
+        if isinstance(value, tuple):
+            value = (*values.get(name, ()), *value)
+        elif name in values:
+            raise WorkloadError(f"--limit: {found} is given twice, got {text!r}")
+        values[name] = value
+    return Options(**values)

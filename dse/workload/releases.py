@@ -8,11 +8,8 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import MAX_RELEASES, Options
+from paretosoc.dse.workload.options import MAX_RELEASES
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
-
-OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
-"""Objectives where none are asked for."""
 
 
 def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
@@ -22,14 +19,6 @@ def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
     if not periods:
         return None
     return Fraction(lcm(*(p.numerator for p in periods)), gcd(*(p.denominator for p in periods)))
-
-
-def with_default_objectives(options: Options, workload: Workload) -> Options:
-    """Return options with the objectives of the workload if none were asked for."""
-    if options.objectives:
-        return options
-    has_rates = period_of_rates_s(workload.networks) is not None
-    return replace(options, objectives=OF_RATES if has_rates else OF_A_FRAME)
 
 
 def with_releases(workload: Workload) -> Workload:

@@ -8,23 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Scenario
 from paretosoc.dse.workload.workload import Workload, with_unique_names
-from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT, check_workload
-
-
-class Scenario(Enum):
-    """How the networks of a command line belong together."""
-
-    INSTANCES = "instances"
-    """1: several instances of one network, each on an image of its own."""
-    SAME_INPUT = "same-input"
-    """2: different networks on the same input, at the same time."""
-    STREAM = "stream"
-    """3: a chain on a stream: network i of frame k runs beside network i - 1 of frame k + 1."""
-
+from paretosoc.dse.workload.workload_check import check_workload
 
 DEFAULT_OBJECTIVES = {Scenario.STREAM: ("throughput", "latency")}
 """Where a scenario asks for others than the command does."""

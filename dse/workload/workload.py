@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.arguments import check_arguments, check_type
+from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
+from paretosoc.dse.inputs.kinds import Flag, Number, Whole, exact, wrong_argument
 
 MAX_COPIES = 64
 
@@ -69,9 +71,13 @@ class WorkloadNetwork:
         return Fraction(0) if self.rate_hz is None else 1000 * (self.batch - 1) / self.rate_hz
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Workload:
-    """All networks of one frame. ``frames_in_flight`` matters if throughput is asked for."""
+    """All networks of one frame. ``frames_in_flight`` matters if throughput is asked for.
+
+    Example:
+        >>> dse.Workload("vgg19", "resnet50*2", free_running=True)
+    """
 
     networks: tuple[WorkloadNetwork, ...]
     frames_in_flight: int = 2
@@ -81,12 +87,42 @@ class Workload:
     inputs: tuple[tuple[str, str], ...] = field(default=())
     """Files that the workload was read from, with their SHA-256."""
 
-    def __post_init__(self) -> None:
-        words = "a tuple of networks (dse.Problem takes their names)"
-        check_type("Workload.networks", self.networks, tuple, words)
-        for network in self.networks:
-            check_type("Workload.networks", network, WorkloadNetwork, words)
-        check_arguments(frames_in_flight=self.frames_in_flight, free_running=self.free_running)
+    def __init__(
+        self,
+        *names: str | Path | tuple[WorkloadNetwork, ...],
+        networks: tuple[WorkloadNetwork, ...] = (),
+        frames_in_flight: int = 2,
+        frames_per_second: Number | None = None,
+        free_running: bool = False,
+        inputs: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        """Build a workload from names of the catalogue, ``.onnx`` files or ``NAME*COPIES``, or from
+        the tuple of its networks.
+
+        Raises:
+            WorkloadError: on a name that is unknown, or a value that is not of its type.
+        """
+        if len(names) == 1 and isinstance(names[0], tuple):
+            networks = names[0]
+        elif names:
+            from paretosoc.dse.workload.find_network import find_network
+
+            for name in names:
+                check_type("networks", name, str | Path, "a name or a file for each")
+            networks = workload_of([str(name) for name in names], find_network).networks
+        for network in networks:
+            check_type("networks", network, WorkloadNetwork, "a network for each")
+        rate = None if frames_per_second is None else exact(frames_per_second)
+        if frames_per_second is not None and rate is None:
+            raise wrong_argument("frames_per_second", "a number", frames_per_second)
+        for name, value in (
+            ("networks", networks),
+            ("frames_in_flight", Whole(1, MAX_COUNT).read(frames_in_flight, "frames_in_flight")),
+            ("frames_per_second", rate),
+            ("free_running", Flag().read(free_running, "free_running")),
+            ("inputs", inputs),
+        ):
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         names = ", ".join(network.name for network in self.networks)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.fields import Fits
+from paretosoc.dse.workload.options import FIELDS, MAX_FRAMES_IN_FLIGHT, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import MAX_PRIORITY
 from paretosoc.results.problem.parts import MAX_BATCH
 
-MAX_FRAMES_IN_FLIGHT = 8
+_RANGES: tuple[tuple[str, int, int | None], ...] = (
+    *(("repeats", 1, None), ("arrival_ms", 0, None)),
+    *(("priority", 0, MAX_PRIORITY), ("batch", 1, MAX_BATCH)),
+)
+_ABOVE_0 = ("rate_hz", "deadline_ms", "deadline_95_ms", "min_rate_hz")
 
 
 def check_workload(workload: Workload) -> None:
@@ -49,45 +54,22 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
                 f"network {network.name!r}: waits for {other!r}, which is not in the workload "
                 f"(there are {', '.join(names)})"
             )
-    limits: dict[str, tuple[int | Fraction | None, int]] = {
-        "repeats": (network.repeats, 1),
-        "arrival_ms": (network.arrival_ms, 0),
-        "max_transitions": (network.max_transitions, 0),
-        "priority": (network.priority, 0),
-        "batch": (network.batch, 1),
-    }
-    for field, (value, least) in limits.items():
-        if value is not None and value < least:
-            raise WorkloadError(
-                f"network {network.name!r}: {field} must be at least {least}, got {value}"
-            )
-    if network.deadline_ms is not None and network.deadline_ms <= 0:
-        raise WorkloadError(
-            f"network {network.name!r}: deadline_ms must be above 0, got {network.deadline_ms}"
-        )
-    if network.min_rate_hz is not None and network.min_rate_hz <= 0:
-        raise WorkloadError(
-            f"network {network.name!r}: min_rate_hz must be above 0, got {network.min_rate_hz}"
-        )
-    if network.rate_hz is not None and network.rate_hz <= 0:
-        raise WorkloadError(
-            f"network {network.name!r}: rate_hz must be above 0, got {network.rate_hz}"
-        )
+    for field, least, most in _RANGES:
+        value = getattr(network, field)
+        if value < least or (most is not None and value > most):
+            bound = f"at least {least}" if value < least else f"at most {most}"
+            raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
+    for field in ("rate_hz", *NETWORK_LIMITS, "max_transitions"):
+        value = getattr(network, field)
+        if value is not None and (value < 0 or (value == 0 and field in _ABOVE_0)):
+            bound = "above 0" if field in _ABOVE_0 else "at least 0"
+            raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
     if network.rate_hz is not None and network.repeats > 1:
         raise WorkloadError(f"network {network.name!r}: rate_hz excludes repeats")
-    if network.batch > MAX_BATCH:
-        raise WorkloadError(
-            f"network {network.name!r}: batch must be at most {MAX_BATCH}, got {network.batch}"
-        )
     if network.batch > 1 and (network.grows or network.continues is not None):
         raise WorkloadError(
             f"network {network.name!r}: batch excludes grows and continues: the phases of a "
             "language model answer one prompt"
-        )
-    if network.priority > MAX_PRIORITY:
-        raise WorkloadError(
-            f"network {network.name!r}: priority must be at most {MAX_PRIORITY}, "
-            f"got {network.priority}"
         )
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:
@@ -105,8 +87,9 @@ def _check_rates(workload: Workload) -> None:
             raise WorkloadError(
                 f"network {network.name!r}: continues and rate_hz (of networks) exclude each other"
             )
-        for field in ("deadline_95_ms", "max_jitter_ms", "max_misses"):
-            if getattr(network, field) is not None and not has_rates:
+        for field in NETWORK_LIMITS:
+            needs_rates = FIELDS[field].fits is Fits.RATES
+            if needs_rates and getattr(network, field) is not None and not has_rates:
                 raise WorkloadError(
                     f"network {network.name!r}: {field} is of responses: rate_hz is required of a "
                     "network"

@@ -12,6 +12,7 @@ from typing import Any
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import (
     Pin,
     Workload,
@@ -144,7 +145,7 @@ def _networks(
     pins = tuple(
         _pin(pin, f"{path}.pins[{index}]") for index, pin in enumerate(entry.get("pins", ()))
     )
-    deadline, rate = entry.get("deadline_ms"), entry.get("min_rate_hz")
+    numbers = {name: FIELDS[name].kind.each for name in NETWORK_LIMITS}  # type: ignore[attr-defined]
     return [
         WorkloadNetwork(
             name=name,
@@ -152,16 +153,14 @@ def _networks(
             repeats=entry.get("repeats", 1),
             waits_for=tuple(waits_for),
             arrival_ms=Fraction(entry.get("arrival_ms", 0)),
-            deadline_ms=None if deadline is None else Fraction(deadline),
-            min_rate_hz=None if rate is None else Fraction(rate),
             max_transitions=entry.get("max_transitions"),
             priority=entry.get("priority", 0),
+            rate_hz=None if "rate_hz" not in entry else Fraction(entry["rate_hz"]),
             **{
-                key: Fraction(entry[key])
-                for key in ("rate_hz", "deadline_95_ms", "max_jitter_ms")
-                if key in entry
+                name: each.read(entry[name], f"{path}.{name}")
+                for name, each in numbers.items()
+                if name in entry
             },
-            max_misses=entry.get("max_misses"),
             pins=pins,
             batch=entry.get("batch", 1),
             dimensions=tuple(entry.get("dimensions", {}).items()),

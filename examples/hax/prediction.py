@@ -10,8 +10,8 @@ from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.baselines.repeat_matching import balanced
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.scenarios import Scenario, apply_scenario
+from paretosoc.dse.workload.options import Options, Scenario
+from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.workload import Workload, workload_of
 from paretosoc.platforms.io.platform_file import load_platform
 

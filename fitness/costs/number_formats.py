@@ -31,18 +31,17 @@ class UnitFormat:
         return f"{self.unit.name}:{self.number_format}" if self.is_choice else self.unit.name
 
 
-def choose_formats(platform: Platform, precision: str | None) -> tuple[str, ...]:
-    """Return the number formats in ``int8,fp16``, or the platform's default for None.
+def choose_formats(platform: Platform, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the number formats of these names, or the platform's default for None.
 
     Raises:
         PlatformError: on a format that no unit computes in, or that is there twice.
     """
-    if precision is None:
+    if names is None:
         return (choose_precision(platform, None),)
-    names = [name.strip() for name in precision.split(",")]
     formats = tuple(choose_precision(platform, name) for name in names)
     if len(set(formats)) < len(formats):
-        raise PlatformError(f"precision: each number format at most once, got {precision!r}")
+        raise PlatformError(f"precision: each number format at most once, got {', '.join(names)}")
     return formats
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, TextColumn
 
-from paretosoc.dse.cli.campaign import campaign_inspect as command_campaign_look
 from paretosoc.dse.cli.shared.live import check_live, live_view
 from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live
 from paretosoc.dse.cli.shared.progress import ProgressLine
@@ -25,8 +24,8 @@ from paretosoc.dse.tools.campaign.execute.runner import do_missing
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
-from paretosoc.dse.tools.campaign.plan.settings import AXES
 from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.workload.options import AXES
 from paretosoc.results.export.result_folder import check_output_folder, write_folder
 from paretosoc.results.io.plural import pluralize
 
@@ -38,20 +37,6 @@ if TYPE_CHECKING:
 CampaignFile = Annotated[
     Path, typer.Argument(help="A campaign file (.yaml, .json).", metavar="FILE")
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command with its subcommands."""
-    group = typer.Typer(
-        name="campaign",
-        help="Many explorations from one file: resumable, on all cores or a cluster.",
-        no_args_is_help=True,
-    )
-    group.command("check")(check)
-    group.command("run")(run)
-    command_campaign_look.register(group)
-    group.command("extract")(extract)
-    app.add_typer(group)
 
 
 def check(
@@ -97,12 +82,12 @@ def _size_lines(size: PlanSize) -> list[str]:
         f"{pluralize(size.problems, 'different problem')}",
         f"  workload: {size.workloads}",
     ]
-    for axis in AXES:
-        values = size.values(axis.name)
+    for name in AXES:
+        values = size.values(name)
         if len(values) > 1:
             shown = ", ".join("none" if value is None else str(value) for value in values[:80])
             shown = shown if len(shown) < 80 else shown[:77] + "..."
-            lines.append(f"  {axis.name}: {len(values)} ({shown})")
+            lines.append(f"  {name}: {len(values)} ({shown})")
     started = size.times(sum(run.after is not None for run in size.plan.runs))
     if started:
         lines.append(f"  {started:,} begin with the front of another one")

@@ -52,15 +52,6 @@ Where = Annotated[
 SHOWN_FAILURES = 10
 
 
-def register(group: typer.Typer) -> None:
-    """Adds the subcommands."""
-    group.command("status")(status)
-    group.command("table")(table)
-    group.command("export")(export)
-    group.command("report")(report)
-    group.command("compare")(compare)
-
-
 def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
     """Show the progress of a campaign, and the runs that have failed."""
 

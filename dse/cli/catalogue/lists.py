@@ -25,12 +25,6 @@ _MIN_WIDTH = 20
 """A column that does not fit is wrapped if it keeps this many characters."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command("networks")(networks)
-    app.command("platforms")(platforms)
-
-
 def networks(
     family: Annotated[
         str | None, typer.Option("--family", help="List one family only, such as ResNet.")

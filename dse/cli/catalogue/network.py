@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from paretosoc.dse.cli.shared.options import AsJson, Dimensions
-from paretosoc.dse.workload.parse_options import parse_dimensions
+from paretosoc.dse.cli.shared.options import AsJson, Dimensions, sizes_of
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE
 from paretosoc.sdf.grouping.summary import summarise
@@ -25,11 +24,6 @@ _MAX_TENSORS = 8
 """Inputs, or outputs, that are printed; a cache has two for every layer."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("network")(network)
-
-
 def network(
     source: Annotated[
         str,
@@ -40,7 +34,7 @@ def network(
 ) -> None:
     """Show a network's layers, operations, sizes and legal cuts."""
 
-    dimensions = dict(parse_dimensions(dim))
+    dimensions = sizes_of(dim)
     summary = summarise(load_network(source, dimensions=dimensions))
     if as_json:
         print(json.dumps(network_data(summary), indent=2))

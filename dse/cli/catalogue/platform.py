@@ -15,11 +15,6 @@ from paretosoc.platforms.io.platform_source import new_platform_source, platform
 from paretosoc.platforms.platform_summary import platform_data, platform_lines
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("platform")(platform)
-
-
 def platform(
     name: Annotated[
         str | None,

@@ -10,14 +10,9 @@ import typer
 
 from paretosoc.dse.cli.shared.options import AsJson
 from paretosoc.dse.cli.shared.wrap import print_wrapped
-from paretosoc.dse.workload.options import parse_positive
+from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
 from paretosoc.sdf.formats.graph_json import read_graph
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("sdf")(sdf)
 
 
 def sdf(
@@ -42,7 +37,7 @@ def sdf(
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
 
-    wanted = None if throughput is None else parse_positive(throughput, "--throughput")
+    wanted = None if throughput is None else Quantity().parse(throughput, "--throughput")
     report = analyse(read_graph(file), processor_type=processor_type, throughput=wanted)
     if as_json:
         print(json.dumps(report_data(report), indent=2))

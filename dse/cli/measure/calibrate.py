@@ -14,12 +14,16 @@ from rich.table import Table
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.imported_profile import Replace, Source, source_text
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
-from paretosoc.dse.cli.shared.options import AsJson, Dimensions, PlatformName, check_number
-from paretosoc.dse.cli.shared.space_options import Precision
+from paretosoc.dse.cli.shared.options import (
+    AsJson,
+    Dimensions,
+    PlatformName,
+    Precision,
+    check_number,
+    sizes_of,
+)
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.calibration import Forms, calibrate_table, cross_validate
-from paretosoc.dse.workload.parse_options import parse_dimensions
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.io.canonical_json import canonical_bytes
@@ -57,11 +61,6 @@ class FormOptions:
     ] = 0.01
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("calibrate")(with_option_groups(calibrate))
-
-
 def calibrate(
     measurements: Annotated[
         Path,
@@ -97,7 +96,7 @@ def calibrate(
         Forms(forms.form, forms.power_form, forms.fixed, forms.noise),
         source=source_text(source, "dse calibrate", [measurements]),
         precision=precision,
-        dimensions=dict(parse_dimensions(dim)),
+        dimensions=sizes_of(dim),
     )
     document = calibration.document
     if output is not None:

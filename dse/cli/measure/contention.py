@@ -15,8 +15,8 @@ from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared.options import Force
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.workload.options import parse_positive
 from paretosoc.fitness.calibration.pccs_document import (
     contention_entry,
     platform_document,
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from paretosoc.fitness.calibration.pccs_document import UsedFit
     from paretosoc.fitness.calibration.pccs_fit import ContentionFit
     from paretosoc.fitness.calibration.pccs_sweep import Sweep
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("contention")(contention)
 
 
 def contention(
@@ -110,7 +105,7 @@ def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
                 f"--known: NAME=VALUE is required, NAME one of {', '.join(PARAMETERS)}, "
                 f"got {text!r}"
             )
-        result[name] = float(parse_positive(value, f"--known {name}"))
+        result[name] = float(Quantity().parse(value, f"--known {name}"))
     return result
 
 

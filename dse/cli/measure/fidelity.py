@@ -34,11 +34,6 @@ MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("fidelity")(fidelity)
-
-
 def fidelity(
     folder: Folder,
     samples: Annotated[

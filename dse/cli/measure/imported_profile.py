@@ -14,12 +14,10 @@ import typer
 
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.cli.shared.options import Dimensions
-from paretosoc.dse.cli.shared.space_options import GroupCount, Precision
+from paretosoc.dse.cli.shared.options import Dimensions, GroupCount, Precision, sizes_of
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.dse.problem.domains import ladder_point
-from paretosoc.dse.workload.options import parse_fixed
-from paretosoc.dse.workload.parse_options import parse_dimensions
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
@@ -106,7 +104,7 @@ def begin_import(
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
     form = choose_precision(chip, options.precision)
-    imported = load_network(network, dimensions=dict(parse_dimensions(options.dim)))
+    imported = load_network(network, dimensions=sizes_of(options.dim))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     support = layer_support(layers, chip, form).table
     grouped = group_network(imported.graph, support, groups=options.groups)
@@ -153,7 +151,7 @@ def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], 
         if text == "max":
             clocks |= {name: ladder[-1] for name, ladder in ladders.items()}
             continue
-        name, value = parse_fixed(text, "--at")
+        ((name, value),) = Clocks().parse([text], "--at")
         if name not in ladders:
             raise WorkloadError(f"--at {text}: there is no domain {name!r} ({', '.join(ladders)})")
         clocks[name] = ladders[name][ladder_point(ladders[name], value, f"--at {text}")]

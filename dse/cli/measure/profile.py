@@ -13,27 +13,22 @@ from paretosoc.dse.cli.shared.options import (
     MAX_SEED,
     MAX_SIZE,
     Batches,
+    CutName,
     Dimensions,
     Force,
+    GroupCount,
     NetworkNames,
 )
-from paretosoc.dse.cli.shared.space_options import Branches, EachLayer, GroupCount
 from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.profiling import FILES, profile_host
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.parse_options import with_batches, with_dimensions
+from paretosoc.dse.workload.options import Options, parse_options
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.host.measure.profiling import HostProfile
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("profile")(profile)
 
 
 def profile(
@@ -47,8 +42,7 @@ def profile(
     ] = 1,
     frames: Annotated[int, typer.Option(min=3, max=1000, help="Measurements per group.")] = 10,
     groups: GroupCount = None,
-    branches: Branches = False,
-    each_layer: EachLayer = False,
+    cut: CutName = None,
     dim: Dimensions = None,
     batch: Batches = None,
     seed: Annotated[
@@ -65,13 +59,13 @@ def profile(
             "boards' tools print is read by 'dse import'"
         )
     _check_folder(output, overwrite=force)
-    options = Options(groups=groups, branches=branches, each_layer=each_layer)
+    given = {"groups": groups, "cut": cut, "dimensions": dim, "batch": batch}
+    options = parse_options(given)
     made = profile_host(
         networks,
         make_units(free_cores(), threads),
         describe_host(),
         options,
-        dimensions=lambda workload: with_batches(with_dimensions(workload, dim), batch),
         frames=frames,
         seed=seed,
         say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
@@ -89,8 +83,7 @@ def _print_example(networks: list[str], output: Path, options: Options) -> None:
     grouping = "".join(
         (
             f" --groups {options.groups}" if options.groups else "",
-            " --branches" if options.branches else "",
-            " --each-layer" if options.each_layer else "",
+            f" --cut {options.cut.value}" if options.cut else "",
         )
     )
     print(

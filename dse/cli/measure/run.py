@@ -55,11 +55,6 @@ Seed = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("run")(run)
-
-
 def run(
     folder: Folder,
     member: MemberName = "fastest",

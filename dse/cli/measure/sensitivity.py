@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from paretosoc.common.files import replace_file
-from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force
+from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, sizes_of
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
@@ -21,7 +21,6 @@ from paretosoc.dse.tools.sensitivity.images import parse_scaling
 from paretosoc.dse.tools.sensitivity.measure import PPM, LossMeter, Metric, layer_losses, losses_csv
 from paretosoc.dse.tools.sensitivity.rewrite import FORMATS, trained_model
 from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
-from paretosoc.dse.workload.parse_options import parse_dimensions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
 _RANDOM = "random"
 _SHOWN = 10
 """Layers that are printed, the most sensitive ones."""
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("sensitivity")(sensitivity)
 
 
 def sensitivity(
@@ -83,7 +77,7 @@ def sensitivity(
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)
-    network = trained_model(source, dict(parse_dimensions(dim)))
+    network = trained_model(source, sizes_of(dim))
     taken = (
         random_samples(network.inputs, samples, label=network.name)
         if data == _RANDOM

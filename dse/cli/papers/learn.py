@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
 from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
@@ -52,11 +51,6 @@ _COLUMNS = (
     TimeRemainingColumn(),
     TextColumn("{task.fields[words]}"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("learn")(with_option_groups(learn))
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,19 @@ import typer
 from rich.console import Console
 
 from paretosoc.dse.cli.search.explore import Output, Quiet
-from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, PlatformName, ProfileFile
-from paretosoc.dse.cli.shared.space_options import Precision
+from paretosoc.dse.cli.shared.options import (
+    MAX_SIZE,
+    Dimensions,
+    Force,
+    PlatformName,
+    Precision,
+    ProfileFile,
+    sizes_of,
+)
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.explore import explore_periodic
 from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
-from paretosoc.dse.workload.parse_options import parse_dimensions
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("periodic")(periodic)
 
 
 def periodic(
@@ -60,7 +61,7 @@ def periodic(
         parts=split,
         precision=precision,
         profile=profile,
-        dimensions=dict(parse_dimensions(dim)),
+        dimensions=sizes_of(dim),
         command=shlex.join(context.obj),
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from paretosoc.dse.papers.anytime.record import Replay
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("replay")(replay)
-
-
 def replay(
     file: Annotated[Path, typer.Argument(help="Workloads and when they change (.yaml, .json).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],

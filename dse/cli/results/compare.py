@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("compare")(compare)
-
-
 def compare(
     first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
     second: Annotated[Path, typer.Argument(help="Result folder to compare with.", metavar="B")],

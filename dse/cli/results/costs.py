@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from paretosoc.dse.cli.shared.options import AsJson, Folder
+from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.dse.problem.domains import clocks_at
-from paretosoc.dse.workload.options import parse_fixed
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.text.costs import cost_rows, cost_tables
 
@@ -22,11 +22,6 @@ class Figure(Enum):
     TIME = "time"
     DEMAND = "demand"
     POWER = "power"
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("costs")(costs)
 
 
 def costs(
@@ -44,7 +39,7 @@ def costs(
 
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)
-    points = clocks_at(problem, [parse_fixed(text, "--at") for text in at or ()])
+    points = clocks_at(problem, Clocks().parse(at or (), "--at"))
     if as_json:
         document = {
             "precision": None if origins is None else origins.precision,

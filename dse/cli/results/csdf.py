@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from paretosoc.dse.tools.analysis.csdf import MappedDataflow
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("csdf")(csdf)
-
-
 def csdf(
     folder: Folder,
     member: MemberName = "knee",

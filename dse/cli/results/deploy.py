@@ -20,11 +20,6 @@ from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("deploy")(deploy)
-
-
 def deploy(
     folder: Folder,
     to: Annotated[

@@ -26,11 +26,6 @@ class Plot(StrEnum):
     ENERGY = "energy"
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("plot")(plot)
-
-
 def plot(
     what: Annotated[Plot, typer.Argument(metavar="front|gantt|convergence|energy")],
     folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],

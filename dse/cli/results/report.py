@@ -17,11 +17,6 @@ from paretosoc.results.export.result_folder import REPORT_FILE
 from paretosoc.results.io.plural import pluralize
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("report")(report)
-
-
 def report(
     folder: Folder,
     output: Annotated[

@@ -16,11 +16,6 @@ from paretosoc.dse.cli.shared.options import AsJson, Folder
 from paretosoc.dse.errors import WorkloadError
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("show")(show)
-
-
 def show(
     folder: Folder,
     member: Annotated[

@@ -14,11 +14,6 @@ from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.front.named_members import FASTEST
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("trace")(trace)
-
-
 def trace(
     folder: Folder,
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file (.json).")],

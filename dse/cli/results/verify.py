@@ -14,11 +14,6 @@ from paretosoc.dse.certificate.verify.verify import Checker
 from paretosoc.dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("verify")(verify)
-
-
 def verify(
     folder: Folder,
     ignore_hashes: Annotated[

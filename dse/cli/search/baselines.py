@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,18 +15,14 @@ from paretosoc.dse.baselines.evaluate_all import compared_objective
 from paretosoc.dse.certificate.summary import describe_claim
 from paretosoc.dse.cli.search.certify import MaxNodes
 from paretosoc.dse.cli.shared.build import problem_from_texts
-from paretosoc.dse.cli.shared.goal_options import EnergyBudget, GoalOptions
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.options import (
     MAX_SEED,
     AsJson,
-    InputOptions,
     NetworkNames,
     PlatformName,
-    ScenarioOptions,
     TimeLimit,
 )
-from paretosoc.dse.cli.shared.space_options import SpaceOptions
 from paretosoc.dse.cli.shared.tables import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.compare_baselines import (
@@ -36,7 +31,7 @@ from paretosoc.dse.tools.analysis.compare_baselines import (
     rate_sum,
     two_accelerators,
 )
-from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.dse.workload.options import Cut
 from paretosoc.dse.workload.scenarios import scenario_objectives
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.objectives import (
@@ -50,15 +45,20 @@ from paretosoc.results.text.space_description import describe_space
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.analysis.compare_baselines import BaselineRow, Comparison
-    from paretosoc.dse.workload.scenarios import Scenario
+    from paretosoc.dse.workload.options import Scenario
     from paretosoc.platforms.platform import Platform
 
 DEFAULT_GROUPS = 10
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("baselines")(with_option_groups(baselines))
+BaselinesGiven = Annotated[
+    Given,
+    FromTable(
+        (
+            *("scenario", "match_repeats", "groups", "cut", "max_transitions", "units", "fixed"),
+            *("precision", "pins", "search_priorities", "limit"),
+            *("profile", "losses", "dimensions", "batch"),
+        )
+    ),
+]
 
 
 def baselines(
@@ -72,10 +72,7 @@ def baselines(
         ),
     ] = None,
     *,
-    together: ScenarioOptions,
-    space: SpaceOptions,
-    energy_budget: EnergyBudget = None,
-    inputs: InputOptions,
+    given: BaselinesGiven,
     max_nodes: MaxNodes = None,
     time_limit: TimeLimit = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the search.")] = 0,
@@ -87,13 +84,11 @@ def baselines(
     name are at their fastest. Each network has about 10 groups unless --groups asks for others.
     """
 
-    goals = GoalOptions(
-        objective=[_compared(objective, together.scenario), "energy"], energy_budget=energy_budget
-    )
     chip = load_platform(platform)
-    coarse = space.groups is None and not space.each_layer
-    options = make_options(**vars(_narrowed(space, chip, coarse=coarse)), **vars(goals))
-    built = problem_from_texts(networks, platform, options, inputs, together).built
+    coarse = given["groups"] is None and given["cut"] is not Cut.LAYERS
+    objectives = [_compared(objective, given["scenario"]), "energy"]
+    given = _narrowed(given, chip, coarse=coarse) | {"objectives": objectives}
+    built = problem_from_texts(networks, platform, given).built
     result = compare(
         built, chip.name, max_nodes=max_nodes, time_limit_s=time_limit, seed=seed, jobs=None
     )
@@ -115,17 +110,18 @@ def _compared(objective: str | None, scenario: Scenario | None) -> str:
     return objectives[0] if objectives else "latency"
 
 
-def _narrowed(space: SpaceOptions, chip: Platform, *, coarse: bool) -> SpaceOptions:
+def _narrowed(given: Given, chip: Platform, *, coarse: bool) -> Given:
     """Return options with two accelerators, the fastest clocks and few groups as defaults."""
     pair = two_accelerators(chip)
-    named = {text.partition("=")[0] for text in space.fix or ()}
+    asked = given["fixed"] or []
+    named = {text.partition("=")[0] for text in asked}
     fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]
-    return replace(
-        space,
-        groups=DEFAULT_GROUPS if coarse else space.groups,
-        units=space.units if space.units is not None or pair is None else ",".join(pair),
-        fix=[*fixed, *(space.fix or ())],
-    )
+    default_units = None if pair is None else ",".join(pair)
+    return given | {
+        "groups": DEFAULT_GROUPS if coarse else given["groups"],
+        "units": default_units if given["units"] is None else given["units"],
+        "fixed": [*fixed, *asked],
+    }
 
 
 def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:

@@ -42,11 +42,6 @@ Jobs = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("certify")(certify)
-
-
 def certify(
     folder: Folder,
     max_nodes: MaxNodes = None,

@@ -11,17 +11,13 @@ from rich.console import Console
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared.build import problem_from_texts
-from paretosoc.dse.cli.shared.goal_options import GoalOptions
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
-from paretosoc.dse.cli.shared.options import AsJson, Force, InputOptions, MemberName
-from paretosoc.dse.cli.shared.space_options import SpaceOptions
+from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
+from paretosoc.dse.cli.shared.options import AsJson, Force, MemberName
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
 from paretosoc.dse.space.members import evaluate_row, evaluated_document
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.parse_options import make_options
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.results.io.plural import pluralize
@@ -32,16 +28,10 @@ from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 if TYPE_CHECKING:
     from paretosoc.dse.space.mapping_file import UserMapping
     from paretosoc.dse.space.members import Evaluated
-    from paretosoc.dse.workload.options import Options
     from paretosoc.results.costs.cost_origins import CostOrigins
     from paretosoc.results.problem.problem import Problem
 
 INFEASIBLE = 3
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("evaluate")(with_option_groups(evaluate))
 
 
 def evaluate(
@@ -64,9 +54,7 @@ def evaluate(
     ] = None,
     member: MemberName = "fastest",
     *,
-    space: SpaceOptions,
-    goals: GoalOptions,
-    inputs: InputOptions,
+    given: ExploreGiven,
     gantt: Annotated[
         Path | None, typer.Option(help="Plot the schedule to this .svg or .png file.")
     ] = None,
@@ -75,12 +63,11 @@ def evaluate(
 ) -> int:
     """Show the objectives of a mapping. Exit status 3 if it breaks a constraint."""
 
-    options = make_options(**vars(space), **vars(goals))
-    has_options = bool(options != Options() or inputs != InputOptions() or platform)
+    has_options = platform is not None or any(given.values())
     _check_combination(networks, platform, mapping, source, has_options=has_options)
     if gantt is not None:
         check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
-    problem, origins = _problem(networks, platform, source, options, inputs)
+    problem, origins = _problem(networks, platform, source, given)
     wanted = _mapping(mapping, source, member)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
     if gantt is not None:
@@ -117,11 +104,10 @@ def _problem(
     networks: list[str] | None,
     platform: str | None,
     source: Path | None,
-    options: Options,
-    inputs: InputOptions,
+    given: Given,
 ) -> tuple[Problem, CostOrigins | None]:
     if networks and platform is not None:
-        built = problem_from_texts(networks, platform, options, inputs).built
+        built = problem_from_texts(networks, platform, given).built
         return built.problem, cost_origins(built)
 
     assert source is not None, "there are networks or a folder"

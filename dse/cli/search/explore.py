@@ -16,40 +16,28 @@ from paretosoc.dse.api.pipeline import Explored, SearchSettings, explore_to_fold
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.cli.search.certify import Jobs, MaxNodes, proof_line
 from paretosoc.dse.cli.shared.build import problem_from_texts
-from paretosoc.dse.cli.shared.goal_options import GoalOptions
 from paretosoc.dse.cli.shared.live import check_live, live_view
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
     Force,
-    InputOptions,
     Live,
     NetworkNames,
     PlatformName,
-    ScenarioOptions,
     TimeLimit,
 )
 from paretosoc.dse.cli.shared.progress import ProgressLine
-from paretosoc.dse.cli.shared.space_options import SpaceOptions
 from paretosoc.dse.engines.explore import default_evaluations
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.driver import Progress
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.parse_options import make_options
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.front import Front
 from paretosoc.results.io.plural import pluralize
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.space_description import describe_fixed_clocks
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("explore")(with_option_groups(explore))
-
 
 Engine = Annotated[
     str,
@@ -135,48 +123,30 @@ def explore(
     platform: PlatformName,
     *,
     result: OutputOptions,
-    space: SpaceOptions,
-    goals: GoalOptions,
-    inputs: InputOptions,
+    given: ExploreGiven,
     engine: Engine = "auto",
     effort: EffortOptions,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
 
-    options = make_options(**vars(space), **vars(goals))
-    return run_exploration(
-        context,
-        networks,
-        platform,
-        options,
-        optimizer_named(engine),
-        engine,
-        inputs,
-        effort,
-        result,
-    )
+    optimizer = optimizer_named(engine)
+    return run_exploration(context, networks, platform, given, optimizer, engine, effort, result)
 
 
 def run_exploration(
     context: typer.Context,
     networks: list[str],
     platform: str,
-    options: Options,
+    given: Given,
     optimizer: Optimizer,
     engine: str,
-    inputs: InputOptions,
     effort: EffortOptions,
     result: OutputOptions,
-    together: ScenarioOptions | None = None,
 ) -> int:
     """Explore, print the front and return the exit status.
 
     Args:
         engine: name under which the optimizer was requested.
-
-    Args:
-        engine: the name that the optimizer was asked for by.
-        together: a scenario of HaX-CoNN, for ``dse papers explore``.
 
     Raises:
         DseError: on input that cannot be used.
@@ -186,7 +156,7 @@ def run_exploration(
     check_output_folder(output, overwrite=result.force)
     if result.live:
         check_live()
-    problem = problem_from_texts(networks, platform, options, inputs, together)
+    problem = problem_from_texts(networks, platform, given)
     evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
     if result.live:

@@ -28,11 +28,6 @@ LEAST = 0.001
 """Smaller gains are called that."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("limits")(limits)
-
-
 def limits(
     folder: Folder,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,

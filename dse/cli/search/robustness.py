@@ -33,11 +33,6 @@ _TIMES = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("robustness")(robustness)
-
-
 def robustness(
     folder: Folder,
     member: MemberName = "fastest",

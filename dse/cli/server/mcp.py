@@ -8,11 +8,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command("mcp")(mcp)
-
-
 def mcp(
     folder: Annotated[
         Path,

@@ -1,34 +1,61 @@
-"""Options that several commands share, as one parameter: a frozen dataclass of annotated fields."""
+"""Options that several commands share, as one parameter: a dataclass of annotated fields, or
+options of the table of a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, signature
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+from paretosoc.dse.inputs.kinds import Flag, Whole
+from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
+
+Given = dict[str, Any]
+"""What was given for options of the table, by name in the library; None if an option was not."""
+
+
+@dataclass(frozen=True)
+class FromTable:
+    """Names of options of the table that a parameter of a command stands for."""
+
+    names: tuple[str, ...]
+
+
+_ALL = tuple(name for name, field in FIELDS.items() if field.has_option)
+ExploreGiven = Annotated[
+    Given, FromTable((*(name for name in _ALL if name not in PAPERS), "limit"))
+]
+"""The options of ``dse explore``."""
+PapersGiven = Annotated[Given, FromTable((*_ALL, "limit"))]
+"""The options of ``dse papers explore``, which has those of single papers as well."""
 
 
 def with_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the command as Typer has to see it: in place of every parameter whose type is a
-    dataclass, the dataclass's fields as separate options. The command is called with the dataclass.
+    """Return the command as Typer has to see it: in place of a parameter whose type is a dataclass,
+    the dataclass's fields as separate options, and of one that is :class:`FromTable` options of the
+    table. The command is called with the dataclass, and a dictionary.
     """
     written = signature(command, eval_str=True)
-    groups: dict[str, type[Any]] = {
-        name: parameter.annotation
-        for name, parameter in written.parameters.items()
-        if isinstance(parameter.annotation, type) and is_dataclass(parameter.annotation)
-    }
+    groups: dict[str, tuple[Callable[..., Any], list[Parameter]]] = {}
     parameters: list[Parameter] = []
     for name, parameter in written.parameters.items():
-        if name in groups:
-            parameters += _of_fields(groups[name])
+        kind = parameter.annotation
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[name] = (kind, _of_fields(kind))
+        elif get_origin(kind) is Annotated and isinstance(get_args(kind)[1], FromTable):
+            groups[name] = (dict, [_of_table(option) for option in get_args(kind)[1].names])
         else:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        parameters += groups[name][1]
 
     def call(**values: Any) -> Any:
         grouped = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-            for name, group in groups.items()
+            name: make(**{entry.name: values.pop(entry.name) for entry in entries})
+            for name, (make, entries) in groups.items()
         }
         return command(**values, **grouped)
 
@@ -49,3 +76,33 @@ def _of_fields(group: type[Any]) -> list[Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def _of_table(name: str) -> Parameter:
+    if name == "limit":
+        forms = ", ".join(field.limit_form for field in LIMITS.values())
+        help_text = f"Limit, of one network or all: {forms}. Repeatable."
+        kind: Any = Annotated[list[str] | None, typer.Option("--limit", help=help_text)]
+        return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+    field = FIELDS[name]
+    default = getattr(Options(), name, None) or None
+    argument = field.kind.argument
+    if isinstance(field.kind, Flag):
+        default = False
+    elif default is None:
+        argument = argument | None
+    return Parameter(
+        name,
+        Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[argument, table_option(name)],
+    )
+
+
+def table_option(name: str) -> Any:
+    """Return an option of the table as Typer has it."""
+    kind = FIELDS[name].kind
+    bounds = (kind.least, kind.most) if isinstance(kind, Whole) else (None, None)
+    return typer.Option(
+        FIELDS[name].option, help=FIELDS[name].option_help, min=bounds[0], max=bounds[1]
+    )

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from paretosoc.dse.cli.shared.option_groups import table_option
 from paretosoc.dse.inputs.arguments import MAX_COUNT as MAX_COUNT
 from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
 from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
-from paretosoc.dse.workload.scenarios import Scenario
-
-MAX_SIZE = 1_000_000
-"""Of every option that says how large or how many something is: above all that a network has."""
+from paretosoc.dse.inputs.arguments import MAX_SIZE as MAX_SIZE
+from paretosoc.dse.workload.options import FIELDS, Cut
 
 
 def check_number(value: float | None) -> float | None:
@@ -62,35 +60,12 @@ TimeLimit = Annotated[
         help="Time limit in seconds; compiling kernels, at the first use, comes before it.",
     ),
 ]
-LossFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--losses",
-        help="Table (CSV) of the accuracy that number formats cost: network, layer, format, "
-        "loss_ppm, and optionally metric.",
-    ),
-]
-ProfileFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--profile", help="Profile with your own measurements (JSON), or a cost model by name."
-    ),
-]
-Dimensions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--dim",
-        help="Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N, or "
-        "[NETWORK:]INPUT:AXIS=N for one input. Repeatable.",
-    ),
-]
-Batches = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--batch",
-        help="Images computed at once, for one network or all: [NETWORK=]N. Repeatable.",
-    ),
-]
+ProfileFile = Annotated[Path | None, table_option("profile")]
+Dimensions = Annotated[list[str] | None, table_option("dimensions")]
+Batches = Annotated[list[str] | None, table_option("batch")]
+GroupCount = Annotated[int | None, table_option("groups")]
+CutName = Annotated[Cut | None, table_option("cut")]
+Precision = Annotated[str | None, table_option("precision")]
 MemberName = Annotated[
     str,
     typer.Option(
@@ -101,32 +76,12 @@ ModelFiles = Annotated[
     list[str] | None,
     typer.Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
 ]
-ScenarioName = Annotated[
-    Scenario | None,
-    typer.Option(
-        "--scenario",
-        help="Scenario of HaX-CoNN. instances: copies of one network; same-input: several "
-        "networks on one input; stream: a pipeline of networks.",
-    ),
-]
-Balance = Annotated[
-    bool, typer.Option("--balance", help="Repeat faster networks to match the slowest.")
-]
 
 
-@dataclass(frozen=True)
-class ScenarioOptions:
-    """Options for running the networks together, in addition to a workload file."""
+def sizes_of(dimensions: list[str] | None) -> dict[str, int]:
+    """Return sizes by name of a dimension from the texts of ``--dim``.
 
-    scenario: ScenarioName = None
-    balance: Balance = False
-
-
-@dataclass(frozen=True)
-class InputOptions:
-    """Options for data on the networks beside their models."""
-
-    profile: ProfileFile = None
-    losses: LossFile = None
-    dim: Dimensions = None
-    batch: Batches = None
+    Raises:
+        WorkloadError: on another form, or a size below 1.
+    """
+    return dict(FIELDS["dimensions"].kind.parse(dimensions or (), "--dim"))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import parse_number
+from paretosoc.dse.inputs.kinds import parse_number
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.parts import PartTensor

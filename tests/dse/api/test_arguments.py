@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import paretosoc as dse
-from paretosoc.dse.workload.scenarios import Scenario
+from paretosoc.dse.workload.options import Scenario
 
 PLATFORM = "jetson-agx-xavier"
 SMALL = {"groups": 2, "units": ["gpu", "dla0"], "fixed": {"emc": "max", "cpu": "max"}}
@@ -45,7 +47,9 @@ REFUSED_BY_PROBLEM = {
     "groups: an integer from 1 .* got '5'": lambda: make(groups="5"),
     "groups: an integer from 1 .* got 0": lambda: make(groups=0),
     "groups: an integer from 1 .* got True": lambda: make(groups=True),
-    "branches: True or False is required, got 'yes'": lambda: make(branches="yes"),
+    "free_running: True or False is required, got 'yes'": lambda: make(free_running="yes"),
+    "cut: one of branches, layers is required, got 'yes'": lambda: make(cut="yes"),
+    "deadline_ms: a number from 10.-9 to 10.9 is required, got '9'": lambda: make(deadline_ms="9"),
     "max_transitions: an integer from 0 .* got -1": lambda: make(max_transitions=-1),
     "frames_in_flight: an integer": lambda: make(frames_in_flight=0),
     "pins: network -> .* got {'alexnet': 'gpu'}": lambda: make(pins={"alexnet": "gpu"}),
@@ -60,8 +64,10 @@ REFUSED_BY_PROBLEM = {
         maxtransitions=3
     ),
     "no argument 'seed'": lambda: make(seed=3),
-    "Workload.networks: a tuple of networks .* got 'vgg19'": lambda: dse.Workload(
-        "vgg19", "resnet50"
+    "networks: a name or a file for each is required, got 7": lambda: dse.Workload("vgg19", 7),
+    "no network 'vgg20'.*did you mean vgg": lambda: dse.Workload("vgg19", "vgg20"),
+    "frames_in_flight: an integer from 1 .* got 0": lambda: dse.Workload(
+        "vgg19", frames_in_flight=0
     ),
     "population: an integer from 2 .* got -7": lambda: dse.NSGA2(population=-7),
     "neighbours: an integer from 0": lambda: dse.NSGA2(neighbours=-1),
@@ -134,6 +140,14 @@ def test_names_stand_for_what_they_name(problem: dse.Problem) -> None:
         named = dse.explore(problem, max_evaluations=50, **options)
         assert named.numeric.provenance.engine == "random"
     assert make(max_transitions=np.int64(1)).numeric.networks[0].max_transitions == 1
+
+
+def test_a_workload_is_made_of_names() -> None:
+    workload = dse.Workload("vgg19", "resnet50*2", frames_per_second=29.97)
+    assert [network.name for network in workload.networks] == ["vgg19", "resnet50", "resnet50#2"]
+    assert workload.frames_per_second == Fraction(2997, 100)
+    assert repr(workload) == "<dse.Workload: vgg19, resnet50, resnet50#2>"
+    assert replace(workload, free_running=True).networks == workload.networks
 
 
 def test_the_exact_search_proves(problem: dse.Problem) -> None:

@@ -48,7 +48,9 @@ def loads_mixed(view: OneFormat, row: np.ndarray) -> bool:
 
 
 def built(precision: str) -> BuiltProblem:
-    options = Options(precision=precision, groups=4, objectives=("latency", "energy"))
+    options = Options(
+        precision=tuple(precision.split(",")), groups=4, objectives=("latency", "energy")
+    )
     return build_problem(workload_from(["alexnet", "mobilenet_v2"]), ORIN, options)
 
 

@@ -89,7 +89,7 @@ UNKNOWN = [
     (("squeezenet", *ON_XAVIER, "--objective", "latncy"), "did you mean latency?"),
     (("squeezenet", *ON_XAVIER, "--engine", "nsag2"), "did you mean nsga2 or"),
     (("squeezenet", *ON_XAVIER, "--deadline", "vgg19=3"), "no network 'vgg19'"),
-    (("squeezenet", *ON_XAVIER, "--min-rate", "5"), "--free-running is required"),
+    (("squeezenet", *ON_XAVIER, "--limit", "min-rate=5"), "--free-running is required"),
     (("squeezenet", *ON_XAVIER, "--pin", "vgg19:0=gpu"), "no network 'vgg19'"),
     (("squeezenet", *ON_XAVIER, "--pin", "squeezenet:0=tpu"), "no unit 'tpu'"),
     (("squeezenet", *ON_XAVIER, "--pin", "squeezenet:3=gpu"), "groups 0 to 2"),
@@ -112,6 +112,7 @@ def test_names_that_are_unknown(refused, arguments, part):
         (("costs", "x"), "did you mean analyze costs?"),
         (("show", "x", "--memeber", "3"), "--memeber; did you mean --member?"),
         (("zzz",), "'zzz' (see 'dse --help')"),
+        (("explore", "--max-jitter", "2"), "did you mean --limit max-jitter[:NETWORK]=MS? (see"),
     ],
 )
 def test_commands_and_options_that_are_mistyped(dse, typed, part):
@@ -124,13 +125,13 @@ ABSURD = [
     ("--power-cap", text)
     for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3W", "0x10", "1/0")
 ] + [
-    ("--energy-budget", "-1"),
+    ("--limit", "energy-budget=-1"),
     ("--deadline", "-1"),
     ("--deadline", "squeezenet="),
     ("--deadline", "=5=5"),
-    ("--min-rate", "0"),
-    ("--min-rate", "squeezenet="),
-    ("--min-rate", "squeezenet=-1"),
+    ("--limit", "min-rate=0"),
+    ("--limit", "min-rate:squeezenet="),
+    ("--limit", "min-rate:squeezenet=-1"),
     ("--fps", "0"),
     ("--fps", "1e12"),
     ("--fps", "1e-9"),

@@ -95,10 +95,10 @@ NAMED = {"networks", "network", "platform", "platform name", "model", "data", "d
 NAMED |= {"network source", "sensitivity source"}
 """Parameters that are a name, or a file."""
 TEXTS = {
-    *("at", "batch", "by", "columns", "deadline", "deadline_95", "device", "dim", "dla"),
-    *("energy_budget", "engine", "family", "fix", "formats", "fps", "gpu", "group", "image_mean"),
-    *("image_std", "known", "label", "max_accuracy_loss", "max_jitter", "max_misses", "member"),
-    *("memory_cap", "min_rate", "name", "objective", "pes", "pin", "power_cap", "precision"),
+    *("at", "batch", "by", "columns", "deadline_ms", "device", "dim", "dimensions", "dla"),
+    *("engine", "family", "fixed", "formats", "frames_per_second", "gpu", "group", "image_mean"),
+    *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
+    *("pins", "power_cap_w", "precision", "to"),
     *("processor_type", "rows", "run_name", "runtime", "source", "tensorrt", "throughput", "unit"),
     *("chip", "units", "value", "where"),
 }

@@ -38,22 +38,23 @@ def test_power_cap_that_nothing_meets(refused):
 
 @pytest.mark.parametrize(
     ("option", "name", "unit"),
-    [("--power-cap", "power", "W"), ("--energy-budget", "energy", "mJ")],
+    [("power-cap", "power", "W"), ("energy-budget", "energy", "mJ")],
 )
 def test_what_is_said_to_be_reachable_is_found_by_the_first_population(
     dse, refused, tmp_path, option, name, unit
 ):
-    got = refused(option, "0.01")
+    got = refused("--limit", f"{option}=0.01")
     assert f"{unit}" in got.err
     value = lowest(got.err, name) * 1.02
-    again = dse(*PAIR, *FEW, option, f"{value:.6f}", "-o", tmp_path / "met")
+    limit = ("--limit", f"{option}={value:.6f}")
+    again = dse(*PAIR, *FEW, *limit, "-o", tmp_path / "met")
     if name == "power":
         assert again.status == 0
     else:
         # The least energy needs a search; more evaluations than the first population must do.
         more = ("--max-evaluations", "4000", "--no-certify")
         met = tmp_path / "met2"
-        assert again.status == 0 or dse(*PAIR, *more, option, f"{value:.6f}", "-o", met).status == 0
+        assert again.status == 0 or dse(*PAIR, *more, *limit, "-o", met).status == 0
 
 
 def test_deadlines_that_nothing_meets_are_listed(refused):

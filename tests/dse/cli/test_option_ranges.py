@@ -6,9 +6,10 @@ from inspect import signature
 from typing import get_args
 
 import pytest
-import typer
 
 from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.measure.import_profile import IMPORTERS
+from paretosoc.dse.cli.shared.option_groups import with_option_groups
 from paretosoc.dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
 
 
@@ -17,24 +18,24 @@ def entries(commands):
         yield from entries(entry.commands) if entry.commands else [entry]
 
 
-def functions(app):
-    yield from (command.callback for command in app.registered_commands)
-    for group in app.registered_groups:
-        yield from functions(group.typer_instance)
-
-
 def numbers():
     """(function, parameter, type, option) of all commands."""
     found = {}
-    for module in sorted({entry.module for entry in entries(COMMANDS)}):
-        app = typer.Typer()
-        import_module(f"paretosoc.dse.cli.{module}").register(app)
-        for function in functions(app):
-            for name, parameter in signature(function, eval_str=True).parameters.items():
-                kind, *more = get_args(parameter.annotation) or [parameter.annotation]
-                kinds = {kind, *get_args(kind), *(a for k in get_args(kind) for a in get_args(k))}
-                if kinds & {int, float}:
-                    found[module, function.__name__, name] = (kinds & {int, float}, more[0])
+    commands = [
+        (entry, import_module(f"paretosoc.dse.cli.{entry.module}"), entry.name)
+        for entry in entries(COMMANDS)
+        if entry.name != "import"
+    ]
+    written = [(entry, getattr(m, name.replace("-", "_"))) for entry, m, name in commands]
+    imports = next(entry for entry in COMMANDS if entry.name == "import")
+    written += [(imports, IMPORTERS.get(name, "")) for name in IMPORTERS.names()]
+    for entry, command in written:
+        function = with_option_groups(command)
+        for name, parameter in signature(function, eval_str=True).parameters.items():
+            kind, *more = get_args(parameter.annotation) or [parameter.annotation]
+            kinds = {kind, *get_args(kind), *(a for k in get_args(kind) for a in get_args(k))}
+            if kinds & {int, float}:
+                found[entry.module, command.__name__, name] = (kinds & {int, float}, more[0])
     return found
 
 

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretosoc.dse.cli.shared.goal_options import GoalOptions
-from paretosoc.dse.cli.shared.space_options import SpaceOptions
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import Sizes
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.space.mapping_file import mapping_from_document, row_of_mapping
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.parse_options import make_options, with_dimensions
+from paretosoc.dse.workload.options import Options, parse_options
+from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_from_bytes, costs_to_document
@@ -178,7 +177,9 @@ def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
     @given(TEXTS | st.from_regex(r"[a-z=]{0,3}=[0-9]{1,10}", fullmatch=True))
     def each(text):
         try:
-            (network,) = with_dimensions(workload_of(["squeezenet"]), [text]).networks
+            (network,) = with_dimensions(
+                workload_of(["squeezenet"]), Sizes().parse([text], "--dim")
+            ).networks
         except WorkloadError:
             seen["refused"] += 1
             return
@@ -193,31 +194,36 @@ def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
 
 
 def options_of(many, power, energy, deadlines, rates, fps, unit):
-    space = SpaceOptions(groups=3, units=unit, fix=many or None)
-    goals = GoalOptions(
-        objective=many,
-        power_cap=power,
-        energy_budget=energy,
-        deadline=deadlines,
-        min_rate=rates,
-        fps=fps,
+    limits = [f"min-rate={text}".replace("=squeezenet=", ":squeezenet=") for text in rates]
+    return parse_options(
+        {
+            "groups": 3,
+            "units": unit,
+            "fixed": many or None,
+            "objectives": many,
+            "power_cap_w": power,
+            "deadline_ms": deadlines,
+            "frames_per_second": fps,
+            "limit": [f"energy-budget={energy}", *limits],
+        }
     )
-    return make_options(**vars(space), **vars(goals))
 
 
 def assert_as_written(options, many, power, energy, deadlines, rates, fps, unit):
     """Every text is in the options, and every quantity exactly the number that was written."""
     assert options.objectives == tuple(many)
-    assert options.fixed == tuple((text.split("=")[0], text.split("=", 1)[1]) for text in many)
+    written = [text.partition("=")[::2] for text in many]
+    clocks = tuple((d, v if v in ("max", "min") else Fraction(v)) for d, v in written)
+    assert options.fixed == tuple(dict(clocks).items())
     assert options.units == tuple(name.strip() for name in unit.split(",") if name.strip())
-    for found, written in ((options.deadlines_ms, deadlines), (options.min_rates_hz, rates)):
+    for found, written in ((options.deadline_ms, deadlines), (options.min_rate_hz, rates)):
         assert found == tuple(
             (text.rpartition("=")[0] if "=" in text else None, Fraction(text.split("=")[-1]))
             for text in written
         )
     quantities = (options.power_cap_w, options.energy_budget_mj, options.frames_per_second)
     assert quantities == (Fraction(power), Fraction(energy), Fraction(fps))
-    every = [*quantities, *(v for _, v in (*options.deadlines_ms, *options.min_rates_hz))]
+    every = [*quantities, *(v for _, v in (*options.deadline_ms, *options.min_rate_hz))]
     assert all(Fraction(1, 10**9) <= value <= 10**9 for value in every)
 
 
@@ -225,16 +231,15 @@ def test_random_texts_build_a_problem_or_are_refused():
     seen = Counter()
     good = {
         "units": st.sampled_from(["gpu", "gpu,dla0", "cpu,gpu"]),
-        "fix": st.lists(st.sampled_from(["gpu=max", "emc=min", "cpu=max"]), max_size=2),
-        "pin": st.lists(st.sampled_from(["squeezenet:0-1=gpu", "squeezenet:0=gpu"]), max_size=1),
+        "fixed": st.lists(st.sampled_from(["gpu=max", "emc=min", "cpu=max"]), max_size=2),
+        "pins": st.lists(st.sampled_from(["squeezenet:0-1=gpu", "squeezenet:0=gpu"]), max_size=1),
     }
 
     @settings(max_examples=100, deadline=None, derandomize=True)
     @given(spoilt(good))
     def each(drawn):
         try:
-            space = SpaceOptions(groups=3, **drawn[0])
-            options = make_options(**vars(space), **vars(GoalOptions()))
+            options = parse_options({"groups": 3, **drawn[0]})
             built = build_problem(
                 workload_of(["squeezenet"]), load_platform("jetson-agx-xavier"), options
             )

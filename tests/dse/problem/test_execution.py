@@ -11,9 +11,8 @@ import pytest
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.execution import check_objectives, choose_execution
-from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Options, ThroughputModel
 from paretosoc.dse.workload.workload import Workload, workload_of
-from paretosoc.dse.workload.workload_check import MAX_FRAMES_IN_FLIGHT
 from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
@@ -123,7 +122,7 @@ def test_frames_are_in_flight_where_they_overlap_on_the_timeline(
     ("workload", "options", "named"),
     [
         (changed(min_rate_hz=Fraction(5)), Options(), r"min_rate_hz \(of 'squeezenet'\)"),
-        (PAIR, Options(min_rates_hz=((None, Fraction(5)),)), "--min-rate"),
+        (PAIR, Options(min_rate_hz=((None, Fraction(5)),)), "--limit min-rate"),
         (PAIR, Options(objectives=("fairness",)), "the objective fairness"),
     ],
 )
@@ -158,9 +157,9 @@ def test_objectives_are_of_the_models_that_have_them(
         (changed(arrival_ms=Fraction(1)), Options(), "arrival_ms"),
         (changed(priority=1), Options(), "priority"),
         (changed(deadline_ms=Fraction(1)), Options(), "deadline_ms"),
-        (replace(PAIR, frames_per_second=Fraction(5)), Options(), "a frame rate"),
-        (PAIR, Options(deadlines_ms=((None, Fraction(1)),)), "--deadline"),
-        (PAIR, Options(frames_per_second=Fraction(5)), "a frame rate"),
+        (replace(PAIR, frames_per_second=Fraction(5)), Options(), "frames_per_second"),
+        (PAIR, Options(deadline_ms=((None, Fraction(1)),)), "--deadline"),
+        (PAIR, Options(frames_per_second=Fraction(5)), "--fps"),
         (PAIR, Options(throughput_model=ThroughputModel.ANALYTIC), "--throughput-model analytic"),
     ],
 )

@@ -44,7 +44,7 @@ def test_nothing_is_counted_where_nothing_asks_for_it():
     plain = problem(objectives=["latency"]).numeric
     assert all(unit.weight_bytes is None for unit in plain.units)
     assert all(network.activation_bytes == 0 for network in plain.networks)
-    capped = problem(objectives=["latency"], memory_cap_mb="40.5").numeric
+    capped = problem(objectives=["latency"], memory_cap_mb=40.5).numeric
     assert capped.memory_cap_bytes == 40_500_000
     assert all(unit.weight_bytes is not None for unit in capped.units)
 
@@ -108,10 +108,10 @@ def test_caps_are_positive(text):
 def test_the_command_says_what_is_in_the_way(dse, tmp_path):
     arguments = ("explore", "resnet18", "-p", "jetson-agx-orin", "--groups", "3", "-q")
     few = ("--max-evaluations", "500", "--objective", "latency", "--objective", "memory")
-    done = dse(*arguments, *few, "--memory-cap", "5", "-o", tmp_path / "x")
+    done = dse(*arguments, *few, "--limit", "memory-cap=5", "-o", tmp_path / "x")
     assert done.status == 3
     assert "memory: at most 5 MB (asked for, or of the board), lowest found" in done.err
-    done = dse(*arguments, *few, "--memory-cap", "90", "-o", tmp_path / "x")
+    done = dse(*arguments, *few, "--limit", "memory-cap=90", "-o", tmp_path / "x")
     assert done.status == 0, done.err
     assert "memory at most 90 MB" in dse("show", tmp_path / "x").out
     assert dse("verify", tmp_path / "x").status == 0

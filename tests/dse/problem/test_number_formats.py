@@ -23,10 +23,11 @@ NETWORKS = ("alexnet", "mobilenet_v2")
 
 
 def built(precision: str | None, *, losses: Path | None = None, **options: object) -> BuiltProblem:
+    formats = None if precision is None else tuple(precision.split(","))
     return build_problem(
         workload_from(list(NETWORKS)),
         ORIN,
-        Options(precision=precision, groups=4, **options),  # type: ignore[arg-type]
+        Options(precision=formats, groups=4, **options),  # type: ignore[arg-type]
         losses=None if losses is None else load_losses(losses),
     )
 
@@ -113,7 +114,7 @@ def test_losses_are_added_up_by_group(tmp_path: Path) -> None:
         "int8,fp16",
         losses=path,
         objectives=("latency", "accuracy-loss", "accuracy-loss:alexnet"),
-        max_losses_percent=((None, Fraction(1, 2)), ("alexnet", Fraction(1, 100))),
+        max_accuracy_loss_percent=((None, Fraction(1, 2)), ("alexnet", Fraction(1, 100))),
     )
     problem = found.problem
     # In these networks nothing else multiplies.
@@ -134,7 +135,10 @@ def test_losses_are_added_up_by_group(tmp_path: Path) -> None:
     ("options", "named"),
     [
         ({"objectives": ("accuracy-loss",)}, "the objective accuracy-loss: --losses FILE"),
-        ({"max_losses_percent": ((None, Fraction(1)),)}, "--max-accuracy-loss: --losses FILE"),
+        (
+            {"max_accuracy_loss_percent": ((None, Fraction(1)),)},
+            "--limit max-accuracy-loss: --losses FILE",
+        ),
         (
             {
                 "objectives": ("throughput",),

@@ -17,7 +17,6 @@ from paretosoc.dse.engines.explore import default_evaluations
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options, ThroughputModel
-from paretosoc.dse.workload.per_network import DEADLINE
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
 from paretosoc.fitness.execution import schedule_of, scheduled
@@ -241,7 +240,7 @@ def test_a_workload_file_says_it_too() -> None:
         ({"objectives": ("throughput", "latency:alexnet")}, "the objective latency:alexnet"),
         ({"objectives": ("throughput", "inverse-latency")}, "the objective inverse-latency"),
         ({"objectives": ("throughput", "stretch")}, "the objective stretch"),
-        ({"deadlines_ms": (DEADLINE.parse("5"),)}, "--deadline"),
+        ({"deadline_ms": ((None, Fraction(5)),)}, "--deadline"),
         ({"frames_per_second": Fraction(30)}, r"a frame rate \(--fps\)"),
         ({"throughput_model": ThroughputModel.ANALYTIC}, "--throughput-model analytic"),
     ],

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from paretosoc.dse.errors import DseError
+from paretosoc.dse.inputs.kinds import File
 from paretosoc.dse.server.mcp_server import Tools
 from paretosoc.dse.server.workspace import Workspace
+from paretosoc.dse.workload.options import FIELDS
 from tests.support.result_folders import files
 
 PAIR: dict[str, Any] = {"networks": ["squeezenet"], "platform": "jetson-agx-xavier", "groups": 2}
@@ -22,6 +24,7 @@ ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
     ("explore", "platform"): {**EXPLORE, "output": "new"},
     ("explore", "output"): EXPLORE,
     ("explore", "losses"): {**EXPLORE, "output": "new"},
+    ("explore", "profile"): {**EXPLORE, "output": "new"},
     ("evaluate", "networks"): EVALUATE,
     ("evaluate", "platform"): EVALUATE,
     ("show", "folder"): {},
@@ -31,9 +34,8 @@ ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """Parameters that may name a file, and the others of the call."""
 NO_FILES = {
-    *("objectives", "units", "groups", "max_transitions", "deadline_ms", "power_cap_w"),
-    *("precision", "max_accuracy_loss_percent", "memory_cap_mb", "batch", "max_evaluations"),
-    *("prove_s", "rows", "mapping", "clocks_mhz"),
+    *("max_evaluations", "prove_s", "rows", "mapping", "clocks_mhz"),
+    *(name for name, field in FIELDS.items() if not isinstance(field.kind, File)),
 }
 SECRETS = ("secret", "secret.onnx", "secret.ONNX", "secret.json", "secret.JSON", "secret.yaml")
 HOSTILE = [

@@ -24,8 +24,9 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.members import make_members
-from paretosoc.dse.workload.parse_options import with_batches
+from paretosoc.dse.workload.options import parse_options
 from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
+from paretosoc.dse.workload.with_options import with_batches
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.outcome import plain_outcome
@@ -121,18 +122,22 @@ def test_rates_are_of_images() -> None:
     assert networks[1].batch_wait_ms == 0
 
 
+def parsed(texts: list[str]) -> tuple[tuple[str | None, int], ...]:
+    return parse_options({"batch": texts}).batch
+
+
 def test_options_give_batches_and_one_network_wins() -> None:
     workload = workload_of(["a", "b"])
-    given = with_batches(workload, ["4", "b=2"])
+    given = with_batches(workload, parsed(["4", "b=2"]))
     assert [network.batch for network in given.networks] == [4, 2]
-    assert with_batches(given, None).networks == given.networks
+    assert with_batches(given, ()).networks == given.networks
     for text, named in (
         ("c=2", r"no network 'c' .*a, b"),
-        ("a=0", r"integer N from 1 to 10.9 is required, got 'a=0'"),
-        ("x", r"integer N from 1 to 10.9 is required"),
+        ("a=0", r"integer N from 1 to 1000 is required, got 'a=0'"),
+        ("x", r"integer N from 1 to 1000 is required"),
     ):
         with pytest.raises(WorkloadError, match=f"--batch: .*{named}"):
-            with_batches(workload, [text])
+            with_batches(workload, parsed([text]))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.search.surrogate.free_running_seeds import free_running_seeds
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.per_network import MIN_RATE
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
 from paretosoc.fitness.check.outcome import plain_outcome
@@ -67,13 +66,13 @@ def starved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return explored(tmp_path_factory.mktemp("limited") / "run", "--min-rate", str(MIN_HZ))
+    return explored(tmp_path_factory.mktemp("limited") / "run", "--limit", f"min-rate={MIN_HZ}")
 
 
 @pytest.fixture(scope="module")
 def fair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("fair") / "run"
-    rates = ("--min-rate", "2", "--min-rate", "densenet169=3")
+    rates = ("--limit", "min-rate=2", "--limit", "min-rate:densenet169=3")
     return explored(place, *rates, "--objective", "fairness")
 
 
@@ -205,7 +204,16 @@ def test_the_page_shows_it_too(limited: Path, open_page) -> None:
 def test_a_mapping_that_starves_a_network_is_told(starved: Path, dse) -> None:
     slow = min(enumerate(smallest_rates(starved)), key=lambda pair: pair[1])[0]
     asked = [*NETWORKS, "-p", "jetson-agx-xavier", "--free-running", "--groups", "4"]
-    asked += ["--objective", "throughput", "--min-rate", "5", "--from", starved, "--member", slow]
+    asked += [
+        "--objective",
+        "throughput",
+        "--limit",
+        "min-rate=5",
+        "--from",
+        starved,
+        "--member",
+        slow,
+    ]
     outcome = dse("evaluate", *asked)
     assert outcome.status == 3
     words = "asked for: "
@@ -235,7 +243,7 @@ def test_a_state_in_words() -> None:
 def test_what_cannot_be_met_ends_with_the_reason(tmp_path: Path, dse) -> None:
     outcome = dse(
         *("explore", *NETWORKS, "-p", "jetson-agx-xavier", "--free-running", "--groups", "4"),
-        *("--objective", "throughput", "--objective", "power", "--min-rate", "vgg16=4000"),
+        *("--objective", "throughput", "--objective", "power", "--limit", "min-rate:vgg16=4000"),
         *("--max-evaluations", "40", "--quiet", "-o", tmp_path / "run"),
     )
     assert outcome.status == 3
@@ -245,7 +253,7 @@ def test_what_cannot_be_met_ends_with_the_reason(tmp_path: Path, dse) -> None:
 
 
 def test_limits_that_are_met_one_by_one_are_listed() -> None:
-    problem = built(min_rates_hz=(MIN_RATE.parse("5"), MIN_RATE.parse("vgg16=6")))
+    problem = built(min_rate_hz=((None, Fraction(5)), ("vgg16", Fraction(6))))
     count = len(constraints_of(problem))
     found = SearchResult(
         rows=np.zeros((0, 1), dtype=np.int64),
@@ -278,15 +286,15 @@ networks:
     assert [n.min_rate_hz for n in workload.networks] == [Fraction(5, 2), 30, 30, None]
     rates = [n.min_rate_uhz for n in built(workload, free_running=False).networks]
     assert rates == [2_500_000, 30_000_000, 30_000_000, None]
-    asked = (MIN_RATE.parse("10"), MIN_RATE.parse("vgg16=1/3"), MIN_RATE.parse("alexnet=100/7"))
-    rates = [n.min_rate_uhz for n in built(workload, min_rates_hz=asked).networks]
+    asked = ((None, Fraction(10)), ("vgg16", Fraction(1, 3)), ("alexnet", Fraction(100, 7)))
+    rates = [n.min_rate_uhz for n in built(workload, min_rate_hz=asked).networks]
     assert rates == [10_000_000, 30_000_000, 30_000_000, 14_285_715]
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"min_rates_hz": (MIN_RATE.parse("5"),)}, "--min-rate: --free-running is required"),
+        ({"min_rate_hz": ((None, Fraction(5)),)}, "--limit min-rate: --free-running is required"),
         ({"objectives": ("fairness", "power")}, "the objective fairness: --free-running is"),
     ],
 )
@@ -303,12 +311,12 @@ def test_a_workload_file_with_rates_in_a_common_frame_is_refused() -> None:
 
 
 def test_a_network_that_is_not_there_is_refused() -> None:
-    with pytest.raises(WorkloadError, match="--min-rate: there is no network 'vgg19'"):
-        built(min_rates_hz=(MIN_RATE.parse("vgg19=3"),))
+    with pytest.raises(WorkloadError, match="--limit min-rate: there is no network 'vgg19'"):
+        built(min_rate_hz=(("vgg19", Fraction(3)),))
 
 
 def test_the_nearer_a_rate_is_to_its_limit_the_smaller_the_violation() -> None:
-    problem = built(min_rates_hz=(MIN_RATE.parse("5"),), power_cap_w=Fraction(10))
+    problem = built(min_rate_hz=((None, Fraction(5)),), power_cap_w=Fraction(10))
     limits = [entry.limit for entry in constraints_of(problem)]
     least = [entry.is_least for entry in constraints_of(problem)]
     figures = np.tile(np.array(limits, dtype=np.int64), (6, 1))
@@ -337,7 +345,7 @@ def test_the_first_rows_keep_least_rates(objective: str) -> None:
     problem = built(
         objectives=("throughput", objective),
         groups=6,
-        min_rates_hz=(MIN_RATE.parse("5"),),
+        min_rate_hz=((None, Fraction(5)),),
         power_cap_w=Fraction(15),
     )
     space = DesignSpace(problem)

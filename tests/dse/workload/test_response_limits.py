@@ -8,17 +8,11 @@ import pytest
 
 import paretosoc as dse
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.parse_options import make_options
+from paretosoc.dse.workload.options import parse_options
 from paretosoc.dse.workload.releases import with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.problem_file import problem_bytes
 from tests.dse.tools.deploy.test_strong_types import small_network
-
-_UNUSED = (
-    *("objective", "groups", "max_transitions", "units", "fix", "precision", "power_cap"),
-    *("energy_budget", "deadline", "fps", "pin"),
-)
-NONE = dict.fromkeys(_UNUSED) | {"branches": False, "each_layer": False}
 
 
 @pytest.fixture
@@ -42,7 +36,7 @@ def test_options_are_the_same_as_keys_of_the_file_and_the_stricter_one_holds(wor
     limits = {
         "deadline_ms": {"slow": 90},
         "deadline_95_ms": 20,
-        "max_jitter_ms": {"fast": 0, "slow": "12.5"},
+        "max_jitter_ms": {"fast": 0, "slow": 12.5},
         "max_misses": 1,
     }
     fast, slow, rest = workload.networks
@@ -61,33 +55,38 @@ def test_options_are_the_same_as_keys_of_the_file_and_the_stricter_one_holds(wor
 
 
 def test_texts_of_the_command_line():
-    options = make_options(
-        **NONE,
-        deadline_95=["20", "slow=1/3"],
-        max_jitter=["fast=0"],
-        max_misses=["3", "fast=0"],
-    )
-    assert options.deadlines_95_ms == ((None, Fraction(20)), ("slow", Fraction(1, 3)))
-    assert options.max_jitters_ms == (("fast", Fraction(0)),)
+    limits = ["deadline-95=20", "deadline-95:slow=1/3", "max-jitter:fast=0", "max-misses=3"]
+    options = parse_options({"limit": [*limits, "max-misses:fast=0"]})
+    assert options.deadline_95_ms == ((None, Fraction(20)), ("slow", Fraction(1, 3)))
+    assert options.max_jitter_ms == (("fast", Fraction(0)),)
     assert options.max_misses == ((None, 3), ("fast", 0))
 
 
 @pytest.mark.parametrize(
-    ("option", "text", "words"),
+    ("text", "words"),
     [
-        ("deadline_95", "slow=0", "--deadline-95: .NETWORK=.MS from 10\\^-9"),
-        ("max_jitter", "-1", "--max-jitter: .NETWORK=.MS from 0 to 10\\^6 is required, got '-1'"),
-        ("max_misses", "1.5", "--max-misses: .* integer N from 0 to 1000 is required, got '1.5'"),
-        ("max_misses", "fast=1001", "from 0 to 1000"),
+        ("deadline-95:slow=0", "--limit: deadline-95.:NETWORK.=MS from 10\\^-9"),
+        (
+            "max-jitter=-1",
+            "max-jitter.:NETWORK.=MS from 0 to 10\\^6 is required, got 'max-jitter=-1'",
+        ),
+        ("max-misses=1.5", "integer N from 0 to 1000 is required, got 'max-misses=1.5'"),
+        ("max-misses:fast=1001", "from 0 to 1000"),
+        ("max-misses:=1", "max-misses.:NETWORK.=N with an integer"),
+        ("power-cap:fast=1", "--limit: power-cap=W from 10\\^-9 to 10\\^9 is required"),
+        ("max-miss=1", "NAME one of .* did you mean max-misses.$"),
+        ("3", "--limit: NAME.:NETWORK.=VALUE is required"),
     ],
 )
-def test_texts_that_are_refused(option, text, words):
+def test_texts_that_are_refused(text, words):
     with pytest.raises(WorkloadError, match=words):
-        make_options(**NONE, **{option: [text]})
+        parse_options({"limit": [text]})
 
 
 def test_more_misses_than_releases_are_refused_by_name(workload):
-    with pytest.raises(WorkloadError, match="'fast': --max-misses must be at most 3, its releases"):
+    with pytest.raises(
+        WorkloadError, match="'fast': --limit max-misses must be at most 3, its releases"
+    ):
         built(workload, max_misses={"fast": 4})
     fast, *others = workload.networks
     wrong = Workload((replace(fast, max_misses=7), *others))
@@ -100,11 +99,12 @@ def test_more_misses_than_releases_are_refused_by_name(workload):
 @pytest.mark.parametrize("option", ["deadline_95_ms", "max_jitter_ms", "max_misses"])
 def test_they_need_rates(workload, option):
     plain = Workload(workload.networks[2:])
-    words = f"--{option.removesuffix('_ms').replace('_', '-')} is of responses: rate_hz is required"
+    limit = option.removesuffix("_ms").replace("_", "-")
+    words = f"--limit {limit} is of responses: rate_hz is required"
     with pytest.raises(WorkloadError, match=words):
         built(plain, **{option: 1})
 
 
 def test_a_network_that_is_not_there(workload):
-    with pytest.raises(WorkloadError, match="--max-jitter: there is no network 'none'"):
+    with pytest.raises(WorkloadError, match="--limit max-jitter: there is no network 'none'"):
         built(workload, max_jitter_ms={"none": 1})

@@ -9,7 +9,8 @@ from onnx import TensorProto, helper
 
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.workload.parse_options import with_dimensions
+from paretosoc.dse.inputs.kinds import Sizes
+from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.closed_form import idle_mw as idle_power
 from paretosoc.fitness.check.frames import simulate
@@ -190,7 +191,10 @@ def test_dimensions_of_the_file_and_of_the_command_line(place):
 
 def test_a_size_may_be_that_of_one_network():
     workload = workload_of(["a.onnx", "b.onnx"])
-    given = with_dimensions(workload, ["seq=8", "b:seq=1", "b:x:2=3", "x:0=4", "a=5", "a:=6"])
+    given = with_dimensions(
+        workload,
+        Sizes().parse(["seq=8", "b:seq=1", "b:x:2=3", "x:0=4", "a=5", "a:=6"], "--dim"),
+    )
     shared = {"seq": 8, "x:0": 4, "a": 5, "a:": 6}
     assert [dict(network.dimensions) for network in given.networks] == [
         shared,

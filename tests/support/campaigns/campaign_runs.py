@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
-from paretosoc.dse.tools.campaign.plan.settings import AXES, DEFAULTS
+from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS
 from paretosoc.dse.tools.campaign.store.pack import compress, pack
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunOutcome, RunStatus, RunTask
+from paretosoc.dse.workload.options import AXES
 from paretosoc.results.io.canonical_json import sha256_of
 
 
 def rules(**values):
     """One network on a board; lists by the names of fields."""
-    lists = {axis.name: (DEFAULTS[axis.name],) for axis in AXES}
+    lists = {name: (DEFAULTS[name],) for name in AXES}
     lists["platform"] = ("jetson-tx2",)
     others = {name: values.pop(name) for name in list(values) if name not in lists}
     return Rules(

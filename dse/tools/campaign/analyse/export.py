@@ -9,8 +9,8 @@ from typing import Any
 
 from paretosoc.dse.tools.campaign.analyse.pivot import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
-from paretosoc.dse.tools.campaign.plan.settings import AXES
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
+from paretosoc.dse.workload.options import AXES
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import (
     Objective,
@@ -36,7 +36,7 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
             "name": record.name,
             "workload": record.workload,
             **{f"tag_{name}": record.tags.get(name) for name in tags},
-            **{axis.name: _plain(record, axis.name) for axis in AXES},
+            **{name: _plain(record, name) for name in AXES},
             "status": record.status.value,
             "error": record.error,
             **{name: getattr(record, name) for name in _NUMBERS},

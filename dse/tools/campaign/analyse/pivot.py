@@ -10,8 +10,9 @@ from enum import Enum
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.analyse.values import Value
-from paretosoc.dse.tools.campaign.plan.settings import AXES, FILE_FIELDS, file_label
+from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, file_label
 from paretosoc.dse.tools.campaign.store.run import RunRecord
+from paretosoc.dse.workload.options import AXES
 
 _PLACES = ("first", "second", "third", "fourth")
 """The networks of a workload, one by one."""
@@ -21,7 +22,7 @@ _OTHERS = ("name", "workload", "status")
 def field_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
     """Return all fields that these runs have."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
-    return (*_OTHERS, *_PLACES, *(axis.name for axis in AXES), *tags)
+    return (*_OTHERS, *_PLACES, *AXES, *tags)
 
 
 def field_of(record: RunRecord, name: str) -> str:
@@ -56,9 +57,7 @@ def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str
 
 def varying_fields(records: Sequence[RunRecord]) -> tuple[str, ...]:
     """Return the settings beside the workload that are not the same in all runs."""
-    return tuple(
-        axis.name for axis in AXES if len({field_of(record, axis.name) for record in records}) > 1
-    )
+    return tuple(name for name in AXES if len({field_of(record, name) for record in records}) > 1)
 
 
 def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import parse_number
 from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunRecord
-from paretosoc.dse.workload.options import parse_number
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
 from paretosoc.results.problem.objectives import (
     Objective,

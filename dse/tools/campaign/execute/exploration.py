@@ -19,7 +19,7 @@ from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, program_identity
-from paretosoc.dse.tools.campaign.plan.settings import listed, options_of, problem_key
+from paretosoc.dse.tools.campaign.plan.settings import options_of, problem_key
 from paretosoc.dse.tools.campaign.store.pack import compress, pack
 from paretosoc.dse.tools.campaign.store.run import (
     BaselineFigures,
@@ -28,7 +28,6 @@ from paretosoc.dse.tools.campaign.store.run import (
     RunStatus,
     RunTask,
 )
-from paretosoc.dse.workload.parse_options import with_batches
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import load_losses
 from paretosoc.fitness.profiles.profile_file import load_profile
@@ -140,7 +139,7 @@ def _prepared(inputs: RunInputs) -> _Prepared:
     chip = load_platform(settings.platform)
     profile = None if settings.profile is None else load_profile(settings.profile, chip)
     losses = None if settings.losses is None else load_losses(settings.losses)
-    workload = with_batches(workload_from(settings.networks), listed(settings.batch))
+    workload = workload_from(settings.networks)
     options = options_of(settings)
     built = build_problem(workload, chip, options, profile=profile, losses=losses, known=_networks)
     if _missing(inputs, built, profile.sha256 if profile else None):

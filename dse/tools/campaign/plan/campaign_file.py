@@ -13,6 +13,7 @@ from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
+from paretosoc.dse.inputs.kinds import Clocks, Names, PerName, Whole
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
     NamedWorkload,
@@ -23,33 +24,24 @@ from paretosoc.dse.tools.campaign.plan.plan import (
     size_plan,
 )
 from paretosoc.dse.tools.campaign.plan.settings import (
-    AXES,
     DEFAULTS,
     Choice,
     RunSettings,
-    listed,
     options_of,
 )
+from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.options import AXES, FIELDS
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import short_name, split_copies, workload_of
 from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
 
-WHOLE_NUMBERS = frozenset(
-    {"groups", "max_transitions", "frames_in_flight", "max_evaluations", "seed"}
-)
-TEXT_LISTS = frozenset(
-    {
-        "objectives",
-        "units",
-        "fixed",
-        "min_rate_hz",
-        "batch",
-        "max_accuracy_loss_percent",
-        "memory_cap_mb",
-    }
-    | {"deadline_ms", "deadline_95_ms", "max_jitter_ms", "max_misses"}
-)
+_WHOLE_NUMBERS = {"max_evaluations", "seed"} | {
+    name for name, field in FIELDS.items() if isinstance(field.kind, Whole)
+}
+_TEXT_LISTS = {
+    name for name, field in FIELDS.items() if isinstance(field.kind, PerName | Clocks | Names)
+} - {"precision"}
 
 
 def load_plan(path: str | Path) -> Plan:
@@ -90,10 +82,10 @@ def _check(size: PlanSize) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
+
     from paretosoc.dse.engines.optimizer_registry import optimizer_named
     from paretosoc.dse.problem.execution import check_objectives, check_objectives_of_rates
-    from paretosoc.dse.workload.options import parse_objective
-    from paretosoc.dse.workload.per_network import BATCH
+    from paretosoc.dse.workload.objectives import parse_objective
 
     seen: dict[RunSettings, str] = {}
     objectives: dict[tuple[str, NamedWorkload, bool, bool], str] = {}
@@ -128,14 +120,13 @@ def _check(size: PlanSize) -> None:
     for options, name in seen.items():
         try:
             options_of(options)
-            BATCH.parse_all(listed(options.batch))
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
     for (text, workload, free_running, rates), name in objectives.items():
         try:
             if rates and not free_running:
                 raise WorkloadError("min_rate_hz: free_running is required")
-            parts = listed(text)
+            parts = split(text)
             asked_for = [parse_objective(part, workload.members) for part in parts]
             check_objectives(parts, asked_for, free_running=free_running, option="free_running")
             check_objectives_of_rates(parts, asked_for, has_rates=workload.has_rates)
@@ -160,14 +151,14 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
     # Workers may have another working folder.
     folder = os.path.abspath(os.path.dirname(file))
     values: dict[str, tuple[Choice, ...]] = {}
-    for axis in AXES:
-        given = document.get(axis.plural)
+    for name, (plural, _) in AXES.items():
+        given = document.get(plural)
         if given is None:
             # Objectives depend on the workload.
-            values[axis.name] = (None if axis.name == "objectives" else DEFAULTS[axis.name],)
+            values[name] = (None if name == "objectives" else DEFAULTS[name],)
             continue
         listed = list(range(given)) if isinstance(given, int) else given
-        values[axis.name] = tuple(dict.fromkeys(_value(axis.name, v, folder) for v in listed))
+        values[name] = tuple(dict.fromkeys(_value(name, value, folder) for value in listed))
     return Rules(
         title=document.get("title", os.path.basename(file)),
         workloads=_workloads(document, folder),
@@ -194,10 +185,9 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
 
 def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
     """Return the values of an entry as runs have them. Lists of values stay lists."""
-    names = {axis.name for axis in AXES}
     result = {}
     for key, given in entry.items():
-        if key not in names:
+        if key not in AXES:
             result[key] = given
         elif isinstance(given, list):
             result[key] = [_value(key, one, folder) for one in given]
@@ -211,7 +201,7 @@ def _value(name: str, value: Any, folder: str) -> Choice:
     here."""
     if value is None or isinstance(value, bool):
         return value or None
-    if name in WHOLE_NUMBERS:
+    if name in _WHOLE_NUMBERS:
         return int(value)
     if isinstance(value, int | Decimal):
         number = Decimal(value).normalize()
@@ -220,8 +210,8 @@ def _value(name: str, value: Any, folder: str) -> Choice:
         return os.path.join(folder, value)
     if name in ("profile", "losses"):
         return os.path.join(folder, value)
-    if name in TEXT_LISTS:
-        return ", ".join(listed(value))
+    if name in _TEXT_LISTS:
+        return ", ".join(split(value))
     return str(value)
 
 
@@ -256,7 +246,7 @@ def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
     """Return networks, or one workload file, and check that they exist."""
     text = entry["networks"] if isinstance(entry, dict) else entry
     named = entry.get("name") if isinstance(entry, dict) else None
-    parts = listed(text) if isinstance(text, str) else text
+    parts = split(text) if isinstance(text, str) else text
     try:
         if len(parts) == 1 and is_workload_file(parts[0]):
             file = os.path.join(folder, parts[0])

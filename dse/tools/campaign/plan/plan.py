@@ -10,7 +10,6 @@ from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.settings import (
-    AXES,
     DEFAULTS,
     FILE_FIELDS,
     SEARCH_FIELDS,
@@ -19,7 +18,8 @@ from paretosoc.dse.tools.campaign.plan.settings import (
     file_label,
     problem_key,
 )
-from paretosoc.dse.workload.releases import OF_A_FRAME, OF_RATES
+from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_RATES
+from paretosoc.dse.workload.options import AXES
 
 MAX_RUNS = 1_000_000
 """Of a campaign whose runs are listed: each takes about a kilobyte."""
@@ -153,7 +153,7 @@ def size_plan(rules: Rules) -> PlanSize:
 
 
 def _product_size(rules: Rules) -> int:
-    return len(rules.workloads) * prod(len(rules.values[axis.name]) for axis in AXES)
+    return len(rules.workloads) * prod(len(rules.values[name]) for name in AXES)
 
 
 def make_plan(rules: Rules) -> Plan:
@@ -201,12 +201,10 @@ def matches(run: PlannedRun, rule: Mapping[str, Any]) -> bool:
 
 
 def _product(rules: Rules) -> Iterator[PlannedRun]:
-    lists = [rules.values[axis.name] for axis in AXES]
+    lists = [rules.values[name] for name in AXES]
     for workload in rules.workloads:
         for chosen in itertools.product(*lists):
-            fields: dict[str, Any] = {
-                axis.name: value for axis, value in zip(AXES, chosen, strict=True)
-            }
+            fields: dict[str, Any] = dict(zip(AXES, chosen, strict=True))
             fields["objectives"] = fields["objectives"] or workload.objectives
             settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
             yield PlannedRun(settings, "", workload)
@@ -214,9 +212,7 @@ def _product(rules: Rules) -> Iterator[PlannedRun]:
 
 def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, Any]) -> PlannedRun:
     workload = workload or rules.workloads[0]
-    fields: dict[str, Any] = {
-        axis.name: entry.get(axis.name, rules.values[axis.name][0]) for axis in AXES
-    }
+    fields: dict[str, Any] = {name: entry.get(name, rules.values[name][0]) for name in AXES}
     fields["objectives"] = fields["objectives"] or workload.objectives
     settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
     return PlannedRun(settings, entry.get("name", ""), workload, entry.get("tags", {}))
@@ -240,9 +236,7 @@ def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
 
 def _named(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
     """Names of the workload and of all that is not the same in every run."""
-    varying = [
-        axis.name for axis in AXES if len({getattr(run.settings, axis.name) for run in runs}) > 1
-    ]
+    varying = [name for name in AXES if len({getattr(run.settings, name) for run in runs}) > 1]
     named = []
     seen: dict[str, RunSettings] = {}
     for run in runs:

@@ -1,12 +1,11 @@
-"""Settings of one run of a campaign, and the lists that a campaign file gives for them."""
+"""Settings of one run of a campaign."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.options import FIELDS, FILES, Options
 
 Choice = str | int | bool | None
 
@@ -63,51 +62,7 @@ class RunSettings:
         return cls(**{**document, "networks": tuple(document["networks"])})
 
 
-@dataclass(frozen=True)
-class Axis:
-    """A field of a run that a campaign file lists values for.
-
-    ``plural`` is the key of the list. ``seeds_others``: runs that differ in this alone have the
-    same rows, so that the front of one can start another.
-    """
-
-    name: str
-    plural: str
-    seeds_others: bool = False
-
-
-AXES = (
-    Axis("platform", "platforms"),
-    Axis("profile", "profiles"),
-    Axis("losses", "losses"),
-    Axis("batch", "batches"),
-    Axis("groups", "group_counts"),
-    Axis("cut", "cuts"),
-    Axis("units", "units"),
-    Axis("precision", "precisions"),
-    Axis("free_running", "free_running"),
-    Axis("frames_in_flight", "frames_in_flight", seeds_others=True),
-    Axis("fixed", "fixed", seeds_others=True),
-    Axis("max_transitions", "transition_limits", seeds_others=True),
-    Axis("max_accuracy_loss_percent", "accuracy_loss_limits", seeds_others=True),
-    Axis("deadline_ms", "deadlines_ms", seeds_others=True),
-    Axis("deadline_95_ms", "deadlines_95_ms", seeds_others=True),
-    Axis("max_jitter_ms", "jitter_limits_ms", seeds_others=True),
-    Axis("max_misses", "miss_limits", seeds_others=True),
-    Axis("min_rate_hz", "min_rates_hz", seeds_others=True),
-    Axis("frames_per_second", "frame_rates", seeds_others=True),
-    Axis("energy_budget_mj", "energy_budgets_mj", seeds_others=True),
-    Axis("power_cap_w", "power_caps_w", seeds_others=True),
-    Axis("memory_cap_mb", "memory_caps_mb", seeds_others=True),
-    Axis("objectives", "objectives", seeds_others=True),
-    Axis("engine", "engines", seeds_others=True),
-    Axis("max_evaluations", "evaluations", seeds_others=True),
-    Axis("seed", "seeds", seeds_others=True),
-)
-"""Slowest first: runs of one workload, platform and grouping follow each other, so that a worker
-reads, cuts and costs them once."""
-
-FILE_FIELDS = frozenset({"platform", "profile", "losses"})
+FILE_FIELDS = FILES | {"platform"}
 """Fields whose values are files, of which runs have the last part in their names."""
 
 SEARCH_FIELDS = frozenset({"engine", "max_evaluations", "seed", "prove"})
@@ -128,38 +83,14 @@ def options_of(settings: RunSettings) -> Options:
     Raises:
         WorkloadError: on a text that means nothing.
     """
-    from paretosoc.dse.workload.parse_options import make_options
-
-    return make_options(
-        objective=listed(settings.objectives),
-        groups=settings.groups,
-        branches=settings.cut == "branches",
-        each_layer=settings.cut == "layers",
-        max_transitions=settings.max_transitions,
-        units=settings.units,
-        fix=listed(settings.fixed),
-        precision=settings.precision,
-        power_cap=settings.power_cap_w,
-        memory_cap=listed(settings.memory_cap_mb),
-        max_accuracy_loss=listed(settings.max_accuracy_loss_percent),
-        energy_budget=settings.energy_budget_mj,
-        deadline=listed(settings.deadline_ms),
-        deadline_95=listed(settings.deadline_95_ms),
-        max_jitter=listed(settings.max_jitter_ms),
-        max_misses=listed(settings.max_misses),
-        min_rate=listed(settings.min_rate_hz),
-        fps=settings.frames_per_second,
-        pin=None,
-        free_running=bool(settings.free_running),
-        frames_in_flight=settings.frames_in_flight,
-    )
+    values = {
+        name: field.parse_key(getattr(settings, name), name)
+        for name, field in FIELDS.items()
+        if field.axis and name not in FILES and getattr(settings, name) is not None
+    }
+    return Options(**values)
 
 
 def file_label(path: str) -> str:
     """Return the last part of a path, without the ending of a file of measurements."""
     return path.replace("\\", "/").rpartition("/")[2].removesuffix(".json").removesuffix(".csv")
-
-
-def listed(text: str | None) -> list[str]:
-    """Split ``latency, energy`` into both."""
-    return [part.strip() for part in (text or "").split(",") if part.strip()]

@@ -57,7 +57,6 @@ def profile_host(
     host: Host,
     options: Options,
     *,
-    dimensions: Callable[[Workload], Workload] = lambda workload: workload,
     frames: int,
     seed: int,
     say: Callable[[str], None] = lambda text: None,
@@ -68,8 +67,7 @@ def profile_host(
         networks: names or files, each once.
         units: cores that run one group at a time.
         host: what the system tells.
-        options: the grouping.
-        dimensions: gives the workload's dynamic dimensions and batches their sizes.
+        options: the grouping, and sizes of dynamic dimensions and batches.
         frames: how often each group is measured in each setting.
         seed: of random weights.
         say: called with a line per step.
@@ -79,7 +77,7 @@ def profile_host(
             where ONNX Runtime is missing or fails.
     """
     runtime = optional_import("onnxruntime", extra="host", purpose="measuring on this machine")
-    built = draft_problem(dimensions(workload_from(networks)), units, host, options)
+    built = draft_problem(workload_from(networks), units, host, options)
     load = os.getloadavg()[0]
     with temporary_folder() as folder:
         say("cutting the networks")

@@ -136,9 +136,9 @@ def test_limits_at_the_figure_itself_hold(mapped):
     mapping = {"mapping": {"inception_v1": "gpu", "squeezenet": "gpu"}}
     document = json.loads(mapped(mapping, "--json").out)
     budget = f"{document['energy_fj'] // 10**12}.{document['energy_fj'] % 10**12:012d}"
-    assert mapped(mapping, "--energy-budget", budget).status == 0
+    assert mapped(mapping, "--limit", f"energy-budget={budget}").status == 0
     below = f"{(document['energy_fj'] - 1) // 10**12}.{(document['energy_fj'] - 1) % 10**12:012d}"
-    got = mapped(mapping, "--energy-budget", below)
+    got = mapped(mapping, "--limit", f"energy-budget={below}")
     assert got.status == 3
     assert "too much" in got.out
 

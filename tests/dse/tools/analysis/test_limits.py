@@ -94,7 +94,7 @@ def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     folder = tmp_path / "tight"
     command = ("explore", "alexnet", "mobilenet_v2", "-p", "jetson-agx-orin", "--groups", "4")
     done = dse(
-        *(*command, "--objective", "latency", "--objective", "energy", "--memory-cap", "100"),
+        *(*command, "--objective", "latency", "--objective", "energy", "--limit", "memory-cap=100"),
         *("--max-transitions", "0", "--precision", "int8,fp16", "--no-certify"),
         *("--max-evaluations", "3000", "-o", folder, "--quiet"),
     )

@@ -59,7 +59,7 @@ def test_all_lists_are_multiplied(tmp_path):
 def test_caps_of_memory_are_numbers_or_texts_by_pool(tmp_path):
     plan = plan_of(tmp_path, memory_caps_mb=[None, 60.5, "500, dla=4"])
     found = {
-        run.settings.memory_cap_mb: options_of(run.settings).memory_caps_mb for run in plan.runs
+        run.settings.memory_cap_mb: options_of(run.settings).memory_cap_mb for run in plan.runs
     }
     assert found == {
         None: (),
@@ -110,7 +110,7 @@ def test_least_rates_are_a_list_like_others(tmp_path):
     plan = plan_of(
         tmp_path, objectives=["throughput, power"], free_running=[True], min_rates_hz=limits
     )
-    found = {run.settings.min_rate_hz: options_of(run.settings).min_rates_hz for run in plan.runs}
+    found = {run.settings.min_rate_hz: options_of(run.settings).min_rate_hz for run in plan.runs}
     assert found == {
         None: (),
         "5": ((None, 5),),
@@ -274,7 +274,7 @@ def test_every_input_counts(tmp_path):
         ({"objectives": ["latency:vgg19, energy"]}, "no network 'vgg19'"),
         ({"seeds": [-1]}, "seeds"),
         ({"power_caps_w": [0]}, "power_caps_w"),
-        ({"fixed": ["gpu"]}, "--fix"),
+        ({"fixed": ["gpu"]}, "fixed: DOMAIN=MHZ"),
         ({"exclude": [{"platform": "jetson-agx-orin"}]}, "exclude[0]: fits no run"),
         ({"exclude": [{"network": "alexnet"}, {"platform": BASE["platforms"]}]}, "no run is left"),
         ({"tags": [{"when": {"seed": 4}, "set": {"a": 1}}]}, "tags[0].when: fits no run"),
@@ -287,9 +287,9 @@ def test_every_input_counts(tmp_path):
         ({"frames_in_flight": [9]}, "frames_in_flight"),
         ({"min_rates_hz": [5]}, "min_rate_hz: free_running is required"),
         ({"min_rates_hz": [0]}, "min_rates_hz"),
-        ({"min_rates_hz": ["alexnet="]}, "--min-rate: [NETWORK=]HZ from 10^-9"),
+        ({"min_rates_hz": ["alexnet="]}, "min_rate_hz: [NETWORK=]HZ from 10^-9"),
         ({"memory_caps_mb": [0]}, "memory_caps_mb"),
-        ({"memory_caps_mb": ["dla="]}, "--memory-cap: [POOL=]MB from 10^-9"),
+        ({"memory_caps_mb": ["dla="]}, "memory_cap_mb: [POOL=]MB from 10^-9"),
         ({"objectives": ["throughput, fairness"]}, "fairness: free_running is required"),
     ],
 )

@@ -12,7 +12,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan import plan as planning
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from paretosoc.dse.tools.campaign.plan.plan import make_plan, size_plan
-from paretosoc.dse.tools.campaign.plan.settings import AXES, problem_key
+from paretosoc.dse.tools.campaign.plan.settings import problem_key
+from paretosoc.dse.workload.options import AXES
 from tests.support.campaigns.campaign_runs import rules
 
 LISTS = {
@@ -62,8 +63,8 @@ def test_counts_are_those_of_all_runs_listed(fields):
     assert size.problems == len({problem_key(run.settings) for run in listed})
     started = sum(run.after is not None for run in size.plan.runs)
     assert size.times(started) == sum(run.after is not None for run in listed)
-    for axis in AXES:
-        assert set(size.values(axis.name)) == {getattr(run.settings, axis.name) for run in listed}
+    for name in AXES:
+        assert set(size.values(name)) == {getattr(run.settings, name) for run in listed}
 
 
 def written(tmp_path, **keys):

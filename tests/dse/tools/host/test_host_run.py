@@ -136,9 +136,16 @@ def front():
 
 def front_of(problem) -> Front:
     from paretosoc.dse.problem.build import BuiltProblem
+    from paretosoc.dse.workload.workload import Workload
 
     built = BuiltProblem(
-        problem=problem, networks=(), sources=(), costs=(), precision="fp32", inputs=(), warnings=()
+        *(Workload(()), problem),
+        networks=(),
+        sources=(),
+        costs=(),
+        precision="fp32",
+        inputs=(),
+        warnings=(),
     )
     return explore_problem(built, platform="host", max_evaluations=300, jobs=1)
 

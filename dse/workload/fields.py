@@ -1,0 +1,167 @@
+"""What the program says about one option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from enum import Enum
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import Kind, PerName, Quantity, Whole, wrong_argument
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.execution import FreeRunning, Rates
+from paretosoc.results.problem.limits import UNITS, LimitSpec
+
+
+class Fits(Enum):
+    """Workloads that an option has a meaning for."""
+
+    ALL = ""
+    COMMON_FRAME = "Not with free-running networks."
+    FREE_RUNNING = "With free-running networks."
+    RATES = "With rates of networks."
+
+
+_OWNERS = {"NETWORK": "network", "POOL": "memory pool"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """An option: everything that the program says about it.
+
+    ``option``: its name on the command line, if not that of the library; of a limit that has no
+    option of its own ``--limit NAME``. ``axis``: the key of a campaign file that lists values.
+    ``starts_others``: runs of a campaign that differ in this alone have the same rows, so that the
+    front of one can start another. ``spec``: the limit that it sets.
+    """
+
+    kind: Kind
+    help: str
+    option: str = ""
+    axis: str = ""
+    starts_others: bool = False
+    fits: Fits = Fits.ALL
+    spec: LimitSpec | None = None
+    note: str = ""
+    default: str = ""
+
+    def named(self, name: str) -> Field:
+        """Return the field of an option with this name in the library."""
+        return self if self.option else replace(self, option=f"--{name.replace('_', '-')}")
+
+    @property
+    def limit(self) -> str:
+        """Return the name under which ``--limit`` takes it."""
+        return self.option.removeprefix("--limit ").removeprefix("--")
+
+    @property
+    def has_option(self) -> bool:
+        """Return whether it has an option of its own on the command line."""
+        return not self.option.startswith("--limit ")
+
+    def strictest(self, values: Iterable[Any]) -> Any:
+        """Return the strictest of the values that are not None, or None."""
+        given = [value for value in values if value is not None]
+        if not given:
+            return None
+        return max(given) if self.spec is not None and self.spec.is_least else min(given)
+
+    def figure(self, value: Fraction | int | None) -> int | None:
+        """Return a limit in the integer unit of the problem's field, rounded to the strict side, or
+        int64's largest if nothing could exceed it."""
+        if value is None:
+            return None
+        assert self.spec is not None, "a limit"
+        number = value * UNITS[self.spec.unit][0] / Fraction(self.spec.scale)
+        each = self.kind.each if isinstance(self.kind, PerName) else self.kind
+        least = 1 if isinstance(each, Quantity) and each.least > 0 else 0
+        return min(max(least, ceil(number) if self.spec.is_least else floor(number)), INT64_MAX)
+
+    @property
+    def limit_form(self) -> str:
+        """Return what ``--limit`` takes: ``max-jitter[:NETWORK]=MS``."""
+        if isinstance(self.kind, PerName):
+            return f"{self.limit}[:{self.kind.of}]={self.kind.each.metavar}"
+        return f"{self.limit}={getattr(self.kind, 'metavar', 'N')}"
+
+    @property
+    def description(self) -> str:
+        """Return what it is, what it has a meaning for, and its default."""
+        return self._described("")
+
+    @property
+    def option_help(self) -> str:
+        """Return the help of the option."""
+        form = ""
+        if isinstance(self.kind, PerName):
+            form = f", for one {_OWNERS[self.kind.of]} or all: {self.kind.form}"
+        return self._described(form, "Repeatable." if self.kind.argument == list[str] else "")
+
+    @property
+    def key_help(self) -> str:
+        """Return the description of a key of a campaign file."""
+        form = ", separated by commas" if self.kind.argument == list[str] else ""
+        if isinstance(self.kind, PerName):
+            form = f"; or {self.kind.of}={self.kind.each.metavar}{form}"
+        return self._described(form)
+
+    def _described(self, form: str, often: str = "") -> str:
+        default = f"[default: {self.default}]" if self.default else ""
+        parts = (f"{self.help}{form}.", often, self.fits.value, self.note, default)
+        return " ".join(filter(None, parts))
+
+    def parse_key(self, value: Any, name: str) -> Any:
+        """Return the value of a key of a campaign file as the program has it.
+
+        Raises:
+            WorkloadError: on a text of another form.
+        """
+        repeated = self.kind.argument == list[str]
+        return self.kind.parse(split(value) if repeated else value, name)
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of ``latency, energy``."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def limit(
+    spec: LimitSpec,
+    kind: Quantity | Whole | PerName,
+    help: str,
+    option: str,
+    axis: str,
+    note: str = "",
+) -> Field:
+    """Return the field of a limit, which changes no rows."""
+    fits = Fits.ALL if FreeRunning in spec.models else Fits.COMMON_FRAME
+    if len(spec.models) == 1:
+        fits = Fits.RATES if spec.models == (Rates,) else Fits.FREE_RUNNING
+    return Field(kind, help, option, axis, True, fits, spec, note)
+
+
+def parse_limit(text: str, limits: Mapping[str, Field]) -> tuple[str, Any]:
+    """Return the name and the value of ``NAME[:NETWORK]=VALUE``.
+
+    Raises:
+        WorkloadError: on a name that ``limits`` does not have, or a value that is not of its kind.
+    """
+    place, _, number = text.rpartition("=")
+    name, colon, owner = place.partition(":")
+    if name not in limits:
+        near = get_close_matches(name, limits, n=1)
+        raise WorkloadError(
+            f"--limit: NAME[:NETWORK]=VALUE is required, with NAME one of {', '.join(limits)}, "
+            f"got {text!r}" + (f"; did you mean {near[0]}?" if near else "")
+        )
+    kind: Any = limits[name].kind
+    each = kind.each if isinstance(kind, PerName) else kind
+    value = each.of_text(number)
+    if value is None or bool(colon) != bool(owner) or (colon and each is kind):
+        form = limits[name].limit_form.removesuffix(each.metavar)
+        raise wrong_argument("--limit", f"{form}{each.bounds}", text)
+    return name, value if each is kind else ((owner or None, value),)

@@ -1,0 +1,49 @@
+"""Objectives by name, and those of a workload where none are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.releases import period_of_rates_s
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+
+OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
+_SIMPLE = {kind.value: kind for kind in ObjectiveKind}
+
+
+def with_default_objectives(options: Options, workload: Workload) -> Options:
+    """Return options with the objectives of the workload if none were asked for."""
+    if options.objectives:
+        return options
+    has_rates = period_of_rates_s(workload.networks) is not None
+    return replace(options, objectives=OF_RATES if has_rates else OF_A_FRAME)
+
+
+def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
+    """Parse an objective: ``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``,
+    ``energy``, ...
+
+    An objective that always belongs to one network may be given without it. It is then that of the
+    only network that continues another (:func:`dse.problem.build.build_problem`).
+
+    Raises:
+        WorkloadError: on an unknown name. The nearest names are suggested.
+    """
+    kind, colon, network = text.partition(":")
+    if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
+        raise WorkloadError(
+            f"objective {text!r} is not known ({did_you_mean(kind, _SIMPLE)}; these take :NETWORK: "
+            f"{', '.join(name for name, kind in _SIMPLE.items() if kind.spec.of_one_network)})"
+        )
+    if not colon:
+        return Objective(_SIMPLE[kind])
+    if network not in network_names:
+        raise WorkloadError(
+            f"objective {text!r}: there is no network {network!r} in the workload "
+            f"(there are {', '.join(network_names)})"
+        )
+    return Objective(_SIMPLE[kind], network_names.index(network))

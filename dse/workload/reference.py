@@ -1,0 +1,147 @@
+"""What is published of the options: schemas of files, the page of the reference, docstrings.
+
+``python -m paretosoc.dse.workload.reference`` writes the generated parts of the schemas in
+``dse/inputs/data`` and of ``docs/reference/options.md`` anew. A test compares them.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole
+from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS
+
+Schema = dict[str, Any]
+
+
+def campaign_schema(published: Schema) -> Schema:
+    """Return the schema of campaign files, with what the table says in its place."""
+    kinds = published["$defs"] | {name: _key(name) for name in FIELDS if FIELDS[name].axis}
+    properties = published["properties"]
+    for name, (plural, _) in AXES.items():
+        if name != "seed":
+            properties = properties | {plural: _list_of(name)}
+    own = {name: {"$ref": f"#/$defs/{name}"} for name in ("name", "tags", "workload", *AXES)}
+    included = properties["include"]
+    items = included["items"] | {"properties": included["items"]["properties"] | own}
+    either = {"description": "A value, or one of several; null: not asked for."}
+    match = kinds["match"]
+    match = match | {"properties": match["properties"] | dict.fromkeys(AXES, either)}
+    starts = properties["warm_start"]
+    starts = starts | {
+        "items": {"enum": [name for name, (_, early) in AXES.items() if early]},
+    }
+    return published | {
+        "properties": properties | {"include": included | {"items": items}, "warm_start": starts},
+        "$defs": kinds | {"match": match},
+    }
+
+
+def workload_schema(published: Schema) -> Schema:
+    """Return the schema of workload files, with the ranges that the table has."""
+    network = published["$defs"]["network"]
+    keys = network["properties"]
+    for name in (*NETWORK_LIMITS, "batch", "max_transitions"):
+        kind: Any = FIELDS[name].kind
+        each = kind.each if isinstance(kind, PerName) else kind
+        keys = keys | {name: _ranged(keys[name], each.schema())}
+    properties = published["properties"]
+    for name in ("frames_in_flight", "frames_per_second", "free_running"):
+        properties = properties | {name: _ranged(properties[name], FIELDS[name].kind.schema())}
+    network = network | {"properties": keys}
+    return published | {
+        "properties": properties,
+        "$defs": published["$defs"] | {"network": network},
+    }
+
+
+def _ranged(key: Schema, schema: Schema) -> Schema:
+    """Return the schema of a key with what is the file's own: its default and its description."""
+    return schema | {name: key[name] for name in ("default", "description") if name in key}
+
+
+def _key(name: str) -> Schema:
+    """Return the schema of a key of a run. null: not asked for."""
+    field = FIELDS[name]
+    schema = field.kind.schema()
+    if name != "objectives" and "enum" in schema:
+        schema = {"enum": [*schema["enum"], None]}
+    elif name != "objectives" and "type" in schema:
+        schema = schema | {"type": [schema["type"], "null"]}
+    return schema | {"description": field.key_help}
+
+
+def _list_of(name: str) -> Schema:
+    items = {"$ref": f"#/$defs/{name}"}
+    return {"type": "array", "minItems": 1, "maxItems": 100000, "uniqueItems": True, "items": items}
+
+
+def docstring_lines(indent: int) -> str:
+    """Return the options as the lines of a docstring."""
+    lines = [f"{name}: {field.description}" for name, field in FIELDS.items()]
+    wrapped = [textwrap.wrap(line, 96 - indent, subsequent_indent="    ") for line in lines]
+    text = "Options:\n" + "\n".join(f"    {line}" for lines in wrapped for line in lines)
+    return textwrap.indent(text, " " * indent)
+
+
+def options_table() -> str:
+    """Return the options as a table in Markdown."""
+    rows = ["| library | command | campaign: list | value | |", "|---|---|---|---|---|"]
+    for name, field in FIELDS.items():
+        option = f"`{field.option}`" if field.has_option else f"`--limit {field.limit_form}`"
+        axis = f"`{field.axis}`" if field.axis else ""
+        cells = (
+            f"`{name}`",
+            option,
+            axis,
+            _value(field.kind),
+            field.description.replace("|", "\\|"),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _value(kind: Any) -> str:
+    """Return the values of a kind, in words."""
+    match kind:
+        case PerName():
+            return f"{_value(kind.each)}, or one per {kind.of.lower()}"
+        case Whole():
+            return f"integer {kind.words}"
+        case Quantity():
+            return f"number {kind.words}"
+        case Flag():
+            return "flag"
+        case Choice():
+            return ", ".join(f"`{member.value}`" for member in kind.argument)
+        case _:
+            return type(kind).__name__.lower()
+
+
+PAGE = Path("docs/reference/options.md")
+BEGIN, END = "<!-- options -->\n", "\n<!-- end of options -->"
+
+
+def page(text: str) -> str:
+    """Return the page of the reference with the table in its place."""
+    head, _, rest = text.partition(BEGIN)
+    return head + BEGIN + options_table() + END + rest.partition(END)[2]
+
+
+def main() -> None:
+    """Write the published parts anew."""
+    data = resources.files("paretosoc.dse.inputs.data")
+    for name, make in (("campaign", campaign_schema), ("workload", workload_schema)):
+        file = Path(str(data / f"{name}.schema.json"))
+        made = make(json.loads(file.read_text()))
+        file.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    root = Path(__file__).resolve().parents[2]
+    (root / PAGE).write_text(page((root / PAGE).read_text()))
+
+
+if __name__ == "__main__":
+    main()

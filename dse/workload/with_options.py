@@ -1,0 +1,119 @@
+"""Workloads as the options change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options
+from paretosoc.dse.workload.releases import check_max_misses
+from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+
+
+def with_options(workload: Workload, options: Options) -> Workload:
+    """Return the workload with the sizes, batches and scenario of the options.
+
+    Raises:
+        WorkloadError: on a network that is not there, or a scenario that does not fit.
+    """
+    workload = with_batches(with_dimensions(workload, options.dimensions), options.batch)
+    return workload if options.scenario is None else apply_scenario(workload, options.scenario)
+
+
+def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Workload:
+    """Return the workload with such sizes for all its networks, or for the one whose name and a
+    colon come first. They override its own sizes, and those of one network override those of all.
+    """
+    if not sizes:
+        return workload
+    names = {network.name for network in workload.networks}
+    parts = [(*key.partition(":"), key, size) for key, size in sizes]
+    shared = {key: size for name, _, rest, key, size in parts if not (name in names and rest)}
+
+    def given(network: WorkloadNetwork) -> dict[str, int]:
+        own = {rest: size for name, _, rest, _, size in parts if name == network.name and rest}
+        return {**dict(network.dimensions), **shared, **own}
+
+    return replace(
+        workload,
+        networks=tuple(
+            replace(network, dimensions=tuple(given(network).items()))
+            for network in workload.networks
+        ),
+    )
+
+
+def with_batches(workload: Workload, batches: Sequence[tuple[str | None, int]]) -> Workload:
+    """Return the workload with such batches, for all its networks (None) or for one, which wins.
+
+    Raises:
+        WorkloadError: on a network that is not there.
+    """
+    by_name = dict(batches)
+    _check_names("batch", by_name, workload)
+    return replace(
+        workload,
+        networks=tuple(
+            replace(network, batch=by_name.get(network.name, by_name.get(None, network.batch)))
+            for network in workload.networks
+        ),
+    )
+
+
+def with_limits(workload: Workload, options: Options) -> Workload:
+    """Add limits of the options to those of the networks. Of two for one network the stricter
+    holds.
+
+    Raises:
+        WorkloadError: on a network that is not there, or one that may have more late responses than
+            it has releases.
+    """
+    for network in workload.networks:
+        for name, most in options.max_misses:
+            if name == network.name:
+                check_max_misses(network, most, FIELDS["max_misses"].option)
+    limits = {name: strictest(name, options, workload) for name in NETWORK_LIMITS}
+    return replace(
+        workload,
+        networks=tuple(
+            replace(
+                network,
+                **{
+                    name: FIELDS[name].strictest(
+                        (getattr(network, name), limits[name].get(network.name))
+                    )
+                    for name in NETWORK_LIMITS
+                },
+            )
+            for network in workload.networks
+        ),
+    )
+
+
+def strictest(name: str, options: Options, workload: Workload) -> dict[str, Any]:
+    """Return the strictest value of a limit for each network that the options limit.
+
+    Raises:
+        WorkloadError: on a network that is not there.
+    """
+    given = getattr(options, name)
+    _check_names(name, dict(given), workload)
+    return {
+        network.name: FIELDS[name].strictest(
+            value for owner, value in given if owner in (None, network.name)
+        )
+        for network in workload.networks
+    }
+
+
+def _check_names(name: str, given: Mapping[str | None, object], workload: Workload) -> None:
+    names = [network.name for network in workload.networks]
+    for owner in given:
+        if owner is not None and owner not in names:
+            raise WorkloadError(
+                f"{FIELDS[name].option}: there is no network {owner!r} in the workload "
+                f"(there are {', '.join(names)})"
+            )
