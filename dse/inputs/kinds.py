@@ -29,6 +29,8 @@ class Kind:
     """The type that the command line has for it, a list if it is repeatable."""
     json_type: Any = str | None
     """The type of a value in JSON."""
+    form: Any = None
+    """The value's place holder in help texts. None: the name of its type."""
 
     def read(self, value: Any, name: str) -> Any:
         """Return a value of the library as the program has it.
@@ -113,6 +115,10 @@ class Quantity(Kind):
     argument = str
     json_type = float | None
 
+    @property
+    def form(self) -> str:
+        return self.metavar
+
     def read(self, value: Any, name: str) -> Fraction:
         return self._in_range(exact(value), value, name)
 
@@ -190,6 +196,7 @@ class Names(Kind):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "argument", str if self.separator else list[str])
+        object.__setattr__(self, "form", f"NAME{self.separator}..." if self.separator else "NAME")
 
     def read(self, value: Any, name: str) -> tuple[str, ...]:
         if isinstance(value, str):
@@ -231,6 +238,7 @@ class File(Kind):
     """A file."""
 
     argument = Path
+    form = "FILE"
 
     def read(self, value: Any, name: str) -> Path:
         if not isinstance(value, str | Path):
@@ -242,6 +250,7 @@ class Clocks(Kind):
     """A clock of each domain: MHz, ``max`` or ``min``."""
 
     json_type = dict[str, float | str] | None
+    form = "DOMAIN=MHZ"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str, str | Fraction], ...]:
         if not isinstance(value, Mapping):
@@ -273,6 +282,8 @@ class Clocks(Kind):
 class Pins(Kind):
     """Units of ranges of groups: network, first group, last group, unit."""
 
+    form = "NET:FIRST-LAST=UNIT"
+
     def read(self, value: Any, name: str) -> tuple[tuple[str, int, int, str], ...]:
         pins = []
         for network, ranges in value.items() if isinstance(value, Mapping) else [(None, None)]:
@@ -303,6 +314,7 @@ class Sizes(Kind):
     """Sizes of dimensions by name."""
 
     json_type = dict[str, int] | None
+    form = "[NETWORK:]NAME=N"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str, int], ...]:
         if not isinstance(value, Mapping):

@@ -82,7 +82,9 @@ def _of_table(name: str) -> Parameter:
     if name == "limit":
         forms = ", ".join(field.limit_form for field in LIMITS.values())
         help_text = f"Limit, of one network or all: {forms}. Repeatable."
-        kind: Any = Annotated[list[str] | None, typer.Option("--limit", help=help_text)]
+        kind: Any = Annotated[
+            list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help=help_text)
+        ]
         return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     field = FIELDS[name]
     default = getattr(Options(), name, None) or None
@@ -104,5 +106,9 @@ def table_option(name: str) -> Any:
     kind = FIELDS[name].kind
     bounds = (kind.least, kind.most) if isinstance(kind, Whole) else (None, None)
     return typer.Option(
-        FIELDS[name].option, help=FIELDS[name].option_help, min=bounds[0], max=bounds[1]
+        FIELDS[name].option,
+        help=FIELDS[name].option_help,
+        metavar=kind.form,
+        min=bounds[0],
+        max=bounds[1],
     )
