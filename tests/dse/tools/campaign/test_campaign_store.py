@@ -130,6 +130,27 @@ def test_a_full_disk_stops_and_loses_nothing(tmp_path, monkeypatch, after):
     assert len(done(tmp_path / "c")) == 9
 
 
+def test_a_clock_that_jumps_changes_no_run(tmp_path, monkeypatch):
+    """The time of day is written down and decides nothing: back by a day with every look."""
+    clock = iter(range(10**9, 0, -86_400))
+    monkeypatch.setattr(time, "time", lambda: float(next(clock)))
+    with planned(tmp_path / "c", small_plan(9)) as store:
+        do_missing(store, SameProcess(fake_run))
+        found = list(store.records())
+    assert len(done(tmp_path / "c")) == 9
+    times = [run.finished_at for run in found]
+    assert max(times) - min(times) == 8 * 86_400
+    assert all(0 <= run.seconds < 3600 for run in found)
+
+
+def test_the_time_of_day_is_read_by_the_store_alone():
+    """All durations and limits are of a clock that does not jump."""
+    root = Path(__file__).parents[4] / "paretosoc"
+    files = [path for room in root.iterdir() for path in room.rglob("*.py")]
+    found = {path.name for path in files if "time.time(" in path.read_text("utf-8")}
+    assert found == {"store.py"}
+
+
 def test_a_database_that_cannot_grow_loses_nothing(tmp_path):
     """The same for the database, by a limit on the size of files that the kernel enforces."""
     with planned(tmp_path / "c", small_plan(150)):
