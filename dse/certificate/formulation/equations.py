@@ -1,7 +1,7 @@
 """Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
-:class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8;
-:mod:`dse.certificate.formulation.whole_equations` has all of it at once.
+:class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8.
+The tests have all of it at once, as one model (``tests/support/formulation``).
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
 and end, ``tau`` transition time. Where number formats are chosen, ``S`` is over options, a unit in
@@ -16,10 +16,36 @@ from itertools import product
 from typing import Any
 
 from paretosoc.dse.certificate.formulation.instance import Layers
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.limits import OVER_TIME
 from paretosoc.results.problem.problem import Problem
 
 Term = Any
 """A Z3 expression; z3 has no types."""
+
+
+def check_formulated(problem: Problem) -> None:
+    """Check that Eq. 1 to 11 can state a problem.
+
+    Raises:
+        ResultError: on a power cap or an energy budget, which the equations do not know, phases of
+            one model, searched priorities, and networks with rates of their own.
+    """
+    if problem.has_phases:
+        raise ResultError(
+            "the SMT formulation has one time for all repeats of a group and no hand-overs between "
+            "networks (units[*].step_ps, handovers); branch and bound has both"
+        )
+    if problem.searches_priorities or problem.has_rates:
+        raise ResultError(
+            "the SMT formulation needs fixed priorities, and networks without rates of their own"
+        )
+    for kind in OVER_TIME:
+        for _, value in kind.values(problem):
+            raise ResultError(
+                f"$.{kind.field}: must be null for the SMT formulation, which has no energy, "
+                f"got {value}"
+            )
 
 
 class Setting(Enum):

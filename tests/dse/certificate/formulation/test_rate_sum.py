@@ -4,7 +4,7 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretosoc.dse.certificate.formulation.rate_sum import RateBound, rate_uhz
+from tests.support.formulation.rate_sum import RateBound, rate_uhz
 
 LATENCIES = st.integers(min_value=1, max_value=10**12)
 

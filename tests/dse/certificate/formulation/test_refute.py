@@ -19,12 +19,12 @@ from paretosoc.dse.certificate.formulation.prove import (
     prove_formulation,
 )
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
-from paretosoc.dse.certificate.formulation.whole_equations import WholeEquations
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_interchangeable_units import with_twins
+from tests.support.formulation.whole_equations import WholeEquations
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,

@@ -9,7 +9,6 @@ import pytest
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.certificate.formulation.solve import Setting, WholeStatus, solve_whole
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check import frames as plain_timeline
 from paretosoc.fitness.contention import lost_rate
@@ -18,6 +17,7 @@ from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import Periodic
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from tests.support.formulation.solve import Setting, WholeStatus, solve_whole
 
 CHAINS = RandomShape(
     networks=(1, 2), groups=(1, 3), units=(2, 2), points=(1, 1), graphs=False, waiting=False

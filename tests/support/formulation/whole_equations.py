@@ -12,9 +12,9 @@ from itertools import permutations, product
 
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
 from paretosoc.dse.certificate.formulation.instance import Choice
-from paretosoc.dse.certificate.formulation.rate_sum import RateBound
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
+from tests.support.formulation.rate_sum import RateBound
 
 
 class WholeEquations(Equations):

@@ -20,13 +20,11 @@ from enum import Enum
 
 import numpy as np
 
-from paretosoc.dse.certificate.formulation.equations import Setting, Term
-from paretosoc.dse.certificate.formulation.rate_sum import rate_uhz
-from paretosoc.dse.certificate.formulation.whole_equations import WholeEquations
-from paretosoc.results.errors import ResultError
+from paretosoc.dse.certificate.formulation.equations import Setting, Term, check_formulated
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
-from paretosoc.results.problem.limits import OVER_TIME
 from paretosoc.results.problem.problem import DesignPoint, Problem
+from tests.support.formulation.rate_sum import rate_uhz
+from tests.support.formulation.whole_equations import WholeEquations
 
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 
@@ -118,29 +116,6 @@ def solve_whole(
             for rate_bound, latency in zip(equations.rate_bounds, latencies, strict=True):
                 solver.add(rate_bound.refine(latency))
     return _solution(equations, WholeStatus.OPTIMAL, bound, best, checks)
-
-
-def check_formulated(problem: Problem) -> None:
-    """Accepts a problem that Eq. 1 to 11 can state.
-
-    Raises:
-        ResultError: as :func:`solve_whole`.
-    """
-    if problem.has_phases:
-        raise ResultError(
-            "the SMT formulation has one time for all repeats of a group and no hand-overs between "
-            "networks (units[*].step_ps, handovers); branch and bound has both"
-        )
-    if problem.searches_priorities or problem.has_rates:
-        raise ResultError(
-            "the SMT formulation needs fixed priorities, and networks without rates of their own"
-        )
-    for kind in OVER_TIME:
-        for _, value in kind.values(problem):
-            raise ResultError(
-                f"$.{kind.field}: must be null for the SMT formulation, which has no energy, "
-                f"got {value}"
-            )
 
 
 def _trivial_bound(equations: WholeEquations) -> int:
