@@ -26,9 +26,8 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
     try:
         with open(path, "rb") as stream:
             size = os.fstat(stream.fileno()).st_size
-            if size > max_bytes:
-                raise error(f"{path}: must have at most {max_bytes} bytes, got {size}")
-            data = stream.read(size + 1)
+            # A file that is too large is not read.
+            data = b"" if size > max_bytes else stream.read(size + 1)
             if size < len(data) <= max_bytes:
                 # Pipes and devices do not know their size.
                 data += stream.read(max_bytes + 1 - len(data))
@@ -37,9 +36,10 @@ def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTE
     except ValueError:
         reason = "its name has a character that no name can have"
     else:
-        if len(data) <= max_bytes:
+        size = max(size, len(data))
+        if size <= max_bytes:
             return data
-        raise error(f"{path}: must have at most {max_bytes} bytes")
+        raise error(f"{path}: must have at most {max_bytes} bytes, got {size}")
     raise error(f"{path}: cannot be read: {reason}")
 
 

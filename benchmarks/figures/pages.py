@@ -57,7 +57,7 @@ def marks_of(page: Path) -> list[Mark]:
     found = [
         Mark(page, kind, tuple(words.split()), block) for kind, words, block in _MARK.findall(text)
     ]
-    if len(found) != len(re.findall(r"^<!--", text, re.M)):
+    if len(found) != len(re.findall(r"^<!--(?! (?:end of )?options -->)", text, re.M)):
         raise ValueError(f"{page}: a comment is no mark, or no paragraph follows it")
     for mark in found:
         if unknown := mark.commands - BY_NAME.keys():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from paretosoc.dse.api.front import Front
+from paretosoc.dse.inputs.arguments import check_type, folder_of
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
 from paretosoc.dse.tools.deploy.job import Options
@@ -51,6 +52,7 @@ def deploy(
     Example:
         >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
     """
+    check_type("front", front, Front, "a dse.Front (dse.load reads a folder)")
     if platform is None:
         chip = searched_platform(front.numeric)
     else:
@@ -63,7 +65,7 @@ def deploy(
     return notes + deploy_member(
         deployment,
         target,
-        Path(folder),
+        folder_of(folder),
         Options(
             None if nvpmodel_conf is None else Path(nvpmodel_conf),
             models or {},

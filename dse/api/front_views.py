@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretosoc.dse.problem.constraint_status import limit_states
-from paretosoc.dse.tools.deploy.deploy import fitting_targets
-from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
@@ -81,6 +79,10 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
 def _deployable(front: Front, index: int) -> list[str]:
     """Return the formats that :func:`dse.deploy` can write for a member, with reasons against the
     others. Return nothing if the board has no name."""
+    # Imported here: a search needs no deployments.
+    from paretosoc.dse.tools.deploy.deploy import fitting_targets
+    from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
+
     try:
         chip = searched_platform(front.numeric)
     except (PlatformError, ResultError):

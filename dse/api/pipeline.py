@@ -180,7 +180,7 @@ def explore(
         return front
     left = None
     if time_limit_s is not None:
-        left = max(time_limit_s - front.numeric.provenance.seconds, LEAST_SECONDS)
+        left = max(time_limit_s - front.numeric.provenance.seconds, float(LEAST_SECONDS))
     return certify(front, time_limit_s=left, jobs=jobs)
 
 

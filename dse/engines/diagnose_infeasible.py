@@ -114,6 +114,8 @@ def explain_infeasible(
         for line, entry in zip(lines, constraints, strict=True)
         if entry.kind.is_asked
     ]
+    if not requested:
+        return f"{head}; each constraint was met alone: more evaluations may find one"
     return "\n".join(
         [
             f"{head}; each constraint was met alone, but not all together, which is not proved to "

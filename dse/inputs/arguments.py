@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from paretosoc.common.text import did_you_mean
@@ -15,7 +17,7 @@ MAX_COUNT = 10**12
 MAX_SIZE = 1_000_000
 """Of every option that says how large or how many something is: above all that a network has."""
 MAX_SEED = 2**32 - 1
-LEAST_SECONDS, MAX_SECONDS = 0.001, 10**9
+LEAST_SECONDS, MAX_SECONDS = Fraction(1, 1000), 10**9
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class _Seconds:
     def read(self, value: Any, name: str) -> float:
         number = exact(value)
         if number is None or not LEAST_SECONDS <= number <= MAX_SECONDS:
-            words = f"a number of seconds from {LEAST_SECONDS} to {MAX_SECONDS}"
+            words = f"a number of seconds from {float(LEAST_SECONDS)} to {MAX_SECONDS}"
             raise wrong_argument(name, words, value)
         return float(value)
 
@@ -86,6 +88,16 @@ def check_type(name: str, value: object, types: Any, words: str) -> None:
     """
     if not isinstance(value, types):
         raise wrong_argument(name, words, value)
+
+
+def folder_of(value: Any, name: str = "folder") -> Path:
+    """Return the path of a folder or file.
+
+    Raises:
+        WorkloadError: if it is none.
+    """
+    check_type(name, value, str | Path, "a path")
+    return Path(value)
 
 
 def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str]) -> None:

@@ -12,6 +12,9 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
 from paretosoc.dse.inputs.kinds import Flag, Number, Whole, exact, wrong_argument
 
+SUFFIXES = (".yaml", ".yml", ".json")
+"""Endings of workload files."""
+
 MAX_COPIES = 64
 
 
@@ -109,6 +112,11 @@ class Workload:
 
             for name in names:
                 check_type("networks", name, str | Path, "a name or a file for each")
+                if str(name).lower().endswith(SUFFIXES):
+                    raise WorkloadError(
+                        f"networks: names or .onnx files are required, got {str(name)!r}: "
+                        "dse.Problem and dse.explore take a workload file by its path"
+                    )
             networks = workload_of([str(name) for name in names], find_network).networks
         for network in networks:
             check_type("networks", network, WorkloadNetwork, "a network for each")

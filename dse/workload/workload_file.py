@@ -14,6 +14,7 @@ from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.workload.find_network import find_network
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import (
+    SUFFIXES,
     Pin,
     Workload,
     WorkloadNetwork,
@@ -22,8 +23,6 @@ from paretosoc.dse.workload.workload import (
     workload_of,
 )
 from paretosoc.dse.workload.workload_check import check_workload
-
-SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:

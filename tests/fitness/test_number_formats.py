@@ -137,7 +137,10 @@ def test_entries_of_one_unit_that_contradict_each_other_are_refused() -> None:
         ({"number_format": None}, r"number_format: must be given"),
         ({"number_format": first.number_format}, r"number_format: stands twice"),
         ({"loss_ppm": None}, r"loss_ppm: must be given where accuracy"),
-        ({"loss_ppm": -np.ones(problem.group_count, dtype=np.int64)}, r"loss_ppm: must be >= 0"),
+        (
+            {"loss_ppm": -np.ones(problem.group_count, dtype=np.int64)},
+            r"loss_ppm: must be null or >= 0",
+        ),
         ({"unit": first.name}, r"is the name of an entry"),
     ):
         asked = replace(problem, objectives=(Objective(ObjectiveKind.ACCURACY_LOSS),))

@@ -66,6 +66,7 @@ REFUSED_BY_PROBLEM = {
     "no argument 'seed'": lambda: make(seed=3),
     "networks: a name or a file for each is required, got 7": lambda: dse.Workload("vgg19", 7),
     "no network 'vgg20'.*did you mean vgg": lambda: dse.Workload("vgg19", "vgg20"),
+    "got 'cam.yaml': dse.Problem": lambda: dse.Workload("cam.yaml"),
     "frames_in_flight: an integer from 1 .* got 0": lambda: dse.Workload(
         "vgg19", frames_in_flight=0
     ),
@@ -118,6 +119,11 @@ def test_what_cannot_be_explored_is_refused(message: str, problem: dse.Problem) 
         (lambda f: dse.verify(f, checker="slow"), "checker: one of plain, fast"),
         (lambda f: dse.verify(f, solver_seconds=0), "solver_seconds: a number"),
         (lambda f: dse.verify(f / "none"), "none"),
+        (lambda f: dse.verify(5), "folder: a path is required, got 5"),
+        (lambda f: dse.load(dse.load(f)), "folder: a path is required, got <dse.Front"),
+        (lambda f: dse.load(f).plot(5), "file: a path is required, got 5"),
+        (lambda f: dse.load(f).save(5), "folder: a path is required, got 5"),
+        (lambda f: dse.deploy(f, "sysfs", f), "front: a dse.Front"),
         (lambda f: dse.load(f / "none"), "none"),
     ],
 )

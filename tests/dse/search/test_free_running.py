@@ -241,7 +241,7 @@ def test_a_workload_file_says_it_too() -> None:
         ({"objectives": ("throughput", "inverse-latency")}, "the objective inverse-latency"),
         ({"objectives": ("throughput", "stretch")}, "the objective stretch"),
         ({"deadline_ms": ((None, Fraction(5)),)}, "--deadline"),
-        ({"frames_per_second": Fraction(30)}, r"a frame rate \(--fps\)"),
+        ({"frames_per_second": Fraction(30)}, "--fps exclude each other"),
         ({"throughput_model": ThroughputModel.ANALYTIC}, "--throughput-model analytic"),
     ],
 )

@@ -233,7 +233,7 @@ def test_bad_files_are_one_line_and_status_2(tmp_path, capsys, text, part):
 
 
 def test_a_deadline_that_cannot_be_met_is_told(tmp_path, capsys):
-    (tmp_path / "w.yaml").write_text("networks: [{network: squeezenet, deadline_ms: 1e-20}]")
+    (tmp_path / "w.yaml").write_text("networks: [{network: squeezenet, deadline_ms: 1e-9}]")
     arguments = ["-p", "jetson-agx-xavier", "--max-evaluations", "300", "--quiet"]
     assert run(["explore", str(tmp_path / "w.yaml"), *arguments, "-o", str(tmp_path / "o")]) == 3
     assert "latency of squeezenet" in capsys.readouterr().err

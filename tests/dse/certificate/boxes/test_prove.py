@@ -38,9 +38,8 @@ from paretosoc.results.front.bounds import (
     BoundProof,
     Leaf,
     Multipliers,
-    bounds_bytes,
-    bounds_from_bytes,
 )
+from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem_file import problem_from_document
 

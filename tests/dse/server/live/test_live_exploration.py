@@ -292,7 +292,7 @@ def test_names_are_no_markup(
 
 def _with_built(problem: dse.Problem, built: Any) -> dse.Problem:
     other = dse.Problem.__new__(dse.Problem)
-    for name in ("workload", "platform", "options"):
+    for name in ("platform", "options"):
         object.__setattr__(other, name, getattr(problem, name))
     object.__setattr__(other, "built", built)
     return other
