@@ -18,8 +18,6 @@ from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, folder_of
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.deploy.deploy import deployment_texts
-from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -273,6 +271,9 @@ class Front(Sequence[Member]):
         Raises:
             PlatformError, ResultError: if ``platform`` is not the front's platform.
         """
+        # Imported here: a search needs no deployments.
+        from paretosoc.dse.tools.deploy.deploy import deployment_texts
+        from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
         from paretosoc.results.export.report import report_html
 
         notes: list[str] = []
