@@ -153,15 +153,7 @@ class _Schemas:
     def _array(self, dtype: str, marks: tuple[Any, ...]) -> Schema:
         axes = (find_mark(marks, Array) or Array()).axes
         rule = find_mark(marks, Items) or Items()
-        numbers: tuple[type, tuple[Any, ...]] = (
-            (bool, ())
-            if dtype.startswith("bool")
-            else (
-                int,
-                marks,
-            )
-        )
-        part = _scalar(*numbers)
+        part = _scalar(bool, ()) if dtype.startswith("bool") else _scalar(int, marks)
         if axes is None:
             name = f"table_from_{part['minimum']}".replace("-", "minus_")
             self.definitions[name] = part | {

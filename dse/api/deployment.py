@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from paretosoc.dse.api.front import Front
-from paretosoc.dse.inputs.arguments import check_type, folder_of
+from paretosoc.dse.inputs.arguments import check_type, path_of
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
 from paretosoc.dse.tools.deploy.job import Options
@@ -65,7 +65,7 @@ def deploy(
     return notes + deploy_member(
         deployment,
         target,
-        folder_of(folder),
+        path_of(folder),
         Options(
             None if nvpmodel_conf is None else Path(nvpmodel_conf),
             models or {},

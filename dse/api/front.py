@@ -16,7 +16,7 @@ from paretosoc.dse.api.front_views import front_views, member_views
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_claims
-from paretosoc.dse.inputs.arguments import check_arguments, check_type, folder_of
+from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.platforms.errors import PlatformError
@@ -158,7 +158,7 @@ class Front(Sequence[Member]):
         """
         check_arguments(overwrite=overwrite, pictures=pictures)
         write_results(
-            folder_of(folder),
+            path_of(folder),
             self.numeric,
             costs=self.costs,
             certificate=self.certificate,
@@ -176,7 +176,7 @@ class Front(Sequence[Member]):
             ResultError: if a file is missing, was changed, or does not belong to the others. The
                 message names the file and the JSON path.
         """
-        path = folder_of(folder)
+        path = path_of(folder)
         front = read_results(path)
         return cls(
             front,
@@ -206,7 +206,7 @@ class Front(Sequence[Member]):
         """
         from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
-        path = folder_of(file, "file")
+        path = path_of(file, "file")
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
         with picture_settings():
             figure = self.figure(what, [("", self)], [str(which) for which in members])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from paretosoc.dse.inputs.arguments import folder_of
+from paretosoc.dse.inputs.arguments import path_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
@@ -71,7 +71,7 @@ def open_result(folder: str | Path) -> Result:
     Raises:
         ResultError: if a file is missing, was changed, or does not belong to the others.
     """
-    path = folder_of(folder)
+    path = path_of(folder)
     kind = other_kind(path)
     if kind is not None:
         found: Result = kind.load(path)

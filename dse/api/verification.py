@@ -10,7 +10,7 @@ from paretosoc.dse.certificate.verify.checks import Check, Verdict
 from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
 from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summary
 from paretosoc.dse.certificate.verify.verify import verify as verify_front
-from paretosoc.dse.inputs.arguments import check_arguments, folder_of
+from paretosoc.dse.inputs.arguments import check_arguments, path_of
 from paretosoc.dse.inputs.kinds import Choice
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
@@ -94,7 +94,7 @@ def verify(
         on_check=on_check,
     )
     form = Choice(Checker).read(checker, "checker")
-    path = folder_of(folder)
+    path = path_of(folder)
     kind = other_kind(path)
     if kind is not None:
         running = kind.verify(path, ignore_hashes=ignore_hashes)

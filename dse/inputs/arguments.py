@@ -90,7 +90,7 @@ def check_type(name: str, value: object, types: Any, words: str) -> None:
         raise wrong_argument(name, words, value)
 
 
-def folder_of(value: Any, name: str = "folder") -> Path:
+def path_of(value: Any, name: str = "folder") -> Path:
     """Return the path of a folder or file.
 
     Raises:
