@@ -169,6 +169,12 @@ def _check_writable(folder: Path) -> None:
     for path in (real, parent) if real.exists() else (parent,):
         if not os.access(path, os.W_OK | os.X_OK):
             raise ResultError(f"{folder}: cannot be written: {path} is read-only for this user")
+    try:
+        # Some file systems, such as /proc, grant rights and yet hold no folder of ours.
+        with unfinished(parent / real.relative_to(parent).parts[0], folder=True):
+            pass
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
 
 
 def remove_files(folder: Path, names: Collection[str]) -> None:

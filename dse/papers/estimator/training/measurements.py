@@ -18,6 +18,7 @@ Groups are those of ``dse network NAME --groups 20``; a clock must be one of the
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections.abc import Hashable
@@ -26,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.data_set import DataSet
 from paretosoc.dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
@@ -44,11 +46,11 @@ def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS
         WorkloadError: on a file, line or field that cannot be used, with its line number.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True)
-            header = tuple(reader.fieldnames or ())
-            lines = [(reader.line_num, line) for line in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        text = read_file(path, WorkloadError).decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        header = tuple(reader.fieldnames or ())
+        lines = [(reader.line_num, line) for line in reader]
+    except (UnicodeDecodeError, csv.Error) as error:
         raise WorkloadError(f"{path}: cannot be read ({error})") from None
     for column in ("networks", "mapping", "throughput_hz", "power_w"):
         if column not in header:
