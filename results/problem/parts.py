@@ -15,6 +15,7 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.marks import (
     INT64_MAX,
     Array,
+    Choices,
     Count,
     Default,
     Items,
@@ -42,6 +43,9 @@ from paretosoc.results.problem.rows import (
 
 MAX_BATCH = 1000
 """Images that a network computes at once."""
+GROUP, ENGINE, SHARED = DISPATCHES = ("group", "engine", "shared")
+"""How a unit takes its work; see docs/concepts/model.md."""
+MAX_SHARING_PERMILLE = 10_000
 
 Column = Annotated[IntArray, Items(1), Range(0, INT64_MAX)]
 Denominators = Annotated[IntArray, Items(1), Range(1, INT64_MAX)]
@@ -186,6 +190,12 @@ class ProblemUnit:
     this entry."""
     loads_whole_networks: Default[bool] = False
     """A network with a group on this entry has the weights of all its groups here."""
+    dispatch: Default[Annotated[str, Choices(DISPATCHES)]] = DISPATCHES[0]
+    """How the unit takes its work: group by group, an engine at a time, or shared by the engines of
+    all networks. Where it is left out: group by group. All entries of one unit have the same."""
+    sharing_permille: Default[Annotated[int, Range(0, MAX_SHARING_PERMILLE)]] = 0
+    """Given where dispatch is shared: what k > 1 engines that run at once lose beside k times their
+    own time, in thousandths of it; 0 where it is left out."""
 
     @property
     def unit_name(self) -> str:

@@ -9,7 +9,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 from paretosoc.results.problem.execution import ClosedForm
 from paretosoc.results.problem.interchangeable import are_equal
-from paretosoc.results.problem.parts import ChannelCosts, ProblemUnit
+from paretosoc.results.problem.parts import GROUP, SHARED, ChannelCosts, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 
@@ -60,6 +60,16 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
         for name, array in vars(unit.contention).items():
             check_array(array, (count,), f"{path}.contention.{name}")
+    require(
+        unit.dispatch == GROUP or not isinstance(problem.execution, ClosedForm),
+        f"{path}.dispatch",
+        f"must be left out where the execution model is {ClosedForm.model}",
+    )
+    require(
+        unit.dispatch == SHARED or unit.sharing_permille == 0,
+        f"{path}.sharing_permille",
+        f"must be left out where dispatch is {unit.dispatch}",
+    )
     if unit.channels is not None:
         require(
             unit.channels.clock in unit.clocks,
@@ -122,6 +132,11 @@ def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> N
         unit.loads_whole_networks == first.loads_whole_networks,
         f"{path}.loads_whole_networks",
         f"must be as for {first.name!r}",
+    )
+    require(
+        (unit.dispatch, unit.sharing_permille) == (first.dispatch, first.sharing_permille),
+        f"{path}.dispatch",
+        f"must be as for {first.name!r}, with sharing_permille",
     )
     require(not unit.idle_mw.any(), f"{path}.idle_mw", f"must be 0: {first.name!r} has it")
     require(
