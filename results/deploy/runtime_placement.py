@@ -75,21 +75,6 @@ _DEVICES = {"cpu": "CPU", "gpu": "GPU"}
 """Devices by kind, for units of a platform that names none. Other kinds have the NPU."""
 
 
-def check_openvino(deployment: Deployment) -> None:
-    """Accept a member if its units have a device on its platform.
-
-    Raises:
-        ResultError: if number formats are chosen, or a unit has none.
-    """
-    check_one_format(deployment, "openvino")
-    for unit in deployment.units_used:
-        if unit not in dict(deployment.board.openvino):
-            raise ResultError(
-                f"openvino cannot serve unit {unit!r}: {deployment.platform.name} names no device "
-                "for it (deployment.openvino in its file)"
-            )
-
-
 def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
     """Return OpenVINO's device of each unit that the member uses, and notes for the user. A unit
     without a device on the platform gets one by its kind, and a note says so.

@@ -48,11 +48,10 @@ def deploy(
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
     notes: list[str] = []
-    if not chosen.elsewhere:
-        try:
-            chosen.check(deployment)
-        except ResultError as error:
-            raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
+    try:
+        chosen.check(deployment)
+    except ResultError as error:
+        raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         with FORMATS.guard(target, "--to"):

@@ -22,7 +22,6 @@ from paretosoc.results.deploy.nvpmodel_section import (
 )
 from paretosoc.results.deploy.runtime_placement import (
     annotate,
-    check_openvino,
     providers_document,
     unit_devices,
     unit_providers,
@@ -98,8 +97,7 @@ def _check_onnxruntime(deployment: Deployment) -> object:
 
 
 def _check_openvino(deployment: Deployment) -> object:
-    check_openvino(deployment)
-    return _check_layers(deployment)
+    return unit_devices(deployment), _check_layers(deployment)
 
 
 def _write_trtexec(job: Job) -> Facts:
@@ -199,7 +197,7 @@ FORMATS: Registry[Format] = Registry(
         "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
         "onnx": Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
         "onnxruntime": Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
-        "openvino": Format(_check_openvino, _write_openvino, _MODELS, elsewhere=True),
+        "openvino": Format(_check_openvino, _write_openvino, _MODELS),
         "json": Format(check_platform, lambda job: {}),
     },
     ResultError,

@@ -68,6 +68,3 @@ class Format:
     """Options of the command that it has a use for."""
     texts: Callable[[Sequence[Deployment]], list[str]] | None = None
     """The text for each member of one front, if the format is one text; raises as ``check``."""
-    elsewhere: bool = False
-    """Write it, with a note, for a platform that ``check`` refuses, too: the files run on other
-    machines."""
