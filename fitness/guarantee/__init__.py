@@ -1,0 +1,1 @@
+"""Upper bounds on latencies for all times within their tolerance, if units keep their order."""

@@ -1,0 +1,373 @@
+"""The compiled analysis: a late and an early timeline that advance side by side.
+
+The rules are on the page docs/concepts/guarantee.md, and in :mod:`fitness.check.guarantee` in plain
+form. At every instant the *late* timeline is behind, and the *early* one ahead of, every run that
+keeps the order:
+
+* from the first that has not ended late to the last that has started early all may run;
+* a group that runs late has the rate beside the largest demand of these on every other unit,
+  without those that must end before it starts or start after it ends;
+* a group that runs early has the rate beside those that run for certain: they have started late and
+  not ended early.
+"""
+
+import numpy as np
+
+from paretosoc.fitness.guarantee.layout import EARLY, LATE
+from paretosoc.fitness.simulator.contention import heavy_slope, lost_products, rate_after
+from paretosoc.fitness.simulator.general import simulate
+from paretosoc.fitness.simulator.heap import sift_down, sift_up
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.lookup import choose
+from paretosoc.fitness.simulator.state import NEVER
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+
+
+@jit
+def _up(numerator, denominator):
+    return -((-numerator) // denominator)
+
+
+@jit
+def _unit_of(plan, chosen, i):
+    """The entry of the unit that an instance runs on, with its number format."""
+    return np.int64(chosen.group[np.int64(plan.instance[i].group)].unit)
+
+
+@jit
+def _find_engines(plan, rules, chosen, tracks):
+    """The first and last instance of every engine."""
+    for i in range(plan.instances):
+        tracks.head[i] = i
+        tracks.tail[i] = i
+        unit = _unit_of(plan, chosen, i)
+        if (
+            i > 0
+            and rules.takes_engines[unit]
+            and plan.instance[i - 1].job == plan.instance[i].job
+            and _unit_of(plan, chosen, i - 1) == unit
+        ):
+            tracks.head[i] = tracks.head[i - 1]
+    for k in range(plan.instances):
+        i = plan.instances - 1 - k
+        if tracks.head[i] != i:
+            tracks.tail[i - 1] = tracks.tail[i]
+
+
+@jit
+def _keep_order(plan, rules, chosen, state, tracks):
+    """The order of every queue, from the schedule in the log: by start, what takes no time first,
+    then each after what it waits for."""
+    count = plan.instances
+    for q in range(rules.queues):
+        tracks.queue[q].count = 0
+    for i in range(count):
+        takes = 1 if state.log[i].end > state.log[i].start else 0
+        sift_up(tracks.heap, i, state.log[i].start, takes * count + rules.rank[i], i)
+        unit = plan.unit_of[_unit_of(plan, chosen, i)]
+        q = rules.queue_of[unit, rules.network[i]]
+        tracks.queue_at[i] = q
+        tracks.queue[q].count += 1
+    start = np.int64(0)
+    for q in range(rules.queues):
+        tracks.queue[q].start = start
+        start += tracks.queue[q].count
+        tracks.queue[q].count = 0
+    for k in range(count):
+        i = np.int64(tracks.heap[0].place)
+        if count - 1 - k > 0:
+            sift_down(tracks.heap, count - 1 - k)
+        tracks.sorted[k] = i
+        q = tracks.queue_at[i]
+        tracks.position[i] = tracks.queue[q].count
+        tracks.queued[tracks.queue[q].start + tracks.queue[q].count] = i
+        tracks.queue[q].count += 1
+
+
+@jit
+def _relate(plan, rules, tracks):
+    """What of every queue must have ended before an instance starts, and what waits for its end."""
+    for k in range(plan.instances):
+        i = tracks.sorted[k]
+        for q in range(rules.queues):
+            tracks.behind[i, q] = 0
+            tracks.ahead[i, q] = tracks.queue[q].count
+        q = tracks.queue_at[i]
+        if tracks.position[i] > 0:
+            _follow(rules, tracks, i, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1])
+        if tracks.head[i] == i:
+            for e in range(rules.input_start[i], rules.input_start[tracks.tail[i] + 1]):
+                source = rules.source[e]
+                if tracks.head[source] != i:
+                    _follow(rules, tracks, i, tracks.tail[source])
+    for k in range(plan.instances):
+        i = tracks.sorted[plan.instances - 1 - k]
+        q = tracks.queue_at[i]
+        if tracks.position[i] > 0:
+            _precede(
+                rules, tracks, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1], i
+            )
+        if tracks.head[i] == i:
+            for e in range(rules.input_start[i], rules.input_start[tracks.tail[i] + 1]):
+                source = rules.source[e]
+                if tracks.head[source] != i:
+                    _precede(rules, tracks, tracks.tail[source], i)
+
+
+@jit
+def _follow(rules, tracks, i, source):
+    """Instance ``i`` waits for the end of ``source``, and so for all that this one waits for."""
+    for q in range(rules.queues):
+        tracks.behind[i, q] = max(tracks.behind[i, q], tracks.behind[source, q])
+    q = tracks.queue_at[source]
+    tracks.behind[i, q] = max(tracks.behind[i, q], tracks.position[source] + 1)
+
+
+@jit
+def _precede(rules, tracks, source, i):
+    """The same, for what waits."""
+    for q in range(rules.queues):
+        tracks.ahead[source, q] = min(tracks.ahead[source, q], tracks.ahead[i, q])
+    q = tracks.queue_at[i]
+    tracks.ahead[source, q] = min(tracks.ahead[source, q], tracks.position[i])
+
+
+@jit
+def _ready(plan, rules, chosen, tracks, side, i):
+    """When all is there that the next of a queue waits for; -1 if something has not ended."""
+    if tracks.head[i] != i:
+        return np.int64(0)
+    ready = np.int64(0)
+    for m in range(i, tracks.tail[i] + 1):
+        ready = max(ready, rules.release_ps[m])
+        unit = _unit_of(plan, chosen, m)
+        for e in range(rules.input_start[m], rules.input_start[m + 1]):
+            source = rules.source[e]
+            if tracks.head[source] == i:
+                continue
+            end = tracks.end[side, tracks.tail[source]]
+            if end < 0:
+                return np.int64(-1)
+            if rules.edge_row[e] >= 0:
+                row = rules.edge_row[e] + _unit_of(plan, chosen, source) * plan.units
+                end += plan.transition_ps[row + unit]
+            ready = max(ready, end)
+    return ready
+
+
+@jit
+def _start(plan, rules, chosen, tracks, side, q, now):
+    """Starts what is ready; returns when the next of the queue will be, or ``NEVER``."""
+    track = tracks.track[side, q]
+    if track.running >= 0 or track.next == tracks.queue[q].count:
+        return NEVER
+    i = tracks.queued[tracks.queue[q].start + track.next]
+    if track.ready < 0:
+        tracks.track[side, q].ready = _ready(plan, rules, chosen, tracks, side, i)
+    ready = tracks.track[side, q].ready
+    if ready < 0:
+        return NEVER
+    if ready > now:
+        return ready
+    group = np.int64(plan.instance[i].group)
+    time = np.int64(chosen.group[group].alone_ps)
+    if plan.grows:
+        row = chosen.table_row[chosen.group[group].unit] + group
+        time += plan.instance[i].repeat * plan.step_ps[row]
+    if side == LATE:
+        time = -((-time * rules.most_permille) // 1000)
+    else:
+        time = time * rules.least_permille // 1000
+    tracks.track[side, q].running = i
+    tracks.track[side, q].left = time * WORK_PER_PS
+    tracks.track[side, q].next = track.next + 1
+    tracks.track[side, q].ready = -1
+    return NEVER
+
+
+@jit
+def _demand(plan, chosen, i):
+    return np.int64(chosen.group[np.int64(plan.instance[i].group)].demand_kbps)
+
+
+@jit
+def _certain(tracks, q):
+    """The instance that runs on a queue in every run, or -1."""
+    late = tracks.track[LATE, q].running
+    return late if late >= 0 and tracks.track[EARLY, q].running == late else np.int64(-1)
+
+
+@jit
+def _first_possible(tracks, q):
+    """The first of a queue that may not have ended."""
+    return tracks.track[LATE, q].next - (1 if tracks.track[LATE, q].running >= 0 else 0)
+
+
+@jit
+def _largest(plan, chosen, tracks, q, i):
+    """The largest demand that may be on a queue while instance ``i`` runs; -1 if nothing may."""
+    first = max(_first_possible(tracks, q), tracks.behind[i, q])
+    end = min(tracks.track[EARLY, q].next, tracks.ahead[i, q])
+    largest = np.int64(-1)
+    for p in range(first, end):
+        largest = max(largest, _demand(plan, chosen, tracks.queued[tracks.queue[q].start + p]))
+    return largest
+
+
+@jit
+def _smallest(plan, chosen, tracks, q):
+    """The smallest demand that may be on a queue; -1 if nothing may."""
+    smallest = np.int64(-1)
+    for p in range(_first_possible(tracks, q), tracks.track[EARLY, q].next):
+        demand = _demand(plan, chosen, tracks.queued[tracks.queue[q].start + p])
+        if smallest < 0 or demand < smallest:
+            smallest = demand
+    return smallest
+
+
+@jit
+def _most_of_unit(plan, rules, chosen, tracks, u, i):
+    """The largest demand of a unit while instance ``i`` runs elsewhere: of one that is shared the
+    largest mean, rounded down."""
+    if not rules.shares[u]:
+        return max(_largest(plan, chosen, tracks, rules.queue_of[u, 0], i), 0)
+    total, count = np.int64(0), np.int64(0)
+    for n in range(plan.networks):
+        q = rules.queue_of[u, n]
+        sure = _certain(tracks, q)
+        tracks.taken[q] = 1 if sure >= 0 else 0
+        if sure >= 0:
+            total += _demand(plan, chosen, sure)
+            count += 1
+    while True:
+        best, at = np.int64(-1), np.int64(-1)
+        for n in range(plan.networks):
+            q = rules.queue_of[u, n]
+            if not tracks.taken[q]:
+                demand = _largest(plan, chosen, tracks, q, i)
+                if demand > best:
+                    best, at = demand, q
+        if best < 0 or best * count < total:
+            break
+        tracks.taken[at] = 1
+        total += best
+        count += 1
+    return total // max(count, 1)
+
+
+@jit
+def _least_of_unit(plan, rules, chosen, tracks, u):
+    """The smallest demand of a unit: 0 if nothing runs on it for certain."""
+    total, count = np.int64(0), np.int64(0)
+    for n in range(plan.networks if rules.shares[u] else 1):
+        q = rules.queue_of[u, n]
+        sure = _certain(tracks, q)
+        tracks.taken[q] = 1 if sure >= 0 else 0
+        if sure >= 0:
+            total += _demand(plan, chosen, sure)
+            count += 1
+    while rules.shares[u] and count > 0:
+        best, at = np.int64(-1), np.int64(-1)
+        for n in range(plan.networks):
+            q = rules.queue_of[u, n]
+            if not tracks.taken[q]:
+                demand = _smallest(plan, chosen, tracks, q)
+                if demand >= 0 and (best < 0 or demand < best):
+                    best, at = demand, q
+        if best < 0 or best * count > total:
+            break
+        tracks.taken[at] = 1
+        total += best
+        count += 1
+    return total // max(count, 1)
+
+
+@jit
+def _rate(plan, rules, chosen, tracks, side, q):
+    """The rate of what runs on a queue: the smallest that it may have, or the largest."""
+    i = tracks.track[side, q].running
+    unit = np.int64(tracks.queue[q].unit)
+    others, count = np.int64(0), np.int64(1)
+    for u in range(plan.units):
+        if u != unit and plan.unit_of[u] == u:
+            if side == LATE:
+                others += _most_of_unit(plan, rules, chosen, tracks, u, i)
+            else:
+                others += _least_of_unit(plan, rules, chosen, tracks, u)
+    if rules.shares[unit]:
+        for n in range(plan.networks):
+            beside = rules.queue_of[unit, n]
+            if beside != q:
+                if side == LATE:
+                    count += _largest(plan, chosen, tracks, beside, i) >= 0
+                else:
+                    count += _certain(tracks, beside) >= 0
+    rate = np.int64(WORK_PER_PS)
+    table = chosen.contention[unit]
+    if others > 0 and table.minor_den > 0:
+        num, den, offset, cap = heavy_slope(table, _demand(plan, chosen, i))
+        minor, heavy = lost_products(others, table.peak_kbps, table.minor_num, offset, cap, num)
+        rate = rate_after(_up(minor, table.minor_den), _up(heavy, den))
+    if count > 1:
+        rate = max(rate * rules.share[unit, count] // WORK_PER_PS, 1)
+    return rate
+
+
+@jit
+def bound(plan, rules, chosen, state, tracks):
+    """Sets ``tracks.end``: bounds on the ends of all instances, of :func:`choose` and
+    :func:`simulate` with a log."""
+    _find_engines(plan, rules, chosen, tracks)
+    _keep_order(plan, rules, chosen, state, tracks)
+    _relate(plan, rules, tracks)
+    for i in range(plan.instances):
+        tracks.end[LATE, i] = -1
+        tracks.end[EARLY, i] = -1
+    for q in range(rules.queues):
+        for side in range(2):
+            tracks.track[side, q].next = 0
+            tracks.track[side, q].running = -1
+            tracks.track[side, q].ready = -1
+    now, left = np.int64(0), np.int64(plan.instances)
+    while left > 0:
+        then = NEVER
+        for q in range(rules.queues):
+            for side in range(2):
+                then = min(then, _start(plan, rules, chosen, tracks, side, q, now))
+        for q in range(rules.queues):
+            for side in range(2):
+                if tracks.track[side, q].running >= 0:
+                    rate = _rate(plan, rules, chosen, tracks, side, q)
+                    tracks.track[side, q].rate = rate
+                    then = min(then, now + _up(tracks.track[side, q].left, rate))
+        for q in range(rules.queues):
+            for side in range(2):
+                i = tracks.track[side, q].running
+                if i >= 0:
+                    done = tracks.track[side, q].rate * (then - now)
+                    tracks.track[side, q].left -= done
+                    if tracks.track[side, q].left <= 0:
+                        tracks.end[side, i] = then
+                        tracks.track[side, q].running = -1
+                        left -= 1 if side == LATE else 0
+        now = then
+
+
+@jit
+def bound_rows(plan, rules, rows, chosen, state, tracks, possible, makespan, latency):
+    """Bounds the makespan and the latencies of every row [groups + domains].
+
+    ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
+    """
+    for r in range(rows.shape[0]):
+        possible[r] = choose(plan, rows[r], chosen)
+        if not possible[r]:
+            continue
+        simulate(plan, chosen, state)
+        bound(plan, rules, chosen, state, tracks)
+        for n in range(plan.networks):
+            latency[r, n] = 0
+        for i in range(plan.instances):
+            makespan[r] = max(makespan[r], tracks.end[LATE, i])
+            n = rules.network[i]
+            latency[r, n] = max(latency[r, n], tracks.end[LATE, i] - rules.due_ps[i])

@@ -1,0 +1,213 @@
+"""The order that each unit keeps, laid out for the compiled analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.simulator.layout import Plan
+from paretosoc.fitness.simulator.state import WAITING_GROUP
+from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.parts import GROUP, SHARED
+
+if TYPE_CHECKING:
+    # Only for annotations: compiled code does not depend on the problem's classes.
+    from paretosoc.results.problem.problem import Problem
+
+LATE, EARLY = SIDES = (0, 1)
+"""Of the two timelines."""
+QUEUE = record("unit", "start", "count")
+"""Its unit, where it begins in ``Tracks.queued``, and how much it takes."""
+TRACK = record("next", "running", "left", "rate", "ready")
+"""A queue in one timeline: the position that starts next, the instance that runs or -1, its work
+left, its rate, and when the next may start, -1 if something that it waits for has not ended."""
+
+
+@dataclass(frozen=True, eq=False)
+class OrderRules(Tables):
+    """Everything that is the same for all design points."""
+
+    queues: int
+    least_permille: int
+    most_permille: int
+    input_start: IntArray
+    """[instances + 1]: rows of an instance in the next two."""
+    source: IntArray
+    """Instances whose ends it waits for."""
+    edge_row: IntArray
+    """Where the edge begins in ``Plan.transition_ps``, or -1 if none is passed."""
+    release_ps: IntArray
+    """[instances]: when it may start at the earliest."""
+    due_ps: IntArray
+    """[instances]: from when the latency of its job counts."""
+    network: IntArray
+    """[instances]"""
+    rank: IntArray
+    """[instances]: each after all that it waits for."""
+    queue_of: IntArray
+    """[units, networks]"""
+    takes_engines: IntArray
+    """[units]"""
+    shares: IntArray
+    """[units]"""
+    share: IntArray
+    """[units, networks + 1]: rate of each of so many that run at once, in 1/65536."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks(Tables):
+    """The two timelines, and the order that both keep."""
+
+    heap: RecordArray
+    """[instances] of ``WAITING_GROUP``: sorts them."""
+    sorted: IntArray
+    """[instances]: in the order of their starts in the schedule."""
+    queue: RecordArray
+    """[queues] of ``QUEUE``"""
+    queued: IntArray
+    """[instances]: by queue, in order."""
+    queue_at: IntArray
+    """[instances]: its queue."""
+    position: IntArray
+    """[instances]: in its queue."""
+    head: IntArray
+    """[instances]: the first of its engine, itself if its unit takes groups."""
+    tail: IntArray
+    """[instances]: likewise the last."""
+    behind: IntArray
+    """[instances, queues]: how many of a queue must have ended before it starts."""
+    ahead: IntArray
+    """[instances, queues]: from which position on all wait for its end."""
+    end: IntArray
+    """[sides, instances]: or -1."""
+    track: RecordArray
+    """[sides, queues] of ``TRACK``"""
+    taken: IntArray
+    """[queues]: 1 if the demand of one of its groups has been counted."""
+
+
+def make_order_rules(
+    problem: Problem, plan: Plan, tolerance_permille: tuple[int, int]
+) -> OrderRules:
+    """Lay out what instances wait for, and the queues of the units."""
+    inputs = _inputs(problem, plan)
+    job = plan.instance.job
+    first = np.zeros(plan.instances, dtype=np.int64)
+    first[plan.source] = 1
+    units, networks = problem.units, len(problem.networks)
+    queue_of = np.zeros((len(units), networks), dtype=np.int64)
+    queues = 0
+    for u, unit in enumerate(units):
+        if problem.unit_of[u] != u:
+            queue_of[u] = queue_of[problem.unit_of[u]]
+            continue
+        own = networks if unit.dispatch == SHARED else 1
+        queue_of[u] = queues + np.arange(networks) % own
+        queues += own
+    return OrderRules(
+        queues=queues,
+        least_permille=tolerance_permille[0],
+        most_permille=tolerance_permille[1],
+        input_start=np.cumsum([0, *(len(row) for row in inputs)]),
+        source=_int64(source for row in inputs for source, _ in row),
+        edge_row=_int64(edge for row in inputs for _, edge in row),
+        release_ps=plan.job.release_ps[job] * first,
+        due_ps=plan.job.counts_from_ps[job].copy(),
+        network=plan.job.network[job].copy(),
+        rank=_ranks([[source for source, _ in row] for row in inputs]),
+        queue_of=queue_of,
+        takes_engines=_int64(unit.dispatch != GROUP for unit in units),
+        shares=_int64(unit.dispatch == SHARED for unit in units),
+        share=_int64(
+            [_share(k, unit.sharing_permille) for k in range(networks + 1)] for unit in units
+        ),
+    )
+
+
+def make_tracks(plan: Plan, rules: OrderRules) -> Tracks:
+    """Return buffers for one design point after the other."""
+    instances, queues = plan.instances, rules.queues
+    of_instances = [np.zeros(instances, dtype=np.int64) for _ in range(6)]
+    order, queued, queue_at, position, head, tail = of_instances
+    queue = records(QUEUE, queues)
+    for u in range(plan.units):
+        if plan.unit_of[u] == u:
+            queue["unit"][rules.queue_of[u]] = u
+    return Tracks(
+        heap=records(WAITING_GROUP, instances),
+        sorted=order,
+        queue=queue,
+        queued=queued,
+        queue_at=queue_at,
+        position=position,
+        head=head,
+        tail=tail,
+        behind=np.zeros((instances, queues), dtype=np.int64),
+        ahead=np.zeros((instances, queues), dtype=np.int64),
+        end=np.zeros((len(SIDES), instances), dtype=np.int64),
+        track=records(TRACK, len(SIDES), queues),
+        taken=np.zeros(queues, dtype=np.int64),
+    )
+
+
+def _share(count: int, sharing_permille: int) -> int:
+    """Return the rate of each of ``count`` engines that run at once."""
+    if count < 2:
+        return WORK_PER_PS
+    return WORK_PER_PS * 1000 // (count * (1000 + sharing_permille))
+
+
+def _inputs(problem: Problem, plan: Plan) -> list[list[tuple[int, int]]]:
+    """Return (instance, edge row or -1) of what each instance waits for. Of a repeat that is
+    awaited, these are the groups that feed no other: the rest has ended then."""
+    inputs: list[list[tuple[int, int]]] = [
+        [
+            (int(entry.source), int(entry.edge_row))
+            for entry in plan.input[plan.input_start[i] : plan.input_start[i + 1]]
+        ]
+        for i in range(plan.instances)
+    ]
+    sinks: list[list[int]] = [[] for _ in range(plan.jobs)]
+    for i in range(plan.instances):
+        if plan.instance.is_last[i]:
+            sinks[int(plan.instance.job[i])].append(i)
+    first_job = plan.network.first_job.tolist()
+    for n, network in enumerate(problem.networks):
+        for repeat in range(network.repeats):
+            job = first_job[n] + repeat
+            awaited = [job - 1] if repeat else []
+            awaited += [first_job[m] + end - 1 for m, end in problem.awaited(n, repeat + 1)]
+            for i in plan.source[plan.job.source_start[job] : plan.job.source_end[job]].tolist():
+                inputs[i] += [(sink, -1) for other in awaited for sink in sinks[other]]
+    return inputs
+
+
+def _ranks(inputs: Sequence[Sequence[int]]) -> IntArray:
+    """Return the place of each instance in the order in which the smallest comes next of those that
+    wait for nothing any more."""
+    feeds: list[list[int]] = [[] for _ in inputs]
+    for i, row in enumerate(inputs):
+        for source in row:
+            feeds[source].append(i)
+    missing = [len(row) for row in inputs]
+    free = [i for i, count in enumerate(missing) if not count]
+    heapify(free)
+    ranks = np.zeros(len(inputs), dtype=np.int64)
+    for rank in range(len(inputs)):
+        i = heappop(free)
+        ranks[i] = rank
+        for target in feeds[i]:
+            missing[target] -= 1
+            if not missing[target]:
+                heappush(free, target)
+    return ranks
+
+
+def _int64(values: Iterable[object]) -> IntArray:
+    return np.array(list(values), dtype=np.int64)
