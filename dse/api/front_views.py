@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.problem.constraint_status import limit_states
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
@@ -65,11 +66,12 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
         lines.append(f"against the fastest, member {fastest}: {words}")
     lines += _deployable(front, member.index)
     most = None if all_rows else SCHEDULE_ROWS
+    rest = as_written("all_rows", value=True, command="--all")
     views: list[RenderableType] = [
         Text(member_title(numeric, member.index).capitalize(), style="bold"),
         *(Text(line) for line in lines),
         "",
-        schedule_table(problem, member.scheduled.schedule, most=most, rest="--all"),
+        schedule_table(problem, member.scheduled.schedule, most=most, rest=rest),
     ]
     if numeric.certificate is not None and member.index in numeric.certificate.members:
         views += dict.fromkeys((front.claims[0], front.claims[-1]))

@@ -14,7 +14,7 @@ from paretosoc.dse.inputs.arguments import check_keywords, check_type
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, read_options
+from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written, read_options
 from paretosoc.dse.workload.reference import docstring_lines
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
@@ -114,11 +114,13 @@ class Problem:
         """Read, group and cost the networks, and assemble the numeric problem."""
         if options.match_repeats and (options.free_running or workload.free_running):
             raise WorkloadError(
-                "--balance and free-running networks exclude each other: each runs as often as it "
-                "can"
+                f"{as_written('match_repeats')} and free-running networks exclude each other: each "
+                "runs as often as it can"
             )
         if options.match_repeats and any(n.rate_hz is not None for n in workload.networks):
-            raise WorkloadError("--balance and rate_hz (of networks) exclude each other")
+            raise WorkloadError(
+                f"{as_written('match_repeats')} and rate_hz (of networks) exclude each other"
+            )
         built = build_problem(
             workload,
             platform,

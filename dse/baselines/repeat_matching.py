@@ -11,6 +11,7 @@ from paretosoc.dse.baselines.base import whole_networks
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.workload.options import as_written
 from paretosoc.results.problem.problem import Problem
 
 MAX_REPEATS = 1000
@@ -33,8 +34,8 @@ def balanced(problem: Problem) -> Problem:
         repeats = network.repeats * max(1, (2 * max(times) + time) // (2 * time))
         if repeats > MAX_REPEATS:
             raise WorkloadError(
-                f"--balance: {network.name!r} would have to run {repeats} times to match the "
-                f"slowest network; at most {MAX_REPEATS} are possible"
+                f"{as_written('match_repeats')}: {network.name!r} would have to run {repeats} "
+                f"times to match the slowest network; at most {MAX_REPEATS} are possible"
             )
         networks.append(replace(network, repeats=repeats))
     result = replace(problem, networks=tuple(networks))

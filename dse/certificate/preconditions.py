@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.check.boxes.check import bounded_columns
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
@@ -42,7 +43,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
     if problem.searches_priorities:
         raise ResultError(
             "where priorities are searched only bounds over boxes can be proved: without "
-            "--search-priorities they are those of the workload"
+            f"{as_written('search_priorities')} they are those of the workload"
         )
     for column in objectives:
         kind = problem.objectives[column].kind

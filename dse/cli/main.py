@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretosoc.common.options import Door, called_from
 from paretosoc.common.text import has_control_characters, printable
 from paretosoc.dse.cli.commands import COMMANDS
 from paretosoc.dse.cli.lazy import LazyGroup, names_of
@@ -110,6 +111,7 @@ def _prepare_streams() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
+@called_from(Door.COMMAND)
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. Errors are one line on stderr."""
     for argument in arguments:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
@@ -136,15 +137,16 @@ class Named:
             WorkloadError: if it is not made for the objectives of the problem.
         """
         kinds = [objective.kind for objective in space.problem.objectives]
+        label = as_written("optimizer", self.name, command="--engine", campaign="engine")
         if len(kinds) < self.least_objectives:
             raise WorkloadError(
-                f"--engine {self.name}: {self.least_objectives} or more objectives are required, "
+                f"{label}: {self.least_objectives} or more objectives are required, "
                 f"got {len(kinds)}"
             )
         for kind in self.required:
             if kind not in kinds:
                 raise WorkloadError(
-                    f"--engine {self.name}: --objective {kind.value} is required, got "
+                    f"{label}: the objective {kind.value} is required, got "
                     + ", ".join(entry.value for entry in kinds)
                 )
         make = resolve_name(self.make) if isinstance(self.make, str) else self.make

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paretosoc.common.files import check_replaceable
+from paretosoc.common.options import overwriting
 from paretosoc.common.unfinished import unfinished
 from paretosoc.dse.errors import WorkloadError
 
@@ -33,7 +34,7 @@ def check_output_file(
     except OSError as error:
         raise WorkloadError(f"{option} {path}: {error.strerror}") from None
     if exists and not overwrite:
-        raise WorkloadError(f"{option} {path}: exists already; --force replaces it")
+        raise WorkloadError(f"{option} {path}: exists already; {overwriting()} replaces it")
     if not path.parent.is_dir():
         raise WorkloadError(f"{option} {path}: there is no folder {path.parent}")
     try:

@@ -18,7 +18,7 @@ from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
 from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
-from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.with_options import strictest, with_limits
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.contention import contention_table, round_half_up
@@ -75,8 +75,8 @@ def assemble(
     closed_form = isinstance(execution, ClosedForm)
     if closed_form and any(entry.is_choice for entry in units):
         raise WorkloadError(
-            "--throughput-model: the closed form has one number format; --precision with several "
-            "needs the timeline"
+            f"{as_written('throughput_model')}: the closed form has one number format; "
+            f"{as_written('precision')} with several needs the timeline"
         )
     frames = frames_in_flight(execution) if isinstance(execution, LongRun) else 1
     held = memory_tables(
@@ -204,14 +204,13 @@ def _check_losses(
 ) -> None:
     """Check that the accuracy loss of number formats is known if accuracy is an objective or
     limited."""
-    asked = (
-        FIELDS["max_accuracy_loss_percent"].option if options.max_accuracy_loss_percent else None
-    )
+    name = "max_accuracy_loss_percent"
+    asked = as_written(name) if options.max_accuracy_loss_percent else None
     if any(objective.kind is ObjectiveKind.ACCURACY_LOSS for objective in objectives):
         asked = f"the objective {ObjectiveKind.ACCURACY_LOSS.value}"
     if asked is not None and losses is None:
         raise WorkloadError(
-            f"{asked}: --losses FILE is required, a table (CSV) with the columns "
+            f"{asked}: {as_written('losses')} is required, a table (CSV) with the columns "
             f"{','.join(COLUMNS)} of what number formats cost; 'dse sensitivity MODEL' measures one"
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import clock_text, parse_number
+from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.parts import ProblemDomain
@@ -38,7 +39,8 @@ def problem_domains(
     for name, _ in fixed:
         if name not in known:
             raise WorkloadError(
-                f"--fix: {platform.name} has no domain {name!r} (it has {', '.join(sorted(known))})"
+                f"{as_written('fixed')}: {platform.name} has no domain {name!r} "
+                f"(it has {', '.join(sorted(known))})"
             )
     choices = dict(fixed)
     accelerated = any(unit.kind != "cpu" for unit in units)
@@ -57,7 +59,7 @@ def problem_domains(
         allowed = points >= slowest
         if domain.name in choices:
             value = choices[domain.name]
-            label = f"--fix {domain.name}={clock_text(value)}"
+            label = as_written("fixed", {domain.name: clock_text(value)})
             allowed = points == ladder_point(frequencies, value, label, slowest)
         elif domain.name not in used:
             allowed = points == domain.parked

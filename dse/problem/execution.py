@@ -14,6 +14,7 @@ from paretosoc.dse.workload.options import (
     MAX_FRAMES_IN_FLIGHT,
     Options,
     ThroughputModel,
+    as_written,
 )
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
@@ -56,8 +57,8 @@ def choose_execution(
     own_period = period_of_rates_s(workload.networks)
     if own_period is not None and (free_running or throughput or rate is not None):
         raise WorkloadError(
-            "rate_hz (of networks) excludes frame rates (--fps), free-running networks and the "
-            "objective throughput"
+            f"rate_hz (of networks) excludes frame rates ({as_written('frames_per_second')}), "
+            "free-running networks and the objective throughput"
         )
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
@@ -67,9 +68,13 @@ def choose_execution(
         _check_free_running(workload, options)
     for network in workload.networks:
         if network.min_rate_hz is not None and not free_running:
-            raise _needs_free_running(f"min_rate_hz (of {network.name!r})")
+            raise _needs_free_running(
+                f"min_rate_hz (of {network.name!r})", has_rates=own_period is not None
+            )
     if options.search_priorities and len(workload.networks) < 2:
-        raise WorkloadError("--search-priorities: two networks or more are required, got 1")
+        raise WorkloadError(
+            f"{as_written('search_priorities')}: two networks or more are required, got 1"
+        )
     overlap = throughput or free_running
     _check_frames_in_flight(options, overlap=overlap)
     frames = options.frames_in_flight or workload.frames_in_flight
@@ -82,7 +87,8 @@ def choose_execution(
             return Pipeline(frames)
         if options.search_priorities:
             raise WorkloadError(
-                "--search-priorities and a closed form exclude each other: nothing waits in it"
+                f"{as_written('search_priorities')} and a closed form exclude each other: nothing "
+                "waits in it"
             )
         return ClosedForm(_CHANNELS[options.throughput_model], options.pipeline_time)
     if own_period is not None:
@@ -95,13 +101,11 @@ def check_objectives(
     objectives: Sequence[Objective],
     *,
     free_running: bool,
-    option: str = "--free-running",
 ) -> None:
     """Check that objectives have a meaning with, or without, a common frame.
 
     Args:
         texts: the objectives as they were given.
-        option: the option for free-running networks.
 
     Raises:
         WorkloadError: on the first that does not.
@@ -115,7 +119,7 @@ def check_objectives(
                 f"there is no common frame ({', '.join(others)} are possible)",
             )
         if not free_running and models == (FreeRunning,):
-            raise _needs_free_running(f"the objective {text}", option)
+            raise _needs_free_running(f"the objective {text}")
 
 
 def check_objectives_of_rates(
@@ -148,11 +152,13 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
         if name in FILES or getattr(options, name) == getattr(_NONE, name):
             continue
         if field.fits is Fits.RATES and not has_rates:
-            raise WorkloadError(f"{field.option} is of responses: rate_hz is required of a network")
+            raise WorkloadError(
+                f"{field.as_written()} is of responses: rate_hz is required of a network"
+            )
         if field.fits is Fits.FREE_RUNNING and not free_running:
-            raise _needs_free_running(field.option)
+            raise _needs_free_running(field.as_written(), has_rates=has_rates)
         if field.fits is Fits.COMMON_FRAME and free_running:
-            raise _excluded(field.option, "there is no common frame")
+            raise _excluded(field.as_written(), "there is no common frame")
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:
@@ -161,12 +167,12 @@ def _check_closed_form(options: Options, *, throughput: bool) -> None:
     if model is ThroughputModel.TIMELINE:
         if options.pipeline_time is not IdleTime.PERIOD:
             raise WorkloadError(
-                f"--pipeline-time {options.pipeline_time.value} needs an analytic "
-                "--throughput-model, got timeline"
+                f"{as_written('pipeline_time', options.pipeline_time.value)} needs an analytic "
+                f"{as_written('throughput_model')}, got timeline"
             )
     elif not throughput:
         raise WorkloadError(
-            f"--throughput-model {model.value} needs the objective throughput, got "
+            f"{as_written('throughput_model', model.value)} needs the objective throughput, got "
             f"{', '.join(options.objectives)}"
         )
 
@@ -178,19 +184,26 @@ def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
         return
     if not 1 <= frames <= MAX_FRAMES_IN_FLIGHT:
         raise WorkloadError(
-            f"--frames-in-flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, got {frames}"
+            f"{as_written('frames_in_flight')}: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, "
+            f"got {frames}"
         )
     if not overlap or options.throughput_model is not ThroughputModel.TIMELINE:
         raise WorkloadError(
-            f"--frames-in-flight {frames}: the objective throughput, on the timeline, or "
-            "--free-running is required"
+            f"{as_written('frames_in_flight', frames)}: the objective throughput, on the timeline, "
+            f"or {as_written('free_running')} is required"
         )
 
 
-def _needs_free_running(what: str, option: str = "--free-running") -> WorkloadError:
+def _needs_free_running(what: str, *, has_rates: bool = False) -> WorkloadError:
+    if has_rates:
+        return WorkloadError(
+            f"{what} and rate_hz (of networks) exclude each other: rate_hz is their rate; "
+            f"{as_written('free_running')} and no rate_hz let networks run as often as they can"
+        )
+    limits = f"{as_written('frames_per_second')} and {as_written('deadline_ms')}"
     return WorkloadError(
-        f"{what}: {option} is required; in a common frame all networks have one rate "
-        "(--fps and --deadline limit that)"
+        f"{what}: {as_written('free_running')} is required; in a common frame all "
+        f"networks have one rate ({limits} limit that)"
     )
 
 
@@ -215,7 +228,7 @@ def _check_free_running(workload: Workload, options: Options) -> None:
         raise _excluded("frames_per_second", "a network begins a frame when one of its own ends")
     if options.throughput_model is not ThroughputModel.TIMELINE:
         raise _excluded(
-            f"--throughput-model {options.throughput_model.value}", "they need the timeline"
+            as_written("throughput_model", options.throughput_model.value), "they need the timeline"
         )
 
 

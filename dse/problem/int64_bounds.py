@@ -6,6 +6,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S, UHZ_PS
+from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
 from paretosoc.fitness.contention import largest_products
 from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
@@ -82,14 +83,12 @@ def check_magnitudes(problem: Problem) -> None:
     if horizon * power >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s at "
-            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; leave out the slowest "
-            "clocks (--fix) or units (--units)"
+            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; {_remedy()}"
         )
     if played * 1.001 * TIME_FACTOR >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {played / PS_PER_S:.3g} s: less "
-            "than 2**63 fs (9223 s) is required; leave out the slowest clocks (--fix) or units "
-            "(--units)"
+            f"than 2**63 fs (9223 s) is required; {_remedy()}"
         )
     _check_rates(problem)
     _check_memory(problem)
@@ -170,10 +169,13 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
             f"the window in which throughput is counted could last {window / PS_PER_S:.3g} s: more "
-            "than 63 bits hold in picoseconds; leave out the slowest clocks (--fix) or units "
-            "(--units)"
+            f"than 63 bits hold in picoseconds; {_remedy()}"
         )
     _check_longest_group(slowest, power)
+
+
+def _remedy() -> str:
+    return f"leave out the slowest clocks ({as_written('fixed')}) or units ({as_written('units')})"
 
 
 def _check_longest_group(slowest: FloatArray, power: int) -> None:
@@ -182,7 +184,7 @@ def _check_longest_group(slowest: FloatArray, power: int) -> None:
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:
         raise ResultError(
             f"one group could take {longest / PS_PER_S:.3g} s at {power / 1000:.3g} W: more than "
-            "62 bits hold in femtojoules; leave out the slowest clocks (--fix) or units (--units)"
+            f"62 bits hold in femtojoules; {_remedy()}"
         )
 
 

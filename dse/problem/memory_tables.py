@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import FIELDS, Options
+from paretosoc.dse.workload.options import FIELDS, Options, as_written
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.platforms.platform import SHARED_POOL, Platform
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -106,7 +106,7 @@ def _caps(options: Options, names: Sequence[str]) -> dict[str | None, int]:
         if name is not None and (name not in names or len(names) == 1):
             known = ", ".join(names) if len(names) > 1 else "the units share one memory"
             raise WorkloadError(
-                f"{FIELDS['memory_cap_mb'].option}: no unit of this problem has the memory pool "
+                f"{as_written('memory_cap_mb')}: no unit of this problem has the memory pool "
                 f"{name!r} ({known})"
             )
         limit = FIELDS["memory_cap_mb"].figure(megabytes)

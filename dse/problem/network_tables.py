@@ -13,7 +13,7 @@ from paretosoc.dse.problem.phases import (
     growing_costs,
     grown_dimensions,
 )
-from paretosoc.dse.workload.options import Cut, Options
+from paretosoc.dse.workload.options import Cut, Options, as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import NetworkCosts
@@ -108,7 +108,7 @@ def check_size(networks: Sequence[GroupedNetwork]) -> None:
         names = ", ".join(dict.fromkeys(network.name for network in networks))
         raise WorkloadError(
             f"{names}: at most {MAX_GROUPS} groups and {MAX_EDGES} edges between them can be "
-            f"searched, got {groups} and {edges}; --groups joins groups"
+            f"searched, got {groups} and {edges}; {as_written('groups')} joins groups"
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
@@ -104,7 +105,7 @@ def _quantised(
         return []
     return [
         f"{network.graph.name}: this model is quantised, and costed in {' and '.join(formats)}: "
-        "use --precision int8"
+        f"use {as_written('precision', 'int8')}"
         for network in networks
         if network.is_quantised
     ]

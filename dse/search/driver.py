@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.dse.search.archive import Archive
@@ -137,7 +138,9 @@ class _Run:
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         if checkpoint is not None and not isinstance(engine, ResumableEngine):
-            raise WorkloadError(f"--checkpoint: the engine {engine.name} cannot resume from one")
+            raise WorkloadError(
+                f"{as_written('checkpoint')}: the engine {engine.name} cannot resume from one"
+            )
         self._engine = engine
         self._evaluate = evaluate
         self._budget = budget

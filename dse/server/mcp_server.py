@@ -11,6 +11,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 from pydantic import Field as Described
 
 import paretosoc as dse
+from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.server.answers import (
     CheckAnswer,
@@ -164,6 +165,7 @@ def _refusing(
     """Convert errors of the input to those of the protocol."""
 
     @wraps(tool)
+    @called_from(Door.LIBRARY)
     def called(*arguments: Arguments.args, **options: Arguments.kwargs) -> Answer:
         try:
             return tool(*arguments, **options)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean, shortened
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
@@ -197,7 +198,8 @@ def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
     if point not in allowed:
         clocks = [f"{domain.frequencies_khz[p] / 1000:g}" for p in (allowed[0], allowed[-1])]
         held = f"held at {clocks[0]}" if len(allowed) == 1 else f"one of {' to '.join(clocks)}"
-        raise WorkloadError(f"{label}: the clock is {held} MHz (--fix sets another)")
+        option = as_written("fixed", command="--fix")
+        raise WorkloadError(f"{label}: the clock is {held} MHz ({option} sets another)")
     return point
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Kind, PerName, Quantity, Whole, wrong_argument
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -48,10 +49,15 @@ class Field:
     spec: LimitSpec | None = None
     note: str = ""
     default: str = ""
+    name: str = ""
 
     def named(self, name: str) -> Field:
         """Return the field of an option with this name in the library."""
-        return self if self.option else replace(self, option=f"--{name.replace('_', '-')}")
+        return replace(self, name=name, option=self.option or f"--{name.replace('_', '-')}")
+
+    def as_written(self, value: object = None) -> str:
+        """Return the option, with a value or alone, as the caller writes it."""
+        return as_written(self.name, value, command=self.option)
 
     @property
     def limit(self) -> str:

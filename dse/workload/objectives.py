@@ -12,6 +12,7 @@ from paretosoc.dse.workload.workload import Workload
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
+OF_FREE_RUNNING = ("throughput", "energy")
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
 
@@ -19,6 +20,8 @@ def with_default_objectives(options: Options, workload: Workload) -> Options:
     """Return options with the objectives of the workload if none were asked for."""
     if options.objectives:
         return options
+    if options.free_running or workload.free_running:
+        return replace(options, objectives=OF_FREE_RUNNING)
     has_rates = period_of_rates_s(workload.networks) is not None
     return replace(options, objectives=OF_RATES if has_rates else OF_A_FRAME)
 

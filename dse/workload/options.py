@@ -296,7 +296,8 @@ class ProblemOptions(TypedDict, total=False):
             "relative-response, response, response-95, jitter, misses, each also of one :NETWORK",
             *("--objective", "objectives"),
             starts_others=True,
-            default="latency, energy; with rates relative-response, power",
+            default="latency, energy; free-running throughput, energy; with rates "
+            "relative-response, power",
         ),
     ]
     scenario: Annotated[
@@ -390,6 +391,13 @@ NETWORK_LIMITS = tuple(
     if field.spec and isinstance(field.kind, PerName) and hasattr(WorkloadNetwork, name)
 )
 """Limits of single networks that are keys of workload files, too."""
+
+
+def as_written(name: str, value: object = None) -> str:
+    """Return an option, with a value or alone, as the caller writes it."""
+    return FIELDS[name].as_written(value)
+
+
 AXES: dict[str, tuple[str, bool]] = {
     "platform": ("platforms", False),
     **{name: (field.axis, field.starts_others) for name, field in FIELDS.items() if field.axis},

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Scenario
+from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Scenario, as_written
 from paretosoc.dse.workload.workload import Workload, with_unique_names
 from paretosoc.dse.workload.workload_check import check_workload
 
@@ -36,7 +36,7 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
     waiting = [network.name for network in networks if network.waits_for]
     if waiting:
         raise WorkloadError(
-            f"--scenario {scenario.value}: {waiting[0]!r} waits for others already; a workload "
+            f"{_asked(scenario)}: {waiting[0]!r} waits for others already; a workload "
             "file with waits_for is a scenario of its own"
         )
     match scenario:
@@ -44,7 +44,7 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
             sources = sorted({network.source for network in networks})
             if len(sources) > 1:
                 raise WorkloadError(
-                    f"--scenario instances: one network is required, got {', '.join(sources)}"
+                    f"{_asked(scenario)}: one network is required, got {', '.join(sources)}"
                 )
             if len(networks) == 1:
                 networks = with_unique_names([*networks, *networks])
@@ -54,7 +54,7 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
             _require_two(networks, scenario)
             if len(networks) > MAX_FRAMES_IN_FLIGHT:
                 raise WorkloadError(
-                    f"--scenario stream: at most {MAX_FRAMES_IN_FLIGHT} networks are possible, "
+                    f"{_asked(scenario)}: at most {MAX_FRAMES_IN_FLIGHT} networks are possible, "
                     f"one frame in flight for each, got {len(networks)}"
                 )
             networks = tuple(
@@ -77,7 +77,7 @@ def scenario_objectives(
     """
     if scenario is Scenario.STREAM and asked is not None and "throughput" not in asked:
         raise WorkloadError(
-            "--scenario stream: throughput is required among the objectives (frames in flight "
+            f"{_asked(scenario)}: throughput is required among the objectives (frames in flight "
             f"matter to nothing else), got {', '.join(asked)}"
         )
     if asked is None and scenario is not None:
@@ -85,8 +85,12 @@ def scenario_objectives(
     return asked
 
 
+def _asked(scenario: Scenario) -> str:
+    return as_written("scenario", scenario.value)
+
+
 def _require_two(networks: Sequence[object], scenario: Scenario) -> None:
     if len(networks) < 2:
         raise WorkloadError(
-            f"--scenario {scenario.value}: two networks or more are required, got {len(networks)}"
+            f"{_asked(scenario)}: two networks or more are required, got {len(networks)}"
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.releases import check_max_misses
 from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -74,7 +74,7 @@ def with_limits(workload: Workload, options: Options) -> Workload:
     for network in workload.networks:
         for name, most in options.max_misses:
             if name == network.name:
-                check_max_misses(network, most, FIELDS["max_misses"].option)
+                check_max_misses(network, most, as_written("max_misses"))
     limits = {name: strictest(name, options, workload) for name in NETWORK_LIMITS}
     return replace(
         workload,
@@ -114,6 +114,6 @@ def _check_names(name: str, given: Mapping[str | None, object], workload: Worklo
     for owner in given:
         if owner is not None and owner not in names:
             raise WorkloadError(
-                f"{FIELDS[name].option}: there is no network {owner!r} in the workload "
+                f"{as_written(name)}: there is no network {owner!r} in the workload "
                 f"(there are {', '.join(names)})"
             )

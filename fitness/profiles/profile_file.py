@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import read_file
+from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
@@ -59,7 +60,7 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
     """
     name = str(path)
     if not Path(path).exists() and name in COST_MODELS.names():
-        model = COST_MODELS.get(name, "--profile")
+        model = COST_MODELS.get(name, as_written("profile"))
         return Profile((), hashlib.sha256(name.encode()).hexdigest(), cost_model=model, name=name)
     return read_profile(read_file(path, PlatformError, MAX_BYTES), platform, str(path))
 

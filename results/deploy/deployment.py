@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 
+from paretosoc.common.options import as_written
 from paretosoc.platforms.deployment import Deployment as BoardSetup
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -192,6 +193,11 @@ def require_origins(origins: CostOrigins | None) -> CostOrigins:
     return origins
 
 
+def as_target(name: str | None = None) -> str:
+    """Return the choice of a format as the caller writes it."""
+    return as_written("target", name, command="--to")
+
+
 def check_one_format(deployment: Deployment, target: str) -> None:
     """Accept a member if all its groups have one number format.
 
@@ -201,7 +207,8 @@ def check_one_format(deployment: Deployment, target: str) -> None:
     if deployment.problem.has_formats:
         raise ResultError(
             f"{target} has one number format for a network, and members choose among several: "
-            "--to trtexec and --to triton build an engine for each segment in its own"
+            f"{as_target('trtexec')} and {as_target('triton')} build an engine for each segment in "
+            "its own"
         )
 
 
@@ -219,11 +226,11 @@ def check_platform(deployment: Deployment) -> None:
             what = "has no such domain" if known is None else "has another ladder"
             raise ResultError(
                 f"domain {domain.name!r}: {platform.name} {what}; name the platform of the search "
-                "with --platform"
+                f"with {as_written('platform')}"
             )
     for unit in problem.units:
         if unit.unit_name not in platform.unit_by_name:
             raise ResultError(
                 f"unit {unit.unit_name!r}: {platform.name} has no such unit; name the platform of "
-                "the search with --platform"
+                f"the search with {as_written('platform')}"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.platforms.deployment import PowerMode, PowerModes
-from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment, as_target
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
@@ -54,7 +54,7 @@ def power_modes(deployment: Deployment) -> PowerModes:
     if deployment.board.power_modes is None:
         raise ResultError(
             f"nvpmodel cannot serve {deployment.platform.name}: the board has no power modes of "
-            "NVIDIA's; --to json has the clocks for a tool of your own"
+            f"NVIDIA's; {as_target('json')} has the clocks for a tool of your own"
         )
     return deployment.board.power_modes
 
@@ -157,7 +157,7 @@ def _mode_lines(deployment: Deployment, modes: PowerModes) -> list[str]:
         if domain not in by_domain:
             raise ResultError(
                 f"nvpmodel cannot serve {deployment.platform.name}: it has no parameter for "
-                f"{domain!r}; use --to sysfs"
+                f"{domain!r}; use {as_target('sysfs')}"
             )
         files = map(_CORE.fullmatch, controls.get(domain, ()))
         cores = [f"CORE_{match[1]}" for match in files if match]

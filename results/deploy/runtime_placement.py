@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from paretosoc.platforms.deployment import ExecutionProvider
-from paretosoc.results.deploy.deployment import Deployment, check_one_format
+from paretosoc.results.deploy.deployment import Deployment, as_target, check_one_format
 from paretosoc.results.errors import ResultError
 
 ANNOTATION = "layer_ann"
@@ -32,7 +32,7 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
             raise ResultError(
                 f"onnxruntime cannot serve unit {unit!r} (network {network!r}): "
                 f"{deployment.platform.name} names no execution provider for it "
-                "(deployment.onnxruntime in its file); --to onnx has sub-models"
+                f"(deployment.onnxruntime in its file); {as_target('onnx')} has sub-models"
             )
         provider = named[unit]
         other = chosen.setdefault((segment.network, provider.name), unit)
@@ -40,7 +40,7 @@ def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
             raise ResultError(
                 f"onnxruntime cannot serve units {other!r} and {unit!r} in one network "
                 f"({network!r}): a session has one {provider.name}, and they need "
-                "different options; --to onnx has sub-models, one session each"
+                f"different options; {as_target('onnx')} has sub-models, one session each"
             )
         used[unit] = provider
     return used

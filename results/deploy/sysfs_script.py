@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.platforms.deployment import ClockControl, ControlKind
-from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment, as_target
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.errors import ResultError
 
@@ -51,7 +51,7 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
                 continue
             raise ResultError(
                 f"sysfs cannot serve {platform.name}: it is not known which files set "
-                f"{domain!r}; --to json has the clocks for a tool of your own"
+                f"{domain!r}; {as_target('json')} has the clocks for a tool of your own"
             )
         found.append((controls[domain], khz))
     return found

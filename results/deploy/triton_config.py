@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
+from paretosoc.results.deploy.deployment import (
+    Deployment,
+    NetworkFiles,
+    Segment,
+    as_target,
+    network_files,
+)
 from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import PartTensor
@@ -41,7 +47,7 @@ def check_triton(deployment: Deployment) -> None:
             raise ResultError(
                 f"triton cannot serve unit {unit!r} (network "
                 f"{deployment.network_name(segment)!r}): it is no CPU, and TensorRT does not build "
-                "for it; --to onnx has sub-models"
+                f"for it; {as_target('onnx')} has sub-models"
             )
 
 

@@ -7,7 +7,14 @@ import re
 from collections.abc import Sequence
 from shlex import quote
 
-from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
+from paretosoc.common.options import as_written
+from paretosoc.results.deploy.deployment import (
+    Deployment,
+    NetworkFiles,
+    Segment,
+    as_target,
+    network_files,
+)
 from paretosoc.results.errors import ResultError
 
 Version = tuple[int, ...]
@@ -38,8 +45,8 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
     version = _parsed(wanted)
     if deployment.problem.has_formats and version[0] >= STRONGLY_TYPED:
         raise ResultError(
-            f"--tensorrt {wanted}: where members have several number formats a version below "
-            f"{STRONGLY_TYPED} is required, which takes them as options of engines"
+            f"{as_written('tensorrt', wanted)}: where members have several number formats a "
+            f"version below {STRONGLY_TYPED} is required, which takes them as options of engines"
         )
     known = (entry for entry in served if entry[0] == version[0])
     first = next(known, _FIRST_DLA.get(version[0]))
@@ -47,7 +54,7 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
         cores = deployment.cores
         for dla in (unit for unit in deployment.units_used if cores.get(unit) is not None):
             raise ResultError(
-                f"--tensorrt {wanted}: builds for no DLA (unit {dla!r}); "
+                f"{as_written('tensorrt', wanted)}: builds for no DLA (unit {dla!r}); "
                 f"{'.'.join(map(str, first))} is the first {first[0]} that does"
             )
     return version
@@ -70,7 +77,9 @@ def _served(deployment: Deployment) -> tuple[Version, ...]:
 
 def _parsed(text: str) -> Version:
     if not re.fullmatch(r"[1-9][0-9]?(\.[0-9]{1,3}){0,3}", text):
-        raise ResultError(f"--tensorrt: must be a version such as 11 or 10.3, got {text!r}")
+        raise ResultError(
+            f"{as_written('tensorrt')}: must be a version such as 11 or 10.3, got {text!r}"
+        )
     return tuple(int(number) for number in text.split("."))
 
 
@@ -176,7 +185,7 @@ def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
     if _engine_options(deployment, segments) is None:
         raise ResultError(
             f"{label}: it is one engine only without a second DLA core, and with names that "
-            "--layerDeviceTypes can say; --to triton runs segments"
+            f"--layerDeviceTypes can say; {as_target('triton')} runs segments"
         )
     return next(iter(_dlas(deployment, segments)), None)
 
@@ -196,7 +205,7 @@ def check_trtexec(deployment: Deployment) -> None:
     if not served:
         raise ResultError(
             f"TensorRT cannot serve {deployment.platform.name}: TensorRT builds for no unit of it; "
-            "--to onnx has sub-models for the tools of the chip's maker"
+            f"{as_target('onnx')} has sub-models for the tools of the chip's maker"
         )
     for segment in deployment.all_segments:
         unit = deployment.unit_name(segment)
@@ -205,7 +214,7 @@ def check_trtexec(deployment: Deployment) -> None:
                 f"TensorRT cannot serve unit {unit!r} (network "
                 f"{deployment.network_name(segment)!r}, {segment.groups}): TensorRT builds for "
                 f"{', '.join(served)} ('dse explore --units {','.join(served)}' keeps to these); "
-                "--to onnx has sub-models for any runtime"
+                f"{as_target('onnx')} has sub-models for any runtime"
             )
     for segment in deployment.all_segments:
         number_format = _format_of(deployment, segment)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.common.files import read_file
+from paretosoc.common.options import overwriting
 from paretosoc.common.plugins import Registry
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.costs.costs_file import costs_bytes, costs_from_bytes
@@ -118,8 +119,8 @@ def check_output_folder(folder: Path, *, overwrite: bool) -> None:
     """
     if not overwrite and _is_ours(folder / FRONT_FILE, FRONT.format):
         raise ResultError(
-            f"{folder}: exists already; --force replaces it, 'dse certify {folder}' continues its "
-            "proof"
+            f"{folder}: exists already; {overwriting()} replaces it, 'dse certify {folder}' "
+            "continues its proof"
         )
     check_own_folder(folder, _is_result_file, overwrite=overwrite)
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import file_in, sync
+from paretosoc.common.options import overwriting
 from paretosoc.common.unfinished import hidden_name, remove_abandoned, unfinished
 from paretosoc.results.errors import ResultError
 
@@ -118,7 +119,7 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
     if not folder.is_dir():
         raise ResultError(f"{folder}: is not a folder")
     if not overwrite:
-        raise ResultError(f"{folder}: exists already; --force replaces it")
+        raise ResultError(f"{folder}: exists already; {overwriting()} replaces it")
     _check_writable(folder)
     remove_abandoned(folder)
     try:

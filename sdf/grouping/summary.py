@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paretosoc.common.options import as_written
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.network_view import (
     NetworkView,
@@ -121,7 +122,7 @@ def _notes(network: ImportedNetwork, bytes_per_element: int) -> Iterator[str]:
     for name in network.unused_dimensions:
         yield f"the model has no dynamic dimension {name!r}: its sizes stay as they are"
     if network.is_quantised and bytes_per_element > 1:
-        yield "this model is quantised: explore it with --precision int8"
+        yield f"this model is quantised: explore it with {as_written('precision', 'int8')}"
 
 
 def _written(layer: Layer) -> int:

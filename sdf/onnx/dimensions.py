@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from paretosoc.common.options import as_written
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.nodes import Shape
 
@@ -102,10 +103,11 @@ class Dimensions:
             + (f" and {len(inputs) - 1} more" if len(inputs) > 1 else "")
             for name, inputs in self._missing.items()
         )
-        options = " ".join(f"--dim {_option(name)}" for name in self._missing)
+        sizes = as_written("dimensions", dict.fromkeys(self._missing, "N"), command="--dim")
         shared = any(len(inputs) > 1 for inputs in self._missing.values())
-        alone = " (for one input alone: --dim INPUT:AXIS=N)" if shared else ""
-        raise GraphError(f"dynamic dimensions need a size: {names}; give {options}{alone}")
+        one = as_written("dimensions", {"INPUT:AXIS": "N"}, command="--dim")
+        alone = f" (for one input alone: {one})" if shared else ""
+        raise GraphError(f"dynamic dimensions need a size: {names}; give {sizes}{alone}")
 
     def _size(self, name: str) -> int:
         """Return the size of a dimension that is given by its name or by those of its terms, else
@@ -130,7 +132,3 @@ def _is_batch(value: Any, axis: int, name: str) -> bool:
         return False
     rank = len(value.type.tensor_type.shape.dim)
     return not name or rank >= _IMAGE_DIMENSIONS or bool(_BATCH_NAME.fullmatch(name))
-
-
-def _option(name: str) -> str:
-    return f"{name}=N" if re.fullmatch(r"[\w.:/]+", name) else f"'{name}=N'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from paretosoc.common.options import as_written
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
 from paretosoc.sdf.onnx.dimensions import Dimensions
@@ -264,9 +265,10 @@ class _State:
     def _guess(self, node: Node, inputs: list[Tensor | None], index: int) -> tuple[Shape, int]:
         first = next((tensor for tensor in inputs if tensor and not tensor.constant), None)
         if knows(node) or first is None:
+            sizes = as_written("dimensions", {"NAME": "N"}, command="--dim")
             raise node.error(
                 f"the shape of its output {node.outputs[index]!r} is unknown; run shape "
-                "inference over the model, or give its dynamic dimensions with --dim NAME=N, or "
+                f"inference over the model, or give its dynamic dimensions with {sizes}, or "
                 "INPUT:AXIS=N where they have no name"
             )
         self._guessed.append(node.outputs[index])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.formulation.prove import prove_formulation
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown
@@ -49,7 +50,7 @@ def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) 
     except Ended as error:
         claimed = f"{pluralize(claim.parts, 'part')} and {pluralize(claim.questions, 'question')}"
         return not_checked(
-            "formulation", f"{error}, within {seconds:g} s; {claimed} are claimed (--time-limit)"
+            "formulation", f"{error}, within {_limit(seconds)}; {claimed} are claimed"
         )
     except (NotShown, ResultError) as error:
         return fails("formulation", str(error))
@@ -88,4 +89,8 @@ def cover_holds(
     elif "unsat" in verdicts:
         yield holds("cover", stated)
     else:
-        yield not_checked("cover", f"{stated} within {seconds:g} s (--time-limit)")
+        yield not_checked("cover", f"{stated} within {_limit(seconds)}")
+
+
+def _limit(seconds: float) -> str:
+    return f"{seconds:g} s ({as_written('solver_seconds', command='--time-limit')})"

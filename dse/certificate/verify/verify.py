@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
 from paretosoc.dse.certificate.verify.members import check_members
@@ -128,7 +129,7 @@ def _checks(
     hashes = "hashes, " if check_hashes else ""
     yield holds("files", f"schemas, {hashes}{len(front.members)} non-dominated members")
     if not check_hashes:
-        yield not_checked("hashes", "--ignore-hashes")
+        yield not_checked("hashes", as_written("ignore_hashes", value=True))
     yield from _rates_hold(front)
     compiled = checker is Checker.FAST and _fits_int64(front.problem, LemmaTarget((), ()))
     yield _members_hold(front, compiled=compiled)

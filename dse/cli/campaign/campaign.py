@@ -44,23 +44,26 @@ def check(
     names: Annotated[bool, typer.Option("--names", help="Print the name of every run.")] = False,
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Skip the time estimate.")] = False,
     as_json: AsJson = False,
-) -> None:
-    """Count the runs that a campaign file describes, and estimate how long they take."""
+) -> int:
+    """Count the runs that a campaign file describes, and estimate how long they take. Exit status 1
+    if a short run fails."""
 
     size = PlanSize(load_plan(file), {}) if names else load_size(file)
     plan = size.plan
     inputs = inputs_of(plan, program_identity())
     tried = None if no_probe else probe(size, inputs)
+    status = 1 if tried is not None and tried.errors else 0
     if as_json:
         document = _size_document(size, tried)
         print(json.dumps(document | ({"names": [r.name for r in plan.runs]} if names else {})))
-        return
+        return status
     if names:
         for planned in plan.runs:
             print(planned.name)
     print("\n".join(_size_lines(size)))
     if tried is not None:
         _print_probe(tried)
+    return status
 
 
 def _size_document(size: PlanSize, tried: Probe | None) -> dict[str, object]:

@@ -33,6 +33,7 @@ from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.driver import Progress
+from paretosoc.dse.workload.objectives import OF_A_FRAME
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.front import Front
 from paretosoc.results.io.plural import pluralize
@@ -182,7 +183,7 @@ def run_exploration(
         )
         if view is not None:
             view.ended(explored.front.numeric)
-    return _tell(explored, output, quiet=quiet)
+    return _tell(explored, output, quiet=quiet, chosen=not given["objectives"])
 
 
 def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
@@ -223,18 +224,18 @@ def _search_line(
     )
 
 
-def _tell(explored: Explored, output: Path, *, quiet: bool) -> int:
-    """Print the result and return the exit status."""
+def _tell(explored: Explored, output: Path, *, quiet: bool, chosen: bool) -> int:
+    """Print the result and return the exit status. ``chosen``: no objectives were named."""
     if explored.not_certified is not None:
         print(f"dse: {explored.not_certified}", file=sys.stderr)
     if explored.not_proved is not None and not quiet:
         print(f"dse: {explored.not_proved}", file=sys.stderr)
     if not quiet:
-        _print_front(explored.front.numeric, output)
+        _print_front(explored.front.numeric, output, chosen=chosen)
     return 130 if explored.interrupted else 0
 
 
-def _print_front(front: Front, folder: Path) -> None:
+def _print_front(front: Front, folder: Path, *, chosen: bool) -> None:
     console = Console()
     console.print(front_table(front, width=console.width))
     source = front.provenance
@@ -245,6 +246,9 @@ def _print_front(front: Front, folder: Path) -> None:
     )
     if source.engine == "exact":
         console.print("The exact search began with these, and found the rest.", highlight=False)
+    goals = [objective.kind.value for objective in front.problem.objectives]
+    if chosen and goals != list(OF_A_FRAME):
+        console.print(f"Objectives, since none were named: {', '.join(goals)}.", highlight=False)
     held = describe_fixed_clocks(front.problem)
     if held is not None:
         console.print(f"Clocks not searched: {held}.", highlight=False)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretosoc.common.options import as_written
 from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.deploy.random_weights import (
     numpy_type,
@@ -264,8 +265,9 @@ def run_model(
         results = session.run(list(wanted), feeds)
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.
+        unchecked = as_written("check", value=False, command="--no-check")
         raise ResultError(
-            f"{label}: ONNX Runtime cannot run it; a model without weights needs --no-check: "
+            f"{label}: ONNX Runtime cannot run it; a model without weights needs {unchecked}: "
             f"{reason_of(error)}"
         ) from None
     return dict(zip(wanted, results, strict=True))

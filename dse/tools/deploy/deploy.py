@@ -10,7 +10,7 @@ from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.dse.tools.deploy.job import Format, Job, Options
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.deployment import Deployment, as_target, check_platform
 from paretosoc.results.deploy.deployment_document import deployment_to_document
 from paretosoc.results.deploy.deployment_folder import check_deployment_folder, write_deployment
 from paretosoc.results.errors import ResultError
@@ -44,7 +44,7 @@ def deploy(
             cannot be found or is not that of the search, sub-models differ from the uncut model, or
             the folder cannot be written.
     """
-    chosen = FORMATS.get(target, "--to")
+    chosen = FORMATS.get(target, as_target())
     check_platform(deployment)
     check_deployment_folder(folder, overwrite=overwrite)
     notes: list[str] = []
@@ -54,7 +54,7 @@ def deploy(
         raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
-        with FORMATS.guard(target, "--to"):
+        with FORMATS.guard(target, as_target()):
             facts = chosen.write(Job(deployment, part, options, notes))
         return lambda files: deployment_to_document(deployment, target=target, files=files, **facts)
 
@@ -71,7 +71,7 @@ def fastest_served(
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")
     deployments = [Deployment(front, index, platform, origins) for index in order]
-    form = FORMATS.get(target, "--to")
+    form = FORMATS.get(target, as_target())
     reason = _reason_against(deployments[0], form)
     if reason is None:
         return deployments[0], []

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
@@ -30,7 +31,9 @@ def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
     for text in texts or ():
         name, equals, file = text.partition("=")
         if not (name and equals and file):
-            raise WorkloadError(f"--model: NETWORK=FILE is required, got {text!r}")
+            raise WorkloadError(
+                f"{as_written('models', command='--model')}: NETWORK=FILE is required, got {text!r}"
+            )
         models[name] = file
     return models
 
@@ -43,7 +46,10 @@ def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
     """
     for name in models:
         if name not in names:
-            raise ResultError(f"--model: there is no network {name!r} ({', '.join(names)})")
+            raise ResultError(
+                f"{as_written('models', command='--model')}: there is no network {name!r} "
+                f"({', '.join(names)})"
+            )
 
 
 def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelFile:
@@ -58,18 +64,19 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
         GraphError: if it is written for one image, and the network has a batch.
     """
     name = network.name
+    elsewhere = as_written("models", {name: "FILE"}, command="--model")
     try:
         model = model_file(
             models.get(name, network.source.reference), dict(network.source.dimensions)
         )
     except GraphError as error:
         raise ResultError(
-            f"network {name!r}: {error}; --model {name}=FILE says where its model is"
+            f"network {name!r}: {error}; {elsewhere} says where its model is"
         ) from None
     if hashlib.sha256(model.data).hexdigest() != network.source.sha256:
         raise ResultError(
             f"network {name!r}: {model.label} is not the model that was explored (another "
-            f"SHA-256); explore it again, or name the old file with --model {name}=FILE"
+            f"SHA-256); explore it again, or name the old file with {elsewhere}"
         )
     data = model_of_batch(
         model.data,
@@ -97,7 +104,7 @@ def searched_platform(front: Front) -> Platform:
     if all((entry.name, entry.sha256) != (chip.name, chip.sha256) for entry in source.inputs):
         raise ResultError(
             f"platform {source.platform!r}: {file} is not the file that was explored (another "
-            "SHA-256); explore it again, or name the old file with --platform"
+            f"SHA-256); explore it again, or name the old file with {as_written('platform')}"
         )
     return chip
 
@@ -127,4 +134,6 @@ def platform_or_searched(given: str | None, front: Front) -> Platform:
     try:
         return searched_platform(front)
     except PlatformError as error:
-        raise ResultError(f"--platform: the file of the search is required: {error}") from None
+        raise ResultError(
+            f"{as_written('platform')}: the file of the search is required: {error}"
+        ) from None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretosoc.common.options import as_written
 from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.deploy.check_onnx import Values, WrittenPart, run_model
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
@@ -100,7 +101,7 @@ def _check_range(model: Any, label: str) -> None:
         if finite.size and float(np.abs(finite).max()) > largest:
             raise ResultError(
                 f"{label}: weight {tensor.name!r} has values above {largest:g}, which FP16 does "
-                "not have; scale it, or explore with --precision fp32"
+                f"not have; scale it, or explore with {as_written('precision', 'fp32')}"
             )
 
 

@@ -87,8 +87,8 @@ def test_a_closed_form_is_of_throughput_and_its_period_of_a_closed_form(
     if time is IdleTime.PERIOD if timeline else objectives == THROUGHPUT:
         assert isinstance(chosen(options), ClosedForm) != timeline
         return
-    option = "--pipeline-time" if timeline else "--throughput-model"
-    with pytest.raises(WorkloadError, match=f"^{option} "):
+    option = "pipeline_time" if timeline else "throughput_model"
+    with pytest.raises(WorkloadError, match=f"^{option}"):
         chosen(options)
 
 
@@ -111,9 +111,9 @@ def test_frames_are_in_flight_where_they_overlap_on_the_timeline(
         assert chosen(options) == (FreeRunning(frames) if free_running else Pipeline(frames))
         return
     # A closed form of other objectives, or of free-running networks, is refused before.
-    refused = r"^--frames-in-flight" if timeline or not free_running else "throughput-model"
+    refused = r"^frames_in_flight" if timeline or not free_running else "throughput_model"
     if not timeline and objectives != THROUGHPUT:
-        refused = "^--throughput-model"
+        refused = "^throughput_model"
     with pytest.raises(WorkloadError, match=refused):
         chosen(options)
 
@@ -122,14 +122,14 @@ def test_frames_are_in_flight_where_they_overlap_on_the_timeline(
     ("workload", "options", "named"),
     [
         (changed(min_rate_hz=Fraction(5)), Options(), r"min_rate_hz \(of 'squeezenet'\)"),
-        (PAIR, Options(min_rate_hz=((None, Fraction(5)),)), "--limit min-rate"),
+        (PAIR, Options(min_rate_hz=((None, Fraction(5)),)), "min_rate_hz"),
         (PAIR, Options(objectives=("fairness",)), "the objective fairness"),
     ],
 )
 def test_rates_are_of_free_running_networks(
     workload: Workload, options: Options, named: str
 ) -> None:
-    with pytest.raises(WorkloadError, match=f"^{named}: --free-running is required"):
+    with pytest.raises(WorkloadError, match=f"^{named}: free_running is required"):
         chosen(options, workload)
     objectives = ("fairness",) if options.objectives == ("fairness",) else THROUGHPUT
     free = replace(options, objectives=objectives, free_running=True)
@@ -158,9 +158,9 @@ def test_objectives_are_of_the_models_that_have_them(
         (changed(priority=1), Options(), "priority"),
         (changed(deadline_ms=Fraction(1)), Options(), "deadline_ms"),
         (replace(PAIR, frames_per_second=Fraction(5)), Options(), "frames_per_second"),
-        (PAIR, Options(deadline_ms=((None, Fraction(1)),)), "--deadline"),
-        (PAIR, Options(frames_per_second=Fraction(5)), "--fps"),
-        (PAIR, Options(throughput_model=ThroughputModel.ANALYTIC), "--throughput-model analytic"),
+        (PAIR, Options(deadline_ms=((None, Fraction(1)),)), "deadline_ms"),
+        (PAIR, Options(frames_per_second=Fraction(5)), "frames_per_second"),
+        (PAIR, Options(throughput_model=ThroughputModel.ANALYTIC), "throughput_model='analytic'"),
     ],
 )
 def test_nothing_of_a_common_frame_goes_with_free_running(

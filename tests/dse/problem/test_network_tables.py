@@ -17,7 +17,7 @@ def test_a_network_of_too_many_groups_is_refused_before_it_is_costed(monkeypatch
     costed = []
     monkeypatch.setattr(network_tables, limit, most)
     monkeypatch.setattr(network_tables, "network_costs", lambda *_, **__: costed.append(1))
-    with pytest.raises(WorkloadError, match=rf"^squeezenet: at most .*{most}.*--groups joins"):
+    with pytest.raises(WorkloadError, match=rf"^squeezenet: at most .*{most}.*groups joins"):
         build_problem(workload_of(["squeezenet"]), XAVIER, Options(cut=Cut.LAYERS))
     assert costed == []
 

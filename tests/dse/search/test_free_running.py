@@ -225,6 +225,15 @@ def test_the_page_draws_the_free_run(alone: Path, open_page) -> None:
         assert "Throughput of alexnet" in text
 
 
+def test_objectives_where_none_are_named(dse, tmp_path: Path) -> None:
+    command = ("explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify")
+    limit = ("--max-evaluations", "20", "-o", tmp_path / "run")
+    shown = dse(*command, "--free-running", *limit)
+    assert "Objectives, since none were named: throughput, energy." in shown.out
+    kinds = [entry.kind.value for entry in read_results(tmp_path / "run").problem.objectives]
+    assert kinds == ["throughput", "energy"]
+
+
 def test_a_workload_file_says_it_too() -> None:
     text = b"free_running: true\nnetworks: [{network: alexnet}, {network: squeezenet}]\n"
     problem = built(read_workload(text, "a.yaml"), free_running=False)
@@ -240,9 +249,9 @@ def test_a_workload_file_says_it_too() -> None:
         ({"objectives": ("throughput", "latency:alexnet")}, "the objective latency:alexnet"),
         ({"objectives": ("throughput", "inverse-latency")}, "the objective inverse-latency"),
         ({"objectives": ("throughput", "stretch")}, "the objective stretch"),
-        ({"deadline_ms": ((None, Fraction(5)),)}, "--deadline"),
-        ({"frames_per_second": Fraction(30)}, "--fps exclude each other"),
-        ({"throughput_model": ThroughputModel.ANALYTIC}, "--throughput-model analytic"),
+        ({"deadline_ms": ((None, Fraction(5)),)}, "deadline_ms"),
+        ({"frames_per_second": Fraction(30)}, "frames_per_second exclude each other"),
+        ({"throughput_model": ThroughputModel.ANALYTIC}, "throughput_model='analytic'"),
     ],
 )
 def test_options_of_a_common_frame_are_refused_by_name(options, words) -> None:

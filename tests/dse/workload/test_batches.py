@@ -136,7 +136,7 @@ def test_options_give_batches_and_one_network_wins() -> None:
         ("a=0", r"integer N from 1 to 1000 is required, got 'a=0'"),
         ("x", r"integer N from 1 to 1000 is required"),
     ):
-        with pytest.raises(WorkloadError, match=f"--batch: .*{named}"):
+        with pytest.raises(WorkloadError, match=f"batch: .*{named}"):
             with_batches(workload, parsed([text]))
 
 

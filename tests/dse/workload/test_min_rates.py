@@ -294,8 +294,8 @@ networks:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"min_rate_hz": ((None, Fraction(5)),)}, "--limit min-rate: --free-running is required"),
-        ({"objectives": ("fairness", "power")}, "the objective fairness: --free-running is"),
+        ({"min_rate_hz": ((None, Fraction(5)),)}, "min_rate_hz: free_running is required"),
+        ({"objectives": ("fairness", "power")}, "the objective fairness: free_running is"),
     ],
 )
 def test_rates_need_networks_that_run_freely(options, words) -> None:
@@ -306,12 +306,12 @@ def test_rates_need_networks_that_run_freely(options, words) -> None:
 
 def test_a_workload_file_with_rates_in_a_common_frame_is_refused() -> None:
     text = b"networks: [{network: alexnet, min_rate_hz: 3}]"
-    with pytest.raises(WorkloadError, match=r"min_rate_hz \(of 'alexnet'\): --free"):
+    with pytest.raises(WorkloadError, match=r"min_rate_hz \(of 'alexnet'\): free_running"):
         built(read_workload(text, "a.yaml"), free_running=False)
 
 
 def test_a_network_that_is_not_there_is_refused() -> None:
-    with pytest.raises(WorkloadError, match="--limit min-rate: there is no network 'vgg19'"):
+    with pytest.raises(WorkloadError, match="min_rate_hz: there is no network 'vgg19'"):
         built(min_rate_hz=(("vgg19", Fraction(3)),))
 
 

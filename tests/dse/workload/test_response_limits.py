@@ -84,9 +84,7 @@ def test_texts_that_are_refused(text, words):
 
 
 def test_more_misses_than_releases_are_refused_by_name(workload):
-    with pytest.raises(
-        WorkloadError, match="'fast': --limit max-misses must be at most 3, its releases"
-    ):
+    with pytest.raises(WorkloadError, match="'fast': max_misses must be at most 3, its releases"):
         built(workload, max_misses={"fast": 4})
     fast, *others = workload.networks
     wrong = Workload((replace(fast, max_misses=7), *others))
@@ -99,12 +97,17 @@ def test_more_misses_than_releases_are_refused_by_name(workload):
 @pytest.mark.parametrize("option", ["deadline_95_ms", "max_jitter_ms", "max_misses"])
 def test_they_need_rates(workload, option):
     plain = Workload(workload.networks[2:])
-    limit = option.removesuffix("_ms").replace("_", "-")
-    words = f"--limit {limit} is of responses: rate_hz is required"
-    with pytest.raises(WorkloadError, match=words):
+    with pytest.raises(WorkloadError, match=f"{option} is of responses: rate_hz is required"):
         built(plain, **{option: 1})
 
 
+def test_networks_with_rates_have_no_least_rate(workload):
+    """It is that of networks that run as often as they can."""
+    words = "min_rate_hz and rate_hz .of networks. exclude each other: rate_hz is their rate"
+    with pytest.raises(WorkloadError, match=words):
+        built(workload, min_rate_hz=5)
+
+
 def test_a_network_that_is_not_there(workload):
-    with pytest.raises(WorkloadError, match="--limit max-jitter: there is no network 'none'"):
+    with pytest.raises(WorkloadError, match="max_jitter_ms: there is no network 'none'"):
         built(workload, max_jitter_ms={"none": 1})

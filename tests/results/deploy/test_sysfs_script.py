@@ -436,7 +436,7 @@ def test_a_clock_with_one_operating_point_needs_no_files():
 
 
 def test_a_board_whose_files_are_not_known():
-    with pytest.raises(ResultError, match=r"cannot serve snapdragon-865.*'silver'; --to json"):
+    with pytest.raises(ResultError, match=r"cannot serve snapdragon-865.*'silver'; target='json'"):
         sysfs_script(deployment("snapdragon-865", silver=300000))
 
 

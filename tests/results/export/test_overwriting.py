@@ -197,7 +197,9 @@ def test_a_folder_where_a_file_system_is_mounted_is_refused_before_the_work(fold
 
 
 def test_an_existing_front_is_refused_with_the_command_that_proves_it(folder):
-    with pytest.raises(ResultError, match=r"--force replaces it, 'dse certify .*/run' continues"):
+    with pytest.raises(
+        ResultError, match=r"overwrite=True replaces it, 'dse certify .*/run' continues"
+    ):
         check_output_folder(folder, overwrite=False)
 
 

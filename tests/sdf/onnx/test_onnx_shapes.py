@@ -92,7 +92,7 @@ def test_a_shape_that_depends_on_data_is_taken_from_the_file_or_refused() -> Non
     nodes = [node("Reshape", ["x", "t"], "r"), node("Relu", ["r"])]
     inputs: Shapes = {"x": (4, 6), "t": (1,)}
     assert read(model(nodes, inputs, ["y"], value_info={"r": (24,)})).outputs == (("y", (24,)),)
-    with pytest.raises(GraphError, match=r"'r'.*is unknown.*--dim NAME=N"):
+    with pytest.raises(GraphError, match=r"'r'.*is unknown.*dimensions={'NAME': N}"):
         read(model(nodes, inputs, ["y"]))
 
 
@@ -109,14 +109,16 @@ def test_a_dynamic_batch_is_one_and_said_once(batch: Any) -> None:
 
 def test_other_dynamic_dimensions_must_be_given() -> None:
     proto = model([node("Relu", ["x"])], {"x": ("N", 3, "height", "width")}, ["y"])
-    with pytest.raises(GraphError, match=r"'height' of 'x', 'width'.*--dim height=N --dim width=N"):
+    with pytest.raises(
+        GraphError, match=r"'height' of 'x', 'width'.*dimensions={'height': N, 'width': N}"
+    ):
         read(proto)
     network = read(proto, dimensions={"height": 4, "width": 5})
     assert network.outputs == (("y", (1, 3, 4, 5)),)
     network = read(proto, dimensions={"height": 4, "width": 5, "N": 7})
     assert network.outputs == (("y", (7, 3, 4, 5)),)
     assert network.warnings == ()
-    with pytest.raises(GraphError, match=r"--dim seq=N"):
+    with pytest.raises(GraphError, match=r"dimensions={'seq': N}"):
         read(model([node("Relu", ["x"])], {"x": ("seq", 3)}, ["y"]))
 
 
@@ -140,20 +142,20 @@ def test_a_size_may_be_the_sum_of_others() -> None:
     )
     network = read(proto, dimensions={"past": 5, "seq": 2})
     assert (network.inputs, network.unused_dimensions) == ((("x", (1, 5)), ("z", (1, 8))), ())
-    with pytest.raises(GraphError, match=r"give --dim 'past \+ seq \+ 1=N'$"):
+    with pytest.raises(GraphError, match=r"give dimensions={'past \+ seq \+ 1': N}$"):
         read(proto, dimensions={"past": 5})
     proto = model([node("Relu", ["x"], "y")], {"x": ("past", "past + 1")}, ["y"])
-    with pytest.raises(GraphError, match=r"give --dim past=N$"):
+    with pytest.raises(GraphError, match=r"give dimensions={'past': N}$"):
         read(proto)
 
 
 def test_dimensions_without_a_name_are_given_by_place() -> None:
     proto = model([node("Relu", ["x:0"])], {"x:0": (1, None)}, ["y"])
-    with pytest.raises(GraphError, match=r"--dim x:0:1=N"):
+    with pytest.raises(GraphError, match=r"dimensions={'x:0:1': N}"):
         read(proto)
     assert read(proto, dimensions={"x:0:1": 6}).outputs == (("y", (1, 6)),)
     proto = model([node("Relu", ["x"])], {"x": (1, "?", "?")}, ["y"])
-    with pytest.raises(GraphError, match=r"give --dim x:1=N --dim x:2=N$"):
+    with pytest.raises(GraphError, match=r"give dimensions={'x:1': N, 'x:2': N}$"):
         read(proto)
     assert read(proto, dimensions={"x:1": 6, "?": 7}).outputs == (("y", (1, 6, 7)),)
 
@@ -164,7 +166,10 @@ def test_the_size_of_one_input_goes_before_that_of_its_name() -> None:
         {"x": (1, "N"), "z": (1, "N")},
         ["a", "b"],
     )
-    with pytest.raises(GraphError, match=r"--dim N=N \(for one input alone: --dim INPUT:AXIS=N\)$"):
+    with pytest.raises(
+        GraphError,
+        match=r"dimensions={'N': N} \(for one input alone: dimensions={'INPUT:AXIS': N}\)$",
+    ):
         read(proto)
     network = read(proto, dimensions={"N": 5, "z:1": 2})
     assert (network.inputs, network.unused_dimensions) == ((("x", (1, 5)), ("z", (1, 2))), ())

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from paretosoc.common.options import Door, called_from
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.engines.explore import explore_problem
@@ -68,6 +69,7 @@ _problems: OrderedDict[Hashable, _Prepared] = OrderedDict()
 _networks: OrderedDict[Hashable, NetworkTables] = OrderedDict()
 
 
+@called_from(Door.CAMPAIGN)
 def explore_run(task: RunTask) -> RunOutcome:
     """Run in one thread. The memory of a worker between runs (costs, groups) never changes the
     result.

@@ -11,6 +11,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.inputs.kinds import Clocks, Names, PerName, Whole
@@ -44,6 +45,7 @@ _TEXT_LISTS = {
 } - {"precision"}
 
 
+@called_from(Door.CAMPAIGN)
 def load_plan(path: str | Path) -> Plan:
     """Return the runs of a campaign file, whose paths are relative to its folder.
 
@@ -55,6 +57,7 @@ def load_plan(path: str | Path) -> Plan:
     return _checked(path, lambda rules: PlanSize(make_plan(rules), {})).plan
 
 
+@called_from(Door.CAMPAIGN)
 def load_size(path: str | Path) -> PlanSize:
     """Return the number of runs of a campaign file, without listing them if there are very many.
 
@@ -128,12 +131,13 @@ def _check(size: PlanSize) -> None:
                 raise WorkloadError("min_rate_hz: free_running is required")
             parts = split(text)
             asked_for = [parse_objective(part, workload.members) for part in parts]
-            check_objectives(parts, asked_for, free_running=free_running, option="free_running")
+            check_objectives(parts, asked_for, free_running=free_running)
             check_objectives_of_rates(parts, asked_for, has_rates=workload.has_rates)
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 
 
+@called_from(Door.CAMPAIGN)
 def load_rules(file: str) -> Rules:
     """Read the rules of a campaign file, before their product is made.
 

@@ -240,6 +240,16 @@ def test_check_counts_and_tries(campaign, dse):
     assert len(told["names"]) == 9
 
 
+def test_check_fails_if_a_short_run_does(campaign, tmp_path, dse):
+    """It names the key of the file, and no option of a command."""
+    document = json.loads((campaign / "c.json").read_text()) | {"deadlines_ms": ["nothing=9"]}
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    for options in ((), ("--json",)):
+        outcome = dse("campaign", "check", tmp_path / "c.json", *options)
+        assert outcome.status == 1
+        assert "deadline_ms: there is no network 'nothing' in" in outcome.out + outcome.err
+
+
 def test_a_dask_cluster_gives_the_same(campaign, tmp_path):
     """The same runs on workers of a cluster, one of which is killed in the middle."""
     pytest.importorskip("distributed")

@@ -1,0 +1,49 @@
+"""``dse.evaluate``: mappings as the library has them, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import paretosoc as dse
+
+
+@pytest.fixture(scope="module")
+def problem() -> dse.Problem:
+    return dse.Problem(["squeezenet"], "jetson-agx-xavier", groups=4, units=["gpu", "dla0"])
+
+
+def test_ranges_are_those_of_pins(problem: dse.Problem) -> None:
+    wanted = ["gpu", "gpu", "dla0", "gpu"]
+    for units in (wanted, tuple(wanted), {(0, 1): "gpu", (2, 2): "dla0", (3, 3): "gpu"}):
+        found = dse.evaluate(problem, {"squeezenet": units}).member
+        assert list(found.mapping["squeezenet"]) == wanted
+
+
+REFUSED: list[tuple[Any, Any, str]] = [
+    (None, None, "mapping: a file, or network -> a unit, a list of units, or "),
+    (["gpu"], None, "mapping: a file, or network -> "),
+    ({3: "gpu"}, None, "mapping: a file, or network -> "),
+    ({"squeezenet": 3}, None, r"mapping\['squeezenet'\]: a unit, a list of units, or "),
+    ({"squeezenet": {0: "gpu"}}, None, r"\(first group, last group\) for each range is required"),
+    ({"squeezenet": {(0.0, 3): "gpu"}}, None, "for each range is required, got"),
+    ({"squeezenet": {(1, 0): "gpu"}}, None, "the last group lies before the first"),
+    ({"squeezenet": ["gpu", 3, "gpu", "gpu"]}, None, "must be of type string, got 3"),
+    ({"squeezenet": "gpu"}, 3, "clocks_mhz: a mapping such as {'gpu': 1377} is required, got 3"),
+    ({"squeezenet": "gpu"}, {3: 5}, "clocks_mhz: a mapping such as {'gpu': 1377} is required"),
+    ("file.json", {"gpu": "max"}, "clocks_mhz: the file file.json has the clocks"),
+]
+
+
+@pytest.mark.parametrize(("mapping", "clocks", "message"), REFUSED)
+def test_arguments_of_another_kind(
+    problem: dse.Problem, mapping: Any, clocks: Any, message: str
+) -> None:
+    with pytest.raises(dse.DseError, match=message):
+        dse.evaluate(problem, mapping, clocks)
+
+
+def test_a_problem_is_required() -> None:
+    with pytest.raises(dse.DseError, match=r"problem: a dse.Problem is required, got None"):
+        dse.evaluate(None, {})  # type: ignore[arg-type]
