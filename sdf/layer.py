@@ -62,6 +62,9 @@ class Layer:
     window: Window | None = None
     axis: int | None = None
     """The axis a concatenation or softmax works along, counted from 0."""
+    mode: str = ""
+    """Of a resize: ``nearest``, ``cubic``, ``linear``; of a linear one also how it maps pixels,
+    unless by their centres: ``linear asymmetric``."""
     result_elements: int = 0
     """Of the output elements, those that are results of the network although other layers read them
     too. Tensors that no layer reads are results anyway."""

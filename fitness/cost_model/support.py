@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,8 +97,9 @@ def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = Fa
     kind = layer.kind.value
     if unit.supported_kinds is not None and kind not in unit.supported_kinds:
         return f"{unit.name} runs no {kind} ({layer.operation})"
-    if layer.operation in unit.unsupported_operations:
-        return f"{unit.name} does not run {layer.operation}"
+    for operation in (layer.operation, f"{layer.operation} {layer.mode}"):
+        if operation in unit.unsupported_operations:
+            return f"{unit.name} does not run {operation}"
     for rule in unit.rules:
         if _applies(rule, layer) and _is_broken(rule, layer):
             return f"{unit.name} does not run {rule.reason} ({layer.operation})"
@@ -129,6 +131,29 @@ def _dimension(layer: Layer) -> Sequence[int]:
     if layer.kind is LayerKind.RESHAPE:
         return []
     return [size for shape in layer.output_shapes for size in shape[1:]]
+
+
+def _rank(layer: Layer) -> Sequence[int]:
+    """Return the dimensions of results. A reshape only renames what comes before it."""
+    return [] if layer.kind is LayerKind.RESHAPE else [len(shape) for shape in layer.output_shapes]
+
+
+def _scale(layer: Layer) -> Sequence[int]:
+    """Return the factors of a resize along each dimension, 0 for one that is no integer."""
+    if len(layer.output_shapes) != 1 or not layer.input_shapes:
+        return []
+    before, after = layer.input_shapes[0], layer.output_shapes[0]
+    if len(before) != len(after) or 0 in before:
+        return []
+    return [0 if new % old else new // old for old, new in zip(before, after, strict=True)]
+
+
+def _softmax_width(layer: Layer) -> Sequence[int]:
+    """Return the elements along the axis of a softmax over more than one vector."""
+    if layer.kind is not LayerKind.SOFTMAX or layer.axis is None or not layer.input_shapes:
+        return []
+    shape = layer.input_shapes[0]
+    return [] if prod(shape) == shape[layer.axis] else [shape[layer.axis]]
 
 
 def _kernel(layer: Layer) -> Sequence[int]:
@@ -163,7 +188,7 @@ def _largest_prime_factor(value: int) -> int:
 
 
 LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
-    "rank": lambda layer: [len(shape) for shape in layer.output_shapes],
+    "rank": _rank,
     "batch": lambda layer: [shape[0] for shape in _shapes(layer) if len(shape) > 1],
     "dimension": _dimension,
     "channels": lambda layer: [shape[1] for shape in _shapes(layer) if len(shape) > 1],
@@ -175,5 +200,7 @@ LIMITS: dict[str, Callable[[Layer], Sequence[int]]] = {
     "axis": lambda layer: () if layer.axis is None else (layer.axis,),
     "parameters": lambda layer: (layer.parameters,),
     "average_side": _average_side,
+    "scale": _scale,
+    "softmax_width": _softmax_width,
 }
 """Values of a layer that a rule's limit bounds, none if the layer does not have them."""

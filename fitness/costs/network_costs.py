@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,7 +79,7 @@ def network_costs(
     }
     drafts = {
         unit.name: _draft(
-            (single, network), platform, unit, peaks[unit.name], launches, support, number_format
+            (single, network), platform, unit, peaks[unit.name], launches, number_format
         )
         for unit in platform.units
         if unit.name in peaks
@@ -130,6 +130,7 @@ def network_costs(
         transition_ps=transition_times(network, platform, chosen, number_format, profiles),
         notes=(
             *dict.fromkeys(note for table in costs for note in table.note if note in refusals),
+            *_refused(network, (table for table in costs if table.unit in peaks), refusals),
             *(
                 note
                 for unit, table in zip(chosen, costs, strict=True)
@@ -218,7 +219,6 @@ def _draft(
     unit: Unit,
     peak: Peak,
     launches: Sequence[Sequence[Launch]],
-    support: Support,
     precision: str,
 ) -> _Draft:
     """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
@@ -234,16 +234,14 @@ def _draft(
         units = ", ".join(record.units)
         note = f"{network.name} counts as not supported on {units}: {record.source.text}"
         return _Draft(parts, CostOrigin.CANNOT_RUN, note)
-    reasons = _group_reasons(network, support, unit.name)
-    runnable = [reason is None for reason in reasons]
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
     taken = f"{record.names[0]} takes {record.time_ps / PS_PER_MS:g} ms at {clocks}"
     note = f"{taken}: {record.source.text}"
     if single is network:
-        scaled = calibrate(parts, runnable, unit, platform, record)
+        scaled = calibrate(parts, unit, platform, record)
     else:
         of_one = [group_parts(group, model) for group in network_launches(single)]
-        scaled_one = calibrate(of_one, runnable, unit, platform, record)
+        scaled_one = calibrate(of_one, unit, platform, record)
         scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
     return _Draft(scaled, CostOrigin.CALIBRATED, note)
 
@@ -265,6 +263,29 @@ def _group_reasons(network: GroupedNetwork, support: Support, unit: str) -> list
     return reasons
 
 
+def _refused(
+    network: GroupedNetwork, costs: Iterable[UnitCosts], known: Container[str]
+) -> list[str]:
+    """Return notes on groups that rules of units forbid, with their share of the work."""
+    units: dict[tuple[int, ...], list[UnitCosts]] = {}
+    for table in costs:
+        groups = tuple(
+            index
+            for index, origin in enumerate(table.origin)
+            if origin is CostOrigin.CANNOT_RUN and table.note[index] not in known
+        )
+        units.setdefault(groups, []).append(table)
+    units.pop((), None)
+    work = max(1, sum(group.macs for group in network.groups))
+    return [
+        f"{', '.join(table.unit for table in tables)} cannot run {len(groups)} of "
+        f"{len(network.groups)} groups of {network.name}, "
+        f"{100 * sum(network.groups[index].macs for index in groups) / work:.0f} % of its "
+        f"multiply-accumulates: {tables[0].note[groups[0]]}"
+        for groups, tables in units.items()
+    ]
+
+
 def _unit_costs(
     network: GroupedNetwork,
     platform: Platform,
@@ -281,12 +302,14 @@ def _unit_costs(
     origins: list[CostOrigin] = []
     notes: list[str] = []
     busy = busy_above_idle_mw(platform, unit)
+    # A time of the whole network, or of this very group, proves that the unit can run it.
+    proved = draft is not None and draft.origin is CostOrigin.CALIBRATED
     for index, reason in enumerate(_group_reasons(network, support, unit.name)):
         entries = measured.get((unit.name, index), [])
         timed = [entry for entry in entries if entry.has_time]
         model = None if timed else modelled.get(index)
-        # A measurement of this very group proves that the unit can run it.
-        if draft is None or (reason is not None and not any(e.is_alone for e in timed)):
+        proof = reason is None or proved or any(entry.is_alone for entry in timed)
+        if draft is None or not proof:
             origins.append(CostOrigin.CANNOT_RUN)
             notes.append(reason or "")
             continue

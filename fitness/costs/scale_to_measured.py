@@ -91,29 +91,12 @@ def network_record(
 
 
 def calibrate(
-    parts: Sequence[TimeParts],
-    runnable: Sequence[bool],
-    unit: Unit,
-    platform: Platform,
-    record: NetworkTime,
+    parts: Sequence[TimeParts], unit: Unit, platform: Platform, record: NetworkTime
 ) -> list[TimeParts]:
-    """Scale the groups of a network on ``unit`` to the network's measured time.
-
-    If the unit cannot run some group, the measured time holds that group's time on a fall-back. The
-    groups that it can run then get their share of the measurement, by the estimate.
-    """
+    """Scale the groups of a network on ``unit`` to the network's measured time."""
     assert record.time_ps is not None, "the record has a time"
     ratios = clock_ratios(unit, platform, record.clocks_khz)
-    kept = [part for part, runs in zip(parts, runnable, strict=True) if runs]
-    total = Fraction(record.time_ps)
-    if not kept:
-        return list(parts)
-    if len(kept) < len(parts):
-        whole = sum((part.at(ratios) for part in parts), Fraction(0))
-        if whole:
-            total *= sum((part.at(ratios) for part in kept), Fraction(0)) / whole
-    scaled = iter(scale_to(kept, total, ratios))
-    return [next(scaled) if runs else part for part, runs in zip(parts, runnable, strict=True)]
+    return scale_to(parts, Fraction(record.time_ps), ratios)
 
 
 def scaled_like(part: TimeParts, before: TimeParts, after: TimeParts) -> TimeParts:

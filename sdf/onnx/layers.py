@@ -44,6 +44,7 @@ def make_layer(
         output_shapes=tuple(tensor.shape for tensor in outputs),
         window=_window(node, kind, inputs),
         axis=_axis(node, kind, inputs),
+        mode=_mode(node),
         result_elements=result_elements,
         narrow_parameters=sum(entry.elements for entry in narrow),
         narrow_bits=sum(entry.bits for entry in narrow),
@@ -190,3 +191,12 @@ def _axis(node: Node, kind: LayerKind, inputs: Inputs) -> int | None:
     if kind is LayerKind.SOFTMAX:
         return axis_in(node, node.integer("axis", 1 if node.opset < 13 else -1), len(data))
     return None
+
+
+def _mode(node: Node) -> str:
+    if node.domain or node.operator not in ("Resize", "Upsample"):
+        return ""
+    mode = node.text("mode", "nearest")
+    usual = "half_pixel" if node.operator == "Resize" and node.opset > 10 else "asymmetric"
+    pixels = node.text("coordinate_transformation_mode", usual)
+    return mode if mode != "linear" or pixels == "half_pixel" else f"{mode} {pixels}"

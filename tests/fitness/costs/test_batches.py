@@ -77,7 +77,7 @@ def test_a_calibration_of_one_image_scales_the_batch() -> None:
     (table,) = network_costs(network, XAVIER, precision="fp16", units=["gpu"], batch=4).units
     assert set(table.origin) == {CostOrigin.CALIBRATED}
     one = [group_parts(group, model) for group in network_launches(network)]
-    scaled = calibrate(one, [True] * len(one), unit, XAVIER, record)
+    scaled = calibrate(one, unit, XAVIER, record)
     four = [group_parts(group, model) for group in network_launches(batched(network, 4))]
     ratios = clock_ratios(unit, XAVIER, record.clocks_khz)
     for g, part in enumerate(four):

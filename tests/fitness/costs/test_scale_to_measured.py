@@ -166,20 +166,49 @@ def test_where_launches_alone_take_longer_everything_is_scaled() -> None:
     assert (costs.time_ps > 0).all()
 
 
-def test_a_unit_that_runs_part_of_a_network_gets_its_share() -> None:
-    record = next(item for item in XAVIER.measurements if "dla0" in item.units)
-    assert record.time_ps is not None
-    macs = 2 * 10**9
-    platform = replace(XAVIER, measurements=(replace(record, names=("mixed",), macs=macs),))
+def mixed_network() -> GroupedNetwork:
     layers = [
         layer("a", LayerKind.CONVOLUTION, macs=10**9, window=window()),
-        layer("b", LayerKind.CONVOLUTION, macs=10**9, window=window(kernel=33)),
+        layer("b", LayerKind.CONVOLUTION, macs=3 * 10**9, window=window(kernel=33)),
     ]
-    costs = network_costs(chain(layers, [1, 2], "mixed"), platform)
+    return chain(layers, [1, 2], "mixed")
+
+
+def test_a_time_of_the_whole_network_proves_that_the_unit_runs_its_layers() -> None:
+    record = next(item for item in XAVIER.measurements if "dla0" in item.units)
+    assert record.time_ps is not None
+    record = replace(record, names=("mixed",), macs=4 * 10**9)
+    costs = network_costs(mixed_network(), replace(XAVIER, measurements=(record,)))
     dla = costs.units[2]
-    assert dla.origin == (CostOrigin.CALIBRATED, CostOrigin.CANNOT_RUN)
-    assert dla.time_ps[0, -1, -1] == pytest.approx(record.time_ps / 2, rel=1e-9)
-    assert (dla.time_ps[1] == -1).all()
+    assert set(dla.origin) == {CostOrigin.CALIBRATED}
+    assert dla.time_ps[:, -1, -1].sum() == pytest.approx(record.time_ps, rel=1e-9)
+    assert not costs.notes
+
+
+def test_what_rules_forbid_is_said_with_its_share_of_the_work() -> None:
+    costs = network_costs(mixed_network(), XAVIER)
+    assert costs.units[2].origin == (CostOrigin.ESTIMATED, CostOrigin.CANNOT_RUN)
+    assert costs.notes == (
+        "dla0, dla1 cannot run 1 of 2 groups of mixed, 75 % of its multiply-accumulates: "
+        "b: dla0 does not run a kernel outside 1 to 32 (Conv)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "precision"), [("vit_b_16", "fp16"), ("shufflenet_v2_x0_5", "int8")]
+)
+def test_npus_run_the_networks_that_were_measured_on_them(name: str, precision: str) -> None:
+    network = group_network(load_network(name).graph, None)
+    for board in ("snapdragon-8-elite", "snapdragon-8-gen-3", "snapdragon-x-elite"):
+        costs = network_costs(network, load_platform(board), precision=precision, units=["npu"])
+        assert CostOrigin.CANNOT_RUN not in costs.units[0].origin
+        assert not costs.notes
+
+
+def test_inception_v3_on_snapdragon_npus_is_that_of_224_pixels() -> None:
+    for board in ("snapdragon-8-elite", "snapdragon-8-gen-3", "snapdragon-x-elite"):
+        records = [r for r in load_platform(board).measurements if r.names[0] == "inception_v3"]
+        assert {record.macs for record in records} == {2837921120}
 
 
 # HaX-CoNN, Table 2: ms on the GPU and the DLA, percent of the peak bandwidth.

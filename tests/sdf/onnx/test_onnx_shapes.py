@@ -86,6 +86,24 @@ def test_sizes_for_a_resize_may_be_computed() -> None:
     network = read(proto)
     assert network.outputs == (("y", (1, 3, 16, 16)),)
     assert only(network).kind is LayerKind.RESIZE
+    assert only(network).mode == "nearest"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "mode"),
+    [
+        ({"mode": "linear"}, "linear"),
+        ({"mode": "cubic", "coordinate_transformation_mode": "asymmetric"}, "cubic"),
+        (
+            {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+            "linear align_corners",
+        ),
+    ],
+)
+def test_a_resize_says_how(attributes: dict[str, str], mode: str) -> None:
+    nodes = [node("Resize", ["x", "", "", "sizes"], **attributes)]
+    sizes = [integers("sizes", 1, 3, 16, 16)]
+    assert only(read(model(nodes, {"x": (1, 3, 8, 8)}, ["y"], sizes))).mode == mode
 
 
 def test_a_shape_that_depends_on_data_is_taken_from_the_file_or_refused() -> None:

@@ -35,6 +35,7 @@ def layer(
     operation: str = "",
     window: Window | None = None,
     axis: int | None = None,
+    mode: str = "",
     result_elements: int = 0,
 ) -> Layer:
     return Layer(
@@ -49,6 +50,7 @@ def layer(
         output_shapes=(writes,),
         window=window,
         axis=axis,
+        mode=mode,
         result_elements=result_elements,
     )
 
