@@ -102,3 +102,9 @@ class Deployment:
     """Units that ONNX Runtime has a provider for."""
     openvino: tuple[tuple[str, str], ...] = ()
     """Units that OpenVINO has a device for: ``CPU``, ``GPU``, ``NPU``."""
+    rknn: tuple[tuple[str, str], ...] = ()
+    """Units that RKNN builds for, with their core masks: ``NPU_CORE_0``."""
+    rknn_target: str | None = None
+    """RKNN's name of the chip."""
+    runtime: str | None = None
+    """What problems are built for by default; None: for no runtime."""

@@ -25,6 +25,7 @@ __all__ = [
     "Platform",
     "PowerTable",
     "Rule",
+    "Sharing",
     "Source",
     "Status",
     "Transition",
@@ -116,6 +117,20 @@ class Contention:
 
 
 @dataclass(frozen=True)
+class Sharing:
+    """What a unit loses where engines of several networks run on it at once.
+
+    ``permille``: of the sum of their times. ``least_permille``, ``most_permille``: range of the
+    measurements.
+    """
+
+    permille: int
+    least_permille: int
+    most_permille: int
+    source: Source
+
+
+@dataclass(frozen=True)
 class PowerTable:
     """Idle and busy power, mW, one entry per operating point of the domain named. Busy >= idle."""
 
@@ -187,6 +202,8 @@ class Unit:
     share."""
     loads_whole_networks: bool = False
     """A network with a group here has all its weights here."""
+    sharing: Sharing | None = None
+    """None: sharing is free."""
 
 
 @dataclass(frozen=True)

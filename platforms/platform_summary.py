@@ -21,6 +21,7 @@ _TOPICS = {
     "power": "power",
     "board_source": "power",
     "contention": "contention",
+    "sharing": "contention",
     "support_source": "support",
     "rules": "support",
     "measurements": "networks",
@@ -139,6 +140,18 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             "rate_percent_per_gbps": float(contention.rate_percent_per_gbps),
             **_source(contention.source),
         },
+        **(
+            {}
+            if unit.sharing is None
+            else {
+                "sharing": {
+                    "permille": unit.sharing.permille,
+                    "least_permille": unit.sharing.least_permille,
+                    "most_permille": unit.sharing.most_permille,
+                    **_source(unit.sharing.source),
+                }
+            }
+        ),
         "support": {
             "kinds": None if unit.supported_kinds is None else list(unit.supported_kinds),
             "unsupported_operations": list(unit.unsupported_operations),

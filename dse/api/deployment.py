@@ -38,7 +38,7 @@ def deploy(
         platform: the platform's file, if it has no name.
         models: network -> file of its model, if it is no longer where it was.
         nvpmodel_conf: the board's own nvpmodel file.
-        tensorrt: TensorRT's version. Default: the newest one that serves the board.
+        tensorrt: TensorRT's version. Default: the newest below 11 that serves the board.
         check: compare parts of models with the uncut ones by ONNX Runtime.
         overwrite: replace an older deployment.
 

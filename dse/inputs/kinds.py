@@ -105,6 +105,41 @@ class Whole(Kind):
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
+ANY = "any"
+
+
+@dataclass(frozen=True)
+class WholeOrAny(Kind):
+    """An integer in a range, or ``any`` for no limit."""
+
+    each: Whole
+    argument = str
+    json_type = int | str | None
+    metavar: ClassVar[str] = f"N|{ANY}"
+    form = metavar
+
+    def read(self, value: Any, name: str) -> int | str:
+        return ANY if value == ANY else self.each.read(value, name)
+
+    def parse(self, given: Any, name: str) -> int | str:
+        value = self.of_text(str(given))
+        if value is None:
+            raise wrong_argument(name, f"an integer {self.each.words}, or {ANY},", given)
+        return value
+
+    def of_text(self, text: str) -> int | str | None:
+        """Return what is written, or None if it is none of these."""
+        return ANY if text == ANY else self.each.of_text(text)
+
+    @property
+    def bounds(self) -> str:
+        """Return the form of a value, for messages."""
+        return f"{self.metavar} with an integer N {self.each.words}"
+
+    def schema(self) -> dict[str, Any]:
+        return {"oneOf": [{"type": "null"}, self.each.schema(), {"const": ANY}]}
+
+
 @dataclass(frozen=True)
 class Quantity(Kind):
     """A number in a range, kept exactly. Floats are read in decimal, as they are written."""
@@ -232,6 +267,27 @@ class Choice(Kind):
 
     def schema(self) -> dict[str, Any]:
         return {"enum": [member.value for member in self.argument]}
+
+
+@dataclass(frozen=True)
+class PerUnit(Kind):
+    """One of several words for all units, or words by unit."""
+
+    words: tuple[str, ...]
+    json_type = str | dict[str, str] | None
+    form = "[UNIT=]HOW"
+
+    def read(self, value: Any, name: str) -> tuple[tuple[str | None, str], ...]:
+        pairs = value.items() if isinstance(value, Mapping) else [(None, value)]
+        if not all(isinstance(word, str) and word in self.words for _, word in pairs):
+            raise wrong_argument(name, f"one of {', '.join(self.words)}, or one per unit", value)
+        return tuple(pairs)
+
+    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str | None, str], ...]:
+        parts = [text.rpartition("=") for text in given]
+        return tuple(
+            (unit if equals else None, self.read(word, name)[0][1]) for unit, equals, word in parts
+        )
 
 
 class File(Kind):

@@ -17,6 +17,7 @@ from paretosoc.dse.problem.execution import choose_execution
 from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
+from paretosoc.dse.problem.runtime_limits import dispatch_of, transition_limit, without_rivals
 from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.with_options import strictest, with_limits
@@ -32,6 +33,7 @@ from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_f
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -44,9 +46,10 @@ def assemble(
     costs: Sequence[NetworkCosts],
     board_mw: int,
     losses: Sequence[IntArray] | None = None,
-) -> Problem:
+    runtime: Runtime = Runtime.NONE,
+) -> tuple[Problem, tuple[str, ...]]:
     """Return the tables of all networks one after the other, with limits and objectives from the
-    options.
+    options, and notes on limits that nobody asked for.
 
     Args:
         units: units with their number formats. ``costs`` have tables for each of them.
@@ -60,7 +63,8 @@ def assemble(
     """
     options = with_default_objectives(options, workload)
     names = tuple(network.name for network in workload.networks)
-    first = np.cumsum([0] + [len(network.groups) for network in networks]).tolist()
+    sizes = [len(network.groups) for network in networks]
+    first = np.cumsum([0, *sizes]).tolist()
     chips_units = list(dict.fromkeys(entry.unit for entry in units))
     domains = problem_domains(platform, chips_units, options.fixed)
     index = {domain.name: d for d, domain in enumerate(domains)}
@@ -90,6 +94,8 @@ def assemble(
     demands = [
         np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
     ]
+    rules = RUNTIMES[runtime]
+    dispatch = dispatch_of(chips_units, rules, options)
     problem_units = tuple(
         _unit(
             platform,
@@ -108,12 +114,36 @@ def assemble(
             weight_bytes=None if held is None else held.weights[u],
             memory_pool=0 if held is None else held.pool_of[u],
             loads_whole_networks=held is not None and entry.unit.loads_whole_networks,
+            dispatch=dispatch[entry.unit.name],
         )
         for u, entry in enumerate(units)
     )
     _check_losses(options, objectives, losses)
     most_loss = strictest("max_accuracy_loss_percent", options, workload)
-    return Problem(
+    allowed = allowed_units(workload, options.pins, networks, problem_units, costs)
+    rivals = rules.rivals(platform)
+    allowed, kept = without_rivals(allowed, sizes, problem_units, rivals)
+    notes = [
+        f"{names[n]}: {rules.title} has one of {unit}, {', '.join(rivals[unit])} in a network: "
+        f"{unit}, or the one of a --pin"
+        for n, unit in kept
+    ]
+    limits = []
+    for n, entry in enumerate(workload.networks):
+        limit, forced = transition_limit(
+            (entry.max_transitions, options.max_transitions),
+            allowed[first[n] : first[n + 1]],
+            [(edge.source, edge.target) for edge in networks[n].edges],
+            problem_units,
+        )
+        limits.append(limit)
+        if forced:
+            notes.append(
+                f"{entry.name}: at most {limit} unit changes, {forced} of which are forced by "
+                f"layers that a unit cannot run ({as_written('max_transitions')} sets another "
+                "limit)"
+            )
+    problem = Problem(
         networks=tuple(
             _network(
                 entry,
@@ -124,6 +154,7 @@ def assemble(
                 most_loss.get(entry.name),
                 (0,) if held is None else held.activations[n],
                 in_pools=held is not None and bool(held.pools),
+                max_transitions=limits[n],
             )
             for n, entry in enumerate(workload.networks)
         ),
@@ -137,7 +168,7 @@ def assemble(
         units=problem_units,
         memory_domain=memory,
         board_mw=board_mw,
-        allowed=allowed_units(workload, options.pins, networks, problem_units, costs),
+        allowed=allowed,
         objectives=objectives,
         execution=execution,
         **_problem_fields(
@@ -147,7 +178,9 @@ def assemble(
         memory_pools=() if held is None else held.pools,
         edge_tokens=_edge_tokens(networks),
         searches_priorities=options.search_priorities,
+        runtime=None if runtime is Runtime.NONE else runtime.value,
     )
+    return problem, tuple(notes)
 
 
 def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
@@ -176,12 +209,11 @@ def _network(
     activation_bytes: tuple[int, ...],
     *,
     in_pools: bool,
+    max_transitions: int | None,
 ) -> ProblemNetwork:
     limits = {name: getattr(entry, name) for name in NETWORK_LIMITS}
     limits["max_accuracy_loss_percent"] = loss_percent
-    limits["max_transitions"] = FIELDS["max_transitions"].strictest(
-        (entry.max_transitions, options.max_transitions)
-    )
+    limits["max_transitions"] = max_transitions
     return ProblemNetwork(
         name=entry.name,
         first_group=first,
@@ -228,6 +260,7 @@ def _unit(
     weight_bytes: IntArray | None,
     memory_pool: int,
     loads_whole_networks: bool,
+    dispatch: tuple[str, int],
 ) -> ProblemUnit:
     unit = entry.unit
     idle_mw = unit_idle_mw(platform, unit)
@@ -257,6 +290,8 @@ def _unit(
         weight_bytes=weight_bytes,
         memory_pool=memory_pool,
         loads_whole_networks=loads_whole_networks,
+        dispatch=dispatch[0],
+        sharing_permille=dispatch[1],
     )
 
 

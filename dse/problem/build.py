@@ -15,6 +15,7 @@ from paretosoc.dse.problem.phases import (
     PhaseModel,
     with_handovers,
 )
+from paretosoc.dse.problem.runtime_limits import check_formats, chosen_runtime, served_units
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.releases import with_releases
@@ -22,7 +23,6 @@ from paretosoc.dse.workload.with_options import with_options
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import NetworkCosts
-from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
@@ -30,6 +30,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import NetworkSource
 from paretosoc.results.front.front import InputFile
 from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -89,8 +90,10 @@ def build_problem(
     given = with_options(workload, options)
     check_workload(given)
     workload = with_releases(given)
-    units = choose_units(platform, options.units)
+    runtime = chosen_runtime(options, workload) or Runtime.NONE
+    units = served_units(platform, options, runtime)
     formats = choose_formats(platform, options.precision)
+    check_formats(RUNTIMES[runtime], formats, runtime)
     choices = unit_formats(units, formats)
     known = {} if known is None else known
     tables: dict[_Key, NetworkTables] = {}
@@ -114,7 +117,9 @@ def build_problem(
     lost = None
     if losses is not None:
         lost = [_losses_of(workload, groups, losses, choice) for choice in choices]
-    problem = assemble(workload, platform, options, choices, groups, costs, board, lost)
+    problem, notes = assemble(
+        workload, platform, options, choices, groups, costs, board, lost, runtime
+    )
     models = [
         PhaseModel(network, entry.imported, entry.grouped, entry.grown)
         for network, entry in zip(workload.networks, entries, strict=True)
@@ -129,7 +134,7 @@ def build_problem(
         sources=tuple(
             NetworkSource(
                 network.source,
-                entry.imported.sha256,
+                entry.imported.graph_sha256,
                 tuple(sorted(network.dimensions)),
                 network.batch,
             )
@@ -144,6 +149,7 @@ def build_problem(
             *(() if losses is None else (InputFile(losses.name, losses.sha256),)),
         ),
         warnings=(
+            *notes,
             *problem_warnings(workload.networks, entries, platform, formats, profile),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
         ),

@@ -12,7 +12,7 @@ from typing import Any
 
 from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Kind, PerName, Quantity, Whole, wrong_argument
+from paretosoc.dse.inputs.kinds import Kind, PerName, Quantity, Whole, WholeOrAny, wrong_argument
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import FreeRunning, Rates
 from paretosoc.results.problem.limits import UNITS, LimitSpec
@@ -137,17 +137,18 @@ def split(text: str) -> list[str]:
 
 def limit(
     spec: LimitSpec,
-    kind: Quantity | Whole | PerName,
+    kind: Quantity | Whole | WholeOrAny | PerName,
     help: str,
     option: str,
     axis: str,
     note: str = "",
+    default: str = "",
 ) -> Field:
     """Return the field of a limit, which changes no rows."""
     fits = Fits.ALL if FreeRunning in spec.models else Fits.COMMON_FRAME
     if len(spec.models) == 1:
         fits = Fits.RATES if spec.models == (Rates,) else Fits.FREE_RUNNING
-    return Field(kind, help, option, axis, True, fits, spec, note)
+    return Field(kind, help, option, axis, True, fits, spec, note, default)
 
 
 def parse_limit(text: str, limits: Mapping[str, Field]) -> tuple[str, Any]:

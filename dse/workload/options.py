@@ -24,10 +24,12 @@ from paretosoc.dse.inputs.kinds import (
     Names,
     Number,
     PerName,
+    PerUnit,
     Pins,
     Quantity,
     Sizes,
     Whole,
+    WholeOrAny,
 )
 from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
 from paretosoc.dse.workload.workload import WorkloadNetwork
@@ -45,7 +47,8 @@ from paretosoc.results.problem.limits import (
     RESPONSE_95,
     TRANSITIONS,
 )
-from paretosoc.results.problem.parts import MAX_BATCH
+from paretosoc.results.problem.parts import DISPATCHES, MAX_BATCH
+from paretosoc.results.problem.runtimes import Runtime
 
 if TYPE_CHECKING:
     from paretosoc.fitness.profiles.loss_table import LossTable
@@ -140,7 +143,30 @@ class ProblemOptions(TypedDict, total=False):
     ]
     units: Annotated[
         str | Sequence[str] | None,
-        Field(Names(","), "Units to use, comma-separated", axis="units", default="all"),
+        Field(
+            Names(","),
+            "Units to use, comma-separated",
+            axis="units",
+            default="all that the runtime serves",
+        ),
+    ]
+    runtime: Annotated[
+        str | Runtime | None,
+        Field(
+            Choice(Runtime),
+            "Runtime that members are deployed to: it says which units there are, how each takes "
+            "its work, and what a network keeps to",
+            axis="runtimes",
+            default="none",
+        ),
+    ]
+    dispatch: Annotated[
+        str | Mapping[str, str] | None,
+        Field(
+            PerUnit(DISPATCHES),
+            "How units take their work: by groups, by engines, or shared by networks, whatever "
+            "the runtime does",
+        ),
     ]
     precision: Annotated[
         str | Sequence[str] | None,
@@ -190,12 +216,13 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     max_transitions: Annotated[
-        int | None,
+        int | str | None,
         limit(
             TRANSITIONS,
-            Whole(0, MAX_SIZE),
+            WholeOrAny(Whole(0, MAX_SIZE)),
             "Maximum number of unit changes per network",
             *("--max-transitions", "transition_limits"),
+            default="any",
         ),
     ]
     max_accuracy_loss_percent: Annotated[
@@ -349,13 +376,15 @@ class Options:
     groups: int | None = None
     cut: Cut | None = None
     units: tuple[str, ...] | None = None
+    runtime: Runtime | None = None
+    dispatch: tuple[tuple[str | None, str], ...] = ()
     precision: tuple[str, ...] | None = None
     free_running: bool = False
     frames_in_flight: int | None = None
     pins: tuple[tuple[str, int, int, str], ...] = ()
     search_priorities: bool = False
     fixed: tuple[tuple[str, str | Fraction], ...] = ()
-    max_transitions: int | None = None
+    max_transitions: int | str | None = None
     max_accuracy_loss_percent: ByName = ()
     deadline_ms: ByName = ()
     deadline_95_ms: ByName = ()

@@ -50,7 +50,7 @@ def workload_schema(published: Schema) -> Schema:
         each = kind.each if isinstance(kind, PerName) else kind
         keys = keys | {name: _ranged(keys[name], each.schema())}
     properties = published["properties"]
-    for name in ("frames_in_flight", "frames_per_second", "free_running"):
+    for name in ("frames_in_flight", "frames_per_second", "free_running", "runtime"):
         properties = properties | {name: _ranged(properties[name], FIELDS[name].kind.schema())}
     network = network | {"properties": keys}
     return published | {

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
-from paretosoc.dse.inputs.kinds import Flag, Number, Whole, exact, wrong_argument
+from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
+from paretosoc.results.problem.runtimes import Runtime
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
@@ -42,7 +43,7 @@ class WorkloadNetwork:
     arrival_ms: Fraction = Fraction(0)
     deadline_ms: Fraction | None = None
     min_rate_hz: Fraction | None = None
-    max_transitions: int | None = None
+    max_transitions: int | str | None = None
     priority: int = 0
     rate_hz: Fraction | None = None
     """It is released so often, evenly, each image of a batch; with that it has no repeats of its
@@ -87,6 +88,8 @@ class Workload:
     frames_per_second: Fraction | None = None
     free_running: bool = False
     """No common frame: every network starts its next frame when one of its own ends."""
+    runtime: Runtime | None = None
+    """None: that of the options, or the platform's."""
     inputs: tuple[tuple[str, str], ...] = field(default=())
     """Files that the workload was read from, with their SHA-256."""
 
@@ -97,6 +100,7 @@ class Workload:
         frames_in_flight: int = 2,
         frames_per_second: Number | None = None,
         free_running: bool = False,
+        runtime: str | Runtime | None = None,
         inputs: tuple[tuple[str, str], ...] = (),
     ) -> None:
         """Build a workload from names of the catalogue, ``.onnx`` files or ``NAME*COPIES``, or from
@@ -128,6 +132,7 @@ class Workload:
             ("frames_in_flight", Whole(1, MAX_COUNT).read(frames_in_flight, "frames_in_flight")),
             ("frames_per_second", rate),
             ("free_running", Flag().read(free_running, "free_running")),
+            ("runtime", None if runtime is None else Choice(Runtime).read(runtime, "runtime")),
             ("inputs", inputs),
         ):
             object.__setattr__(self, name, value)

@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.workload.fields import Fits
 from paretosoc.dse.workload.options import FIELDS, MAX_FRAMES_IN_FLIGHT, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -61,7 +62,7 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
     for field in ("rate_hz", *NETWORK_LIMITS, "max_transitions"):
         value = getattr(network, field)
-        if value is not None and (value < 0 or (value == 0 and field in _ABOVE_0)):
+        if value not in (None, ANY) and (value < 0 or (value == 0 and field in _ABOVE_0)):
             bound = "above 0" if field in _ABOVE_0 else "at least 0"
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
     if network.rate_hz is not None and network.repeats > 1:

@@ -77,6 +77,7 @@ def read_workload(data: bytes, path: str) -> Workload:
         frames_in_flight=workload.frames_in_flight,
         frames_per_second=workload.frames_per_second,
         free_running=workload.free_running,
+        runtime=workload.runtime,
         inputs=((os.path.basename(path), digest),),
     )
 
@@ -119,6 +120,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         frames_in_flight=document.get("frames_in_flight", 2),
         frames_per_second=None if rate is None else Fraction(rate),
         free_running=document.get("free_running", False),
+        runtime=document.get("runtime"),
     )
 
 

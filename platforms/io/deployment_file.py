@@ -67,6 +67,9 @@ def read_deployment(
         tensorrt_versions=tuple(entry.get("tensorrt_versions", ())),
         onnxruntime=onnxruntime,
         openvino=tuple(item for item in entry.get("openvino", {}).items() if item[0] in there),
+        rknn=tuple(item for item in entry.get("rknn", {}).items() if item[0] in there),
+        rknn_target=entry.get("rknn_target"),
+        runtime=entry.get("runtime"),
     )
 
 

@@ -31,6 +31,7 @@ from paretosoc.platforms.platform import (
     Platform,
     PowerTable,
     Rule,
+    Sharing,
     Transition,
     Unit,
 )
@@ -302,7 +303,20 @@ def _unit(
         support_source=read_source(support),
         memory_pool=entry.get("memory_pool"),
         loads_whole_networks=entry.get("loads_whole_networks", False),
+        sharing=_sharing(entry.get("sharing"), f"{where}.sharing"),
     )
+
+
+def _sharing(entry: Mapping[str, Any] | None, where: str) -> Sharing | None:
+    if entry is None:
+        return None
+    names = ("least_percent", "percent", "most_percent")
+    least, usual, most = (
+        integer_of(entry[name], 10, f"{where}.{name}", "permille") for name in names
+    )
+    if not least <= usual <= most:
+        raise PlatformError(f"{where}: {', '.join(names)} must rise, got {least}, {usual}, {most}")
+    return Sharing(usual, least, most, read_source(entry))
 
 
 def _clock_law(entry: Mapping[str, Any], host: str | None, where: str) -> ClockLaw:

@@ -48,7 +48,7 @@ class NetworkSource:
     reference: str
     """A name of the catalogue, or the file's path as it was given."""
     sha256: Sha256
-    """Of the bytes of the model, without what it keeps in other files."""
+    """Of the graph: inputs, outputs, layers and channels, without the values of weights."""
     dimensions: Annotated[
         tuple[tuple[str, int], ...],
         As(dict[str, Annotated[int, Range(1)]], lambda sizes: tuple(sizes.items()), dict),

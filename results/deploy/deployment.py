@@ -93,6 +93,18 @@ class Deployment:
         return dict(self.board.tensorrt)
 
     @property
+    def precision(self) -> str:
+        """Return the number format of the costs; several, with commas, if members choose."""
+        if self.origins is None:
+            return self.platform.default_precision
+        return self.origins.precision
+
+    def format_of(self, segment: Segment) -> str:
+        """Return the number format of a segment: its own if members choose formats, else that of
+        all."""
+        return self.problem.units[segment.unit].number_format or self.precision
+
+    @property
     def all_segments(self) -> tuple[Segment, ...]:
         """Return the segments of all networks, in order."""
         return tuple(s for n in range(len(self.problem.networks)) for s in self.segments(n))
@@ -196,20 +208,6 @@ def require_origins(origins: CostOrigins | None) -> CostOrigins:
 def as_target(name: str | None = None) -> str:
     """Return the choice of a format as the caller writes it."""
     return as_written("target", name, command="--to")
-
-
-def check_one_format(deployment: Deployment, target: str) -> None:
-    """Accept a member if all its groups have one number format.
-
-    Raises:
-        ResultError: if formats are chosen. The message names the target.
-    """
-    if deployment.problem.has_formats:
-        raise ResultError(
-            f"{target} has one number format for a network, and members choose among several: "
-            f"{as_target('trtexec')} and {as_target('triton')} build an engine for each segment in "
-            "its own"
-        )
 
 
 def check_platform(deployment: Deployment) -> None:

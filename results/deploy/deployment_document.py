@@ -60,7 +60,7 @@ def deployment_to_document(
         models: sub-models of each network, if they were made.
         modes: the cost of the board's own power modes, if requested.
         providers: execution provider of each unit that is used, for ONNX Runtime.
-        devices: device of each unit that is used, for OpenVINO.
+        devices: device of each unit that is used, for OpenVINO, or core mask, for RKNN.
     """
     origins = deployment.origins
     document: dict[str, Json] = {

@@ -10,11 +10,12 @@ from paretosoc.results.deploy.deployment import (
     Deployment,
     NetworkFiles,
     Segment,
-    as_target,
     network_files,
 )
 from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.parts import PartTensor
 
 ENGINE_FILE, MODEL_FILE, VERSION = "model.engine", "model.onnx", "1"
@@ -39,16 +40,9 @@ def check_triton(deployment: Deployment) -> None:
     Raises:
         ResultError: if another unit is used, or the layers are not known.
     """
+    check_served(deployment, Runtime.TRITON)
     for segment in deployment.all_segments:
         deployment.layers(segment)
-        unit = deployment.unit_name(segment)
-        is_cpu = deployment.platform.unit_by_name[unit].kind == "cpu"
-        if not is_cpu and not has_engine(deployment, segment):
-            raise ResultError(
-                f"triton cannot serve unit {unit!r} (network "
-                f"{deployment.network_name(segment)!r}): it is no CPU, and TensorRT does not build "
-                f"for it; {as_target('onnx')} has sub-models"
-            )
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:

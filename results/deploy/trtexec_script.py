@@ -15,7 +15,9 @@ from paretosoc.results.deploy.deployment import (
     as_target,
     network_files,
 )
+from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.runtimes import Runtime
 
 Version = tuple[int, ...]
 STRONGLY_TYPED = 11
@@ -30,8 +32,8 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
 
     Args:
         deployment: the member. Its units were checked.
-        wanted: ``11``, ``10.3``, ``11.4.1``. None is the newest that serves the board and, if
-            members have several number formats, takes them as options.
+        wanted: ``11``, ``10.3``, ``11.4.1``. None is the newest below 11 that serves the board, as
+            boards have them (JetPack 6 and 7 have 10), else the newest.
 
     Raises:
         ResultError: if it is no version, takes no number formats as options, or builds for no DLA
@@ -39,9 +41,10 @@ def tensorrt_version(deployment: Deployment, wanted: str | None = None) -> Versi
     """
     served = _served(deployment)
     if wanted is None:
-        if deployment.problem.has_formats:
-            served = tuple(entry for entry in served if entry[0] < STRONGLY_TYPED)
-        return served[-1] if served else (STRONGLY_TYPED - 1,)
+        usual = [entry for entry in served if entry[0] < STRONGLY_TYPED]
+        if not usual and not deployment.problem.has_formats:
+            usual = list(served)
+        return usual[-1] if usual else (STRONGLY_TYPED - 1,)
     version = _parsed(wanted)
     if deployment.problem.has_formats and version[0] >= STRONGLY_TYPED:
         raise ResultError(
@@ -95,7 +98,18 @@ _MAX_ARGUMENT = 120_000
 _START = """
 set -eu
 cd "$(dirname "$0")"
-trtexec=${TRTEXEC:-trtexec}
+trtexec=${{TRTEXEC:-trtexec}}
+# trtexec says v8603 for 8.6.3, v100300 for 10.3.0.
+found=$("$trtexec" --help 2>&1 | sed -n 's/.*\\[TensorRT v\\([0-9]*\\)\\].*/\\1/p' | head -n 1)
+case $found in
+    ?????*) major=${{found%????}} ;;
+    *) major=${{found%???}} ;;
+esac
+if [ "$major" != {major} ]; then
+    echo "$0: TensorRT {major} is required, $trtexec has ${{major:-no known version}};" \\
+        "'dse deploy --tensorrt VERSION' writes files for another" >&2
+    exit 1
+fi
 """
 _USE = """#
 #   build   makes the engines (and times them once)
@@ -119,12 +133,12 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
 
     Args:
         deployment: the member.
-        version: the version of TensorRT. None is the newest that serves the board.
+        version: the version of TensorRT. None: as :func:`tensorrt_version` chooses.
 
     Raises:
         ResultError: if TensorRT cannot serve a unit that is used, or the number format.
     """
-    check_trtexec(deployment)
+    check_served(deployment, Runtime.TRTEXEC)
     version = tensorrt_version(deployment) if version is None else version
     built: list[str] = []
     run: list[str] = []
@@ -154,7 +168,8 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         f"\n{name}() {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
         for name, lines in (("build", built), ("run", run))
     )
-    return f"{_title(deployment, version)}{_USE}{_START}{functions}{_MAIN}"
+    start = _START.format(major=version[0])
+    return f"{_title(deployment, version)}{_USE}{start}{functions}{_MAIN}"
 
 
 def segment_engines(deployment: Deployment, version: Version, files: Sequence[NetworkFiles]) -> str:
@@ -172,7 +187,7 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
         if deployment.unit_name(s) in deployment.cores:
             build, _ = _commands(deployment, version, file, [s]) or ("", "")
             lines += f"{build}\n"
-    return f"{_title(deployment, version)}{_START}{lines}"
+    return f"{_title(deployment, version)}{_START.format(major=version[0])}{lines}"
 
 
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
@@ -195,54 +210,11 @@ def engine_file(model: str) -> str:
     return model.removesuffix(".onnx") + ".engine"
 
 
-def check_trtexec(deployment: Deployment) -> None:
-    """Accept a member if TensorRT builds for all its units.
-
-    Raises:
-        ResultError: if a unit is none of these, or the number format is not known.
-    """
-    served = deployment.cores
-    if not served:
-        raise ResultError(
-            f"TensorRT cannot serve {deployment.platform.name}: TensorRT builds for no unit of it; "
-            f"{as_target('onnx')} has sub-models for the tools of the chip's maker"
-        )
-    for segment in deployment.all_segments:
-        unit = deployment.unit_name(segment)
-        if unit not in served:
-            raise ResultError(
-                f"TensorRT cannot serve unit {unit!r} (network "
-                f"{deployment.network_name(segment)!r}, {segment.groups}): TensorRT builds for "
-                f"{', '.join(served)} ('dse explore --units {','.join(served)}' keeps to these); "
-                f"{as_target('onnx')} has sub-models for any runtime"
-            )
-    for segment in deployment.all_segments:
-        number_format = _format_of(deployment, segment)
-        if number_format not in _FLAGS:
-            raise ResultError(
-                f"TensorRT cannot serve the number format {number_format!r}; "
-                f"it has {', '.join(_FLAGS)}"
-            )
-
-
-def precision_of(deployment: Deployment) -> str:
-    """Return the number format of the member."""
-    if deployment.origins is None:
-        return deployment.platform.default_precision
-    return deployment.origins.precision
-
-
 def _title(deployment: Deployment, version: Version) -> str:
     return (
         f"#!/bin/sh\n# Engines of {deployment.title}, for trtexec of TensorRT "
         f"{'.'.join(map(str, version))}.\n"
     )
-
-
-def _format_of(deployment: Deployment, segment: Segment) -> str:
-    """Return the number format of a segment: its own if members choose formats, else that of
-    all."""
-    return deployment.problem.units[segment.unit].number_format or precision_of(deployment)
 
 
 def _dlas(deployment: Deployment, segments: Sequence[Segment]) -> set[int]:
@@ -259,7 +231,7 @@ def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
         if deployment.origins is not None and _dlas(deployment, [segment]):
             groups = deployment.origins.networks[segment.network].groups
             count = sum(g.parameters for g in groups[segment.first : segment.last + 1])
-            most = max(most, count * _BYTES[_format_of(deployment, segment)])
+            most = max(most, count * _BYTES[deployment.format_of(segment)])
     if most <= _DEFAULT_POOL:
         return ""
     return f" --memPoolSize=dlaGlobalDRAM:{(1 << (most - 1).bit_length()) >> 20}"
@@ -268,7 +240,7 @@ def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
 def _engine_options(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
     """Return options of one engine of consecutive segments: of build and run, and of the build
     alone. None if there is no such engine."""
-    if len({_format_of(deployment, segment) for segment in segments}) > 1:
+    if len({deployment.format_of(segment) for segment in segments}) > 1:
         return None
     dlas = _dlas(deployment, segments)
     if len(dlas) > 1:
@@ -304,7 +276,7 @@ def _commands(
     fallback = " --allowGPUFallback" if both else ""
     # From TensorRT 11 on the precision is in the model.
     is_typed = version[0] >= STRONGLY_TYPED
-    precision = "" if is_typed else _FLAGS[_format_of(deployment, segments[0])]
+    precision = "" if is_typed else _FLAGS[deployment.format_of(segments[0])]
     engine, profile = engine_file(file), file.removesuffix(".onnx") + ".profile.json"
     return (
         f'"$trtexec" --onnx={quote(file)} --saveEngine={quote(engine)}'

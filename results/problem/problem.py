@@ -24,6 +24,7 @@ from paretosoc.common.marks import (
     Keys,
     LeftOut,
     Maybe,
+    Name,
     Range,
 )
 from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
@@ -71,6 +72,8 @@ class Problem:
     of their group_activation_bytes."""
     board_mw: Count
     """Power that is always drawn."""
+    runtime: Maybe[Name] = None
+    """The runtime whose units, limits and ways of taking work these are; left out: none."""
     searches_priorities: Default[bool] = False
     """The search chooses priorities, from 0 to 2 and without gaps; left out if it does not."""
     memory_domain: DomainIndex | None

@@ -156,6 +156,7 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("platform", first.provenance.platform, second.provenance.platform)
     note("number format", first.provenance.precision, second.provenance.precision)
     note("networks", _networks(a), _networks(b))
+    note("runtime", a.runtime or "none", b.runtime or "none")
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))

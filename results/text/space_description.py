@@ -29,7 +29,8 @@ def describe_space(problem: Problem) -> str:
     spaces have different descriptions, as long as their costs are the same."""
     networks = ", ".join(_network(problem, n) for n in range(len(problem.networks)))
     units = ", ".join(_unit(problem, u) for u in range(len(problem.units)))
-    parts = [f"{networks} on {units}", *(_domain(domain) for domain in problem.domains)]
+    runtime = f" for {problem.runtime}" if problem.runtime else ""
+    parts = [f"{networks} on {units}{runtime}", *(_domain(domain) for domain in problem.domains)]
     match problem.execution:
         case Periodic(period):
             parts.append(f"makespan at most the period, {_decimal(period, 9)} ms")

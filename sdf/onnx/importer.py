@@ -52,6 +52,13 @@ class ImportedNetwork:
     """For each input the layers that read it."""
 
     @property
+    def graph_sha256(self) -> str:
+        """Return the SHA-256 of inputs, outputs, layers and channels, whatever the weights are."""
+        layers = [(actor.name, actor.layer) for actor in self.graph.actors]
+        content = repr((self.inputs, self.outputs, layers, self.graph.channels))
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
     def is_quantised(self) -> bool:
         """Return whether operators of the model compute in 8 bits."""
         return any(

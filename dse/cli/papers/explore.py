@@ -12,10 +12,12 @@ from paretosoc.dse.cli.shared.option_groups import PapersGiven
 from paretosoc.dse.cli.shared.options import NetworkNames, PlatformName
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.papers.estimator.predictor import PredictorName
 from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
 from paretosoc.dse.workload.scenarios import scenario_objectives
+from paretosoc.results.problem.runtimes import Runtime
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,13 @@ def explore(
     manager: ManagerOptions,
     effort: EffortOptions,
 ) -> int:
-    """Explore as the papers do: scenarios, closed forms, settings of their schedulers."""
+    """Explore as the papers do: scenarios, closed forms, settings of their schedulers.
 
+    Without a --runtime units take groups, as in the papers, and --max-transitions is any.
+    """
+
+    given["runtime"] = given["runtime"] or Runtime.NONE
+    given["max_transitions"] = given["max_transitions"] or ANY
     given["objectives"] = scenario_objectives(given["scenario"], given["objectives"])
     optimizer = optimizer_named(engine)
     for name, value in vars(manager).items():

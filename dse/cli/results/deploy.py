@@ -28,7 +28,7 @@ def deploy(
             "--to",
             metavar="FORMAT",
             help="Output format: nvpmodel, sysfs, trtexec, deepstream, triton, onnx, onnxruntime, "
-            "openvino, json, or one that an installed package registers.",
+            "openvino, rknn, json, or one that an installed package registers.",
         ),
     ],
     output: Annotated[
@@ -58,7 +58,8 @@ def deploy(
     tensorrt: Annotated[
         str | None,
         typer.Option(
-            metavar="VERSION", help="TensorRT's version: 8, 10, 11; default: the board's newest."
+            metavar="VERSION",
+            help="TensorRT's version: 8, 10, 11; default: the board's newest below 11.",
         ),
     ] = None,
     model: ModelFiles = None,

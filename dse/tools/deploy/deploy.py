@@ -17,6 +17,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import by_speed
 from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.problem.runtimes import Runtime
 
 
 def deploy(
@@ -83,9 +84,15 @@ def fastest_served(
 
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
-    """Return every format by its name on the command line, with the reason why it cannot serve the
-    member, or None if it can."""
-    return {name: _reason_against(deployment, form) for name, form in FORMATS.own.items()}
+    """Return formats by their names on the command line, with the reason why each cannot serve the
+    member, or None if it can: all but those of other runtimes than the front was explored for."""
+    explored = deployment.problem.runtime
+    others = {runtime.value for runtime in Runtime} - {explored} if explored else set()
+    return {
+        name: _reason_against(deployment, form)
+        for name, form in FORMATS.own.items()
+        if name not in others
+    }
 
 
 def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:

@@ -22,7 +22,9 @@ from paretosoc.results.deploy.nvpmodel_section import (
 )
 from paretosoc.results.deploy.runtime_placement import (
     annotate,
+    check_served,
     providers_document,
+    unit_cores,
     unit_devices,
     unit_providers,
 )
@@ -38,17 +40,16 @@ from paretosoc.results.deploy.triton_config import (
 from paretosoc.results.deploy.trtexec_script import (
     STRONGLY_TYPED,
     Version,
-    check_trtexec,
-    precision_of,
     segment_engines,
     tensorrt_version,
     trtexec_script,
     version_notes,
 )
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.parts import ModelPart
 
-TRTEXEC_FILE, RUN_FILE = "engines.sh", "run.py"
+TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
 MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
@@ -111,7 +112,7 @@ def _write_trtexec(job: Job) -> Facts:
 
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
     """Return the number format of the models' types for TensorRT, and notes for the user."""
-    types = precision_of(job.deployment) if version[0] >= STRONGLY_TYPED else "fp32"
+    types = job.deployment.precision if version[0] >= STRONGLY_TYPED else "fp32"
     notes = version_notes(job.deployment, version)
     if types == "int8":
         notes.append(
@@ -125,6 +126,10 @@ def _write_deepstream(job: Job) -> Facts:
     facts = _write_trtexec(job)
     for name, text in deepstream_configs(job.deployment, facts["models"]).items():
         job.write_text(name, text)
+    job.notes.append(
+        "nvinfer's files lack what no model says: net-scale-factor, colour format, and for a "
+        "detector a parser; each file lists the keys."
+    )
     return facts
 
 
@@ -172,6 +177,21 @@ def _write_openvino(job: Job) -> Facts:
     return {"models": models, "devices": devices}
 
 
+def _check_rknn(deployment: Deployment) -> object:
+    return unit_cores(deployment), _check_layers(deployment)
+
+
+def _write_rknn(job: Job) -> Facts:
+    devices, notes = unit_cores(job.deployment)
+    target = job.deployment.board.rknn_target
+    convert = script_text("convert_rknn.py").replace('TARGET = "chip"', f'TARGET = "{target}"')
+    job.write_text(CONVERT_FILE, convert)
+    job.write_text(RUN_FILE, script_text("run_rknn.py"))
+    models = write_segments(job, filled=True)
+    job.notes.extend(notes)
+    return {"models": models, "devices": devices}
+
+
 _MODELS = frozenset({"--model", "--no-check"})
 
 FORMATS: Registry[Format] = Registry(
@@ -188,7 +208,7 @@ FORMATS: Registry[Format] = Registry(
             texts=lambda members: [sysfs_script(each) for each in members],
         ),
         "trtexec": Format(
-            check_trtexec,
+            lambda deployment: check_served(deployment, Runtime.TRTEXEC),
             _write_trtexec,
             _MODELS | {"--tensorrt"},
             texts=lambda members: [trtexec_script(each) for each in members],
@@ -197,6 +217,7 @@ FORMATS: Registry[Format] = Registry(
         "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
         "onnx": Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
         "onnxruntime": Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
+        "rknn": Format(_check_rknn, _write_rknn, _MODELS),
         "openvino": Format(_check_openvino, _write_openvino, _MODELS),
         "json": Format(check_platform, lambda job: {}),
     },

@@ -23,7 +23,7 @@ class Options:
     check: bool = True
     """Compare models with the uncut ones by ONNX Runtime."""
     tensorrt: str | None = None
-    """Version of TensorRT; None for the newest that serves the board."""
+    """Version of TensorRT; None: one that boards have."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import NetworkOrigins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
-from paretosoc.sdf.catalogue.catalogue import ModelFile, model_file
+from paretosoc.sdf.catalogue.catalogue import ModelFile, load_network, model_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.batch import model_of_batch
 
@@ -53,7 +52,8 @@ def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
 
 
 def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelFile:
-    """Return the model of a network, for its batch, if it is still the one that was explored.
+    """Return the model of a network, for its batch, if its graph is still the one that was
+    explored. Weights may be others.
 
     Args:
         network: knows what it was read from.
@@ -66,17 +66,18 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
     name = network.name
     elsewhere = as_written("models", {name: "FILE"}, command="--model")
     try:
-        model = model_file(
-            models.get(name, network.source.reference), dict(network.source.dimensions)
-        )
+        file, dimensions = models.get(name, network.source.reference), network.source.dimensions
+        model = model_file(file, dict(dimensions))
+        imported = load_network(file, dimensions=dict(dimensions))
     except GraphError as error:
         raise ResultError(
             f"network {name!r}: {error}; {elsewhere} says where its model is"
         ) from None
-    if hashlib.sha256(model.data).hexdigest() != network.source.sha256:
+    if imported.graph_sha256 != network.source.sha256:
         raise ResultError(
-            f"network {name!r}: {model.label} is not the model that was explored (another "
-            f"SHA-256); explore it again, or name the old file with {elsewhere}"
+            f"network {name!r}: {model.label} is not the model that was explored (its layers, "
+            "shapes or names are others; only weights may change); explore it again, or name the "
+            f"old file with {elsewhere}"
         )
     data = model_of_batch(
         model.data,

@@ -107,6 +107,7 @@ NARROWS: dict[type, dict[str, Change]] = {
             "first (4 groups, groups 1 to 2 on unit2 only, group 3 on unit0 or unit2 only)",
         ),
         "execution": (whole(execution=FreeRunning(1)), "at most 1 frame of each network, which"),
+        "runtime": (whole(runtime="trtexec"), " for trtexec"),
         "searches_priorities": (whole(searches_priorities=True), "; priorities 0 to 2"),
         "power_cap_mw": (whole(power_cap_mw=17_001), "mean power at most 17.001 W"),
         "energy_budget_fj": (

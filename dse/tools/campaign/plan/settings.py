@@ -29,10 +29,11 @@ class RunSettings:
     max_misses: str | None = None
     min_rate_hz: str | None = None
     frames_per_second: str | None = None
-    max_transitions: int | None = None
+    max_transitions: int | str | None = None
     groups: int | None = None
     cut: str | None = None
     units: str | None = None
+    runtime: str | None = None
     fixed: str | None = None
     precision: str | None = None
     free_running: bool | None = None

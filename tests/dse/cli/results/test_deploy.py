@@ -70,7 +70,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "trtexec" not in texts
     reason = fitting_targets(deployment)["trtexec"]
     assert reason.startswith("TensorRT cannot serve unit 'denver1'")
-    assert "'dse explore --units gpu' keeps to these" in reason
+    assert "a search with runtime='trtexec' keeps to these" in reason
     # Every member of this front has the pinned group; with one more there is one to take instead.
     front = deployment.front
     gpu = [unit.name for unit in front.problem.units].index("gpu")
@@ -90,7 +90,9 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert fitting_targets(deployment) == {
         **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "openvino", "json")),
         "trtexec": reason,
-        "deepstream": reason,
+        "deepstream": reason.replace("TensorRT", "DeepStream").replace("trtexec", "deepstream"),
+        "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; --to onnx has sub-models "
+        "for the tools of the chip's maker",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert (

@@ -7,6 +7,7 @@ from pathlib import Path
 import onnx
 
 from tests.support.deployments import manifest, split_member
+from tests.support.trtexec import stand_in
 
 
 def test_onnx_parts_chain(dse, pair_folder, tmp_path):
@@ -43,8 +44,7 @@ def test_trtexec(dse, pair_folder, tmp_path):
     assert subprocess.run([shellcheck, out / "engines.sh"], timeout=60).returncode == 0
     # A stand-in for trtexec writes down how it is called.
     fake, log = tmp_path / "trtexec", tmp_path / "log"
-    fake.write_text(f'#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "$word"; done >>{log}\n')
-    fake.chmod(0o755)
+    stand_in(fake, f'for word in "$@"; do printf "%s\\n" "$word"; done >>{log}', 8603)
     environment = {"TRTEXEC": str(fake), "PATH": "/usr/bin:/bin"}
     subprocess.run([out / "engines.sh", "build"], env=environment, check=True, timeout=60)
     words = log.read_text().splitlines()
@@ -70,6 +70,23 @@ def test_trtexec(dse, pair_folder, tmp_path):
     subprocess.run([out / "engines.sh", "run"], env=environment, check=True, timeout=60)
     loaded = [w for w in log.read_text().splitlines() if w.startswith("--loadEngine=")]
     assert len(loaded) == len(models)
+    for version in (100300, 7103, ""):
+        stand_in(fake, "exit 3", version)
+        ran = subprocess.run(
+            [out / "engines.sh", "build"], env=environment, capture_output=True, timeout=60
+        )
+        assert ran.returncode == 1
+        assert b"TensorRT 8 is required" in ran.stderr
+    log.unlink()
+
+
+def trained(model):
+    """The model with values for all weights."""
+    from paretosoc.dse.tools.deploy.random_weights import give_random_weights
+
+    changed = onnx.ModelProto.FromString(model.SerializeToString())
+    assert give_random_weights(changed, [], 1, "squeezenet") > 20
+    return changed
 
 
 def test_a_model_that_changed_or_went_away(dse, tmp_path, monkeypatch):
@@ -89,6 +106,11 @@ def test_a_model_that_changed_or_went_away(dse, tmp_path, monkeypatch):
     assert dse(*deploy, "--force", "--model", "mine=moved.onnx").status == 0
     model = onnx.load("moved.onnx")
     model.producer_name = "somebody else"
+    onnx.save(trained(model), "mine.onnx")
+    retrained = dse(*deploy, "--force")
+    assert retrained.status == 0
+    assert "no trained values" not in retrained.out
+    model.graph.node[-1].output[0] = model.graph.output[0].name = "other"
     onnx.save(model, "mine.onnx")
     changed = dse(*deploy, "--force")
     assert changed.status == 2

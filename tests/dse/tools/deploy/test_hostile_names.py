@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from paretosoc.dse.cli.main import run
 from tests.dse.tools.deploy.test_server_formats import load_model_config
 from tests.dse.tools.deploy.test_strong_types import small_network
+from tests.support.trtexec import stand_in
 
 NASTY = st.sampled_from(
     ["$(touch pwned)", "`touch pwned`", "'; touch pwned; '", '"; touch pwned; "', "a b", "-x", "\\",
@@ -78,8 +79,7 @@ def deployed(folder, target, *options):
 def calls_of(script, folder):
     """Arguments that a stand-in for trtexec gets from a script, a list for each call."""
     fake, log = folder / "stand-in", folder / "log"
-    fake.write_text('#!/bin/sh\n{ printf "%s\\0" "$@"; printf "\\0"; } >>"$LOG"\n')
-    fake.chmod(0o755)
+    stand_in(fake, '{ printf "%s\\0" "$@"; printf "\\0"; } >>"$LOG"', 100300)
     environment = {"TRTEXEC": str(fake), "LOG": str(log), "PATH": "/usr/bin:/bin"}
     subprocess.run(
         ["sh", str(script), "build"], env=environment, check=True, timeout=60, cwd=folder
@@ -142,7 +142,7 @@ def check_formats(folder, layers, tensors):
     for call in calls_of(out / "engines.sh", folder):
         options = dict(word.partition("=")[::2] for word in call)
         assert set(options) <= {"--onnx", "--saveEngine", "--useDLACore", "--allowGPUFallback",
-                                "--layerDeviceTypes"}  # fmt: skip
+                                "--layerDeviceTypes", "--fp16", "--int8"}  # fmt: skip
         assert (out / options["--onnx"]).is_file()
         for place in filter(None, options.get("--layerDeviceTypes", "").split(",")):
             layer, _, device = place.rpartition(":")

@@ -164,5 +164,5 @@ def test_what_deepstream_cannot_run(dse, tmp_path):
     command = explored(dse, tmp_path, "jetson-agx-orin", units=("dla0", "gpu", "dla1"))
     ran = dse(*to(command, "deepstream"))
     assert ran.status == 2
-    assert "deepstream cannot serve network 'small': it is one engine only without" in ran.err
+    assert "DeepStream cannot serve units 'dla0' and 'dla1' in one network ('small')" in ran.err
     assert len(ran.lines) == 1

@@ -76,7 +76,7 @@ def written_types(folder):
 
 
 def test_version_11_has_its_types_in_the_models(dse, tmp_path):
-    ran = dse(*explored(dse, tmp_path, "jetson-agx-orin"))
+    ran = dse(*explored(dse, tmp_path, "jetson-agx-orin"), "--tensorrt", "11.4.1")
     assert ran.status == 0, ran.err
     script = (tmp_path / "out" / "engines.sh").read_text()
     assert "TensorRT 11.4.1" in script
@@ -114,7 +114,7 @@ def test_version_10_has_options(dse, tmp_path):
 
 def test_int8_of_version_11_is_quantised(dse, tmp_path):
     command = explored(dse, tmp_path, "jetson-agx-orin", precision="int8")
-    ran = dse(*command)
+    ran = dse(*command, "--tensorrt", "11.4.1")
     assert (ran.status, ran.err) == (0, "")
     assert "calibrated on random input" in ran.out
     assert "--int8" not in (tmp_path / "out" / "engines.sh").read_text()

@@ -1,0 +1,196 @@
+"""What a runtime asks of a problem: units, number formats, and one unit of a sort per network; and
+the number of unit changes that a network may choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import ANY
+from paretosoc.dse.workload.options import PAPERS, Options, ThroughputModel, as_written
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.fitness.costs.network_costs import choose_units
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.problem.parts import SHARED, ProblemUnit
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime, RuntimeRules, runtimes_serving
+
+CHOSEN = "chosen"
+"""In place of a limit of unit changes: ``CHOSEN_TRANSITIONS`` more than what groups force."""
+CHOSEN_TRANSITIONS = 2
+
+
+def with_defaults(options: Options, platform: Platform, workload: Workload) -> Options:
+    """Return options as commands and :class:`dse.Problem` have them where a runtime or a limit of
+    unit changes is not given: those of the platform, and :data:`CHOSEN`. With an option of single
+    papers they are theirs, no runtime and no limit."""
+    if any(getattr(options, name) != getattr(_PAPERS, name) for name in PAPERS):
+        return options
+    usual = platform.deployment and platform.deployment.runtime
+    return replace(
+        options,
+        runtime=chosen_runtime(options, workload) or (Runtime(usual) if usual else None),
+        max_transitions=CHOSEN if options.max_transitions is None else options.max_transitions,
+    )
+
+
+_PAPERS = Options()
+
+
+def chosen_runtime(options: Options, workload: Workload) -> Runtime | None:
+    """Return the runtime of the options, else that of the workload, or None."""
+    return options.runtime or workload.runtime
+
+
+def served_units(platform: Platform, options: Options, runtime: Runtime) -> tuple[Unit, ...]:
+    """Return the units of the options that a runtime serves, by default all.
+
+    Raises:
+        PlatformError: on a unit that the platform does not have.
+        WorkloadError: on one that the runtime does not serve, or a runtime that serves none, or not
+            the throughput model.
+    """
+    rules = RUNTIMES[runtime]
+    units = choose_units(platform, options.units)
+    places = rules.places(platform)
+    served = tuple(unit for unit in units if unit.name in places)
+    if not served or (options.units is not None and len(served) < len(units)):
+        other = runtimes_serving(platform, tuple(unit.name for unit in units))
+        raise WorkloadError(
+            f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, got "
+            f"{', '.join(unit.name for unit in units)}; {as_written('runtime', other[0])} serves "
+            "these"
+        )
+    if runtime is not Runtime.NONE and options.throughput_model is not ThroughputModel.TIMELINE:
+        raise WorkloadError(
+            f"{as_written('runtime')}: none is required with the closed form, got {runtime.value}"
+        )
+    return served
+
+
+def check_formats(rules: RuntimeRules, formats: Sequence[str], runtime: Runtime) -> None:
+    """Accept number formats that a runtime has.
+
+    Raises:
+        WorkloadError: on others.
+    """
+    reason = rules.refusal(tuple(formats))
+    if reason is not None:
+        raise WorkloadError(f"{as_written('runtime', runtime.value)}: {reason}")
+
+
+def dispatch_of(
+    units: Sequence[Unit], rules: RuntimeRules, options: Options
+) -> dict[str, tuple[str, int]]:
+    """Return how each unit takes its work, and the overhead of sharing it in permille.
+
+    Raises:
+        WorkloadError: on a unit that is not in the search.
+    """
+    asked = dict(options.dispatch)
+    names = [unit.name for unit in units]
+    for name in asked:
+        if name is not None and name not in names:
+            raise WorkloadError(
+                f"{as_written('dispatch')}: there is no unit {name!r} in the search "
+                f"({', '.join(names)})"
+            )
+    found = {}
+    for unit in units:
+        how = asked.get(unit.name, asked.get(None, rules.dispatch_of(unit.kind)))
+        found[unit.name] = how, unit.sharing.permille if how == SHARED and unit.sharing else 0
+    return found
+
+
+def without_rivals(
+    allowed: BoolArray,
+    sizes: Sequence[int],
+    units: Sequence[ProblemUnit],
+    rivals: Mapping[str, tuple[str, ...]],
+) -> tuple[BoolArray, tuple[tuple[int, str], ...]]:
+    """Return the permitted units without those that a network cannot use beside another one, and
+    the index of each network that had a choice with the unit that it keeps: one that it is pinned
+    to, else networks take turns.
+
+    Args:
+        allowed: [groups, units].
+        sizes: the number of groups of each network.
+        rivals: for each unit those that exclude it.
+
+    Raises:
+        WorkloadError: on pins to units that exclude each other.
+    """
+    allowed, kept = allowed.copy(), []
+    names = [unit.unit_name for unit in units]
+    columns = {name: np.array([name == other for other in names]) for name in names}
+    for n, here in enumerate(np.split(allowed, np.cumsum(sizes)[:-1])):
+        for name in columns:
+            usable = [u for u in (name, *rivals.get(name, ())) if u in columns]
+            usable = [u for u in columns if u in usable and here[:, columns[u]].any()]
+            if len(usable) < 2 or name not in usable:
+                continue
+            pinned = [u for u in usable if (~here[:, ~columns[u]].any(axis=1)).any()]
+            if len(pinned) > 1:
+                raise WorkloadError(
+                    f"pins: one of {', '.join(usable)} is required for each network, got "
+                    f"{' and '.join(pinned)}"
+                )
+            keeps = (pinned or [usable[n % len(usable)]])[0]
+            for other in usable:
+                if other != keeps:
+                    here[:, columns[other]] = False
+            kept.append((n, keeps))
+    return allowed, tuple(kept)
+
+
+def transition_limit(
+    asked: Sequence[int | str | None],
+    allowed: BoolArray,
+    edges: Sequence[tuple[int, int]],
+    units: Sequence[ProblemUnit],
+) -> tuple[int | None, int]:
+    """Return the limit of a network's unit changes, or None, and how many of them are forced if
+    nobody asked for a limit.
+
+    For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than what is forced.
+
+    A unit that can run at least half of the groups forces a change on every edge between a group
+    that it can run and one that it cannot. If no unit can run all groups, so do the changes of the
+    mapping that stays on a unit for as long as it can. The largest of these is forced.
+
+    Args:
+        asked: limits of the network and of all; None if there is none.
+        allowed: [groups of the network, units].
+        edges: pairs of groups of the network, from 0.
+    """
+    numbers = [most for most in asked if isinstance(most, int)]
+    if numbers or ANY in asked or CHOSEN not in asked:
+        return min(numbers, default=None), 0
+    names = list(dict.fromkeys(unit.unit_name for unit in units))
+    entries = [[unit.unit_name == name for unit in units] for name in names]
+    can = np.stack([allowed[:, columns].any(axis=1) for columns in entries], axis=1)
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    forced = [
+        int((column[ends[:, 0]] != column[ends[:, 1]]).sum())
+        for column in can.T
+        if 2 * column.sum() >= len(column)
+    ]
+    if not can.all(axis=0).any():
+        place = _longest_stays(can)
+        forced.append(int((place[ends[:, 0]] != place[ends[:, 1]]).sum()))
+    most = max(forced, default=0)
+    return CHOSEN_TRANSITIONS + most, most
+
+
+def _longest_stays(can: BoolArray) -> IntArray:
+    """Return a unit for each group: at each change the one that can run most groups in a row."""
+    places = np.zeros(len(can), dtype=np.int64)
+    at = 0
+    while at < len(can):
+        runs = [int(np.argmin([*column, False])) for column in can[at:].T]
+        places[at : at + max(runs)] = int(np.argmax(runs))
+        at += max(runs)
+    return places

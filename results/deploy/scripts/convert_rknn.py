@@ -1,0 +1,116 @@
+"""Convert the pieces of this folder that run on NPU cores, by rknn-toolkit2.
+
+    python convert.py [--inputs FILE.npz] [PIECE.onnx ...]
+
+PIECE.onnx becomes PIECE.rknn; without names all do. Pieces on CPUs stay as they are. INT8 is
+calibrated on what the pieces before it make of the inputs: FILE.npz has an array for every input of
+every network, with samples along a new first axis. Without it inputs are random, and the result
+serves timing only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from rknn.api import RKNN
+
+TARGET = "chip"
+SAMPLES = 4
+TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32,
+         "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
+
+
+def samples_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the values of a network's inputs, for each sample."""
+    made = {tensor["name"] for part in network["segments"] for tensor in part["outputs"]}
+    tensors = [t for part in network["segments"] for t in part["inputs"] if t["name"] not in made]
+    samples = []
+    for k in range(min((len(array) for array in given.values()), default=SAMPLES)):
+        rng, values = np.random.default_rng(k), {}
+        for tensor in tensors:
+            name, kind = tensor["name"], TYPES[tensor["type"]]
+            if name in given:
+                values[name] = given[name][k].astype(kind)
+            elif np.issubdtype(kind, np.floating):
+                values[name] = rng.uniform(-1, 1, tensor["shape"]).astype(kind)
+            else:
+                values[name] = rng.integers(0, 2, tensor["shape"]).astype(kind)
+        samples.append(values)
+    return samples
+
+
+def pieces(folder: Path, given: Mapping[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Yield every piece with the values that it reads, for each sample."""
+    for network in json.loads((folder / "deployment.json").read_bytes())["networks"]:
+        samples = samples_of(network, given)
+        for part in network["segments"]:
+            yield part, samples
+            session = onnxruntime.InferenceSession(
+                str(folder / part["file"]), providers=["CPUExecutionProvider"]
+            )
+            names = [tensor["name"] for tensor in part["outputs"]]
+            for values in samples:
+                read = {tensor["name"]: values[tensor["name"]] for tensor in part["inputs"]}
+                values.update(zip(names, session.run(names, read), strict=True))
+
+
+def dataset(folder: Path, part: Mapping[str, Any], samples: list[dict[str, Any]]) -> Path:
+    """Write what a piece reads, and the list of these files: a line for each sample."""
+    stem = part["file"].removesuffix(".onnx")
+    lines = []
+    for k, values in enumerate(samples):
+        files = [folder / f"{stem}.{k}.{i}.npy" for i in range(len(part["inputs"]))]
+        for file, tensor in zip(files, part["inputs"], strict=True):
+            np.save(file, values[tensor["name"]])
+        lines.append(" ".join(str(file) for file in files))
+    listed = folder / f"{stem}.txt"
+    listed.write_text("\n".join(lines) + "\n", "utf-8")
+    return listed
+
+
+def convert(folder: Path, part: Mapping[str, Any], number_format: str, listed: Path | None) -> None:
+    """Convert one piece."""
+    model = folder / part["file"]
+    rknn: Any = RKNN(verbose=False)
+    steps = (
+        lambda: rknn.config(target_platform=TARGET, quantized_dtype="w8a8", float_dtype="float16"),
+        lambda: rknn.load_onnx(model=str(model)),
+        lambda: rknn.build(do_quantization=number_format == "int8", dataset=listed and str(listed)),
+        lambda: rknn.export_rknn(str(model.with_suffix(".rknn"))),
+    )
+    for step in steps:
+        if step():  # None or 0 if all is well.
+            sys.exit(f"convert.py: rknn-toolkit2 cannot convert {model.name}")
+    rknn.release()
+
+
+def main() -> int:
+    """Run the command. Return the exit status."""
+    parser = argparse.ArgumentParser(description="Convert pieces for the NPU.")
+    parser.add_argument("--inputs", type=Path, help="Samples of the networks' inputs (.npz).")
+    parser.add_argument("pieces", nargs="*", help="Names of models of this folder.")
+    asked = parser.parse_args()
+    folder = Path(__file__).resolve().parent
+    document = json.loads((folder / "deployment.json").read_bytes())
+    given = {} if asked.inputs is None else dict(np.load(asked.inputs))
+    for part, samples in pieces(folder, given):
+        if document["devices"][part["unit"]] == "CPU":
+            continue
+        if asked.pieces and part["file"] not in asked.pieces:
+            continue
+        number_format = part.get("number_format", document["precision"])
+        listed = dataset(folder, part, samples) if number_format == "int8" else None
+        convert(folder, part, number_format, listed)
+        print(f"{part['file']}: {number_format}, for {document['devices'][part['unit']]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

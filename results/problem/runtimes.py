@@ -1,0 +1,161 @@
+"""Runtimes: one table of the units that each serves, how each of these takes its work, and what a
+network must keep to. Problems are built from it, and deployments are checked with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from paretosoc.platforms.deployment import Deployment, ExecutionProvider
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.problem.parts import ENGINE, GROUP, SHARED
+
+Place = int | str | ExecutionProvider | None
+"""What a runtime calls a unit: a DLA core, a device, a provider."""
+
+
+class Runtime(Enum):
+    """What runs the engines of a deployment. Values are names on the command line and in files."""
+
+    TRTEXEC = "trtexec"
+    TRITON = "triton"
+    DEEPSTREAM = "deepstream"
+    ONNXRUNTIME = "onnxruntime"
+    OPENVINO = "openvino"
+    RKNN = "rknn"
+    HOST = "host"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class RuntimeRules:
+    """What one runtime serves, and how it runs it."""
+
+    title: str
+    places: Callable[[Platform], Mapping[str, Place]]
+    """Units that it serves, with its own names of them."""
+    shared_kinds: tuple[str, ...] = ()
+    """Kinds of units on which all that is ready runs at once."""
+    dispatch: str = ENGINE
+    """Of all other kinds."""
+    formats: tuple[str, ...] | None = None
+    """Number formats that it has; None: all."""
+    has_one_format: bool = False
+    """Whether all groups have one number format."""
+    one_place: Callable[[Place], str | None] = lambda place: None
+    """Return the sort of a place if a network has at most one place of that sort."""
+
+    def dispatch_of(self, kind: str) -> str:
+        """Return how a unit of a kind takes its work."""
+        return SHARED if kind in self.shared_kinds else self.dispatch
+
+    def rivals(self, platform: Platform) -> dict[str, tuple[str, ...]]:
+        """Return, for every unit that it serves, the units that a network cannot use beside it."""
+        places = self.places(platform)
+        return {
+            unit: tuple(
+                other
+                for other, there in places.items()
+                if there != place
+                and self.one_place(place) is not None
+                and self.one_place(there) == self.one_place(place)
+            )
+            for unit, place in places.items()
+        }
+
+    def served(self, platform: Platform) -> str:
+        """Return the units that it serves, in words."""
+        names = ", ".join(self.places(platform))
+        return f"{self.title} serves {names or 'no unit'} of {platform.name}"
+
+    def refusal(self, formats: tuple[str, ...]) -> str | None:
+        """Return the reason why it cannot have these number formats, or None if it can."""
+        for name in formats:
+            if self.formats is not None and name not in self.formats:
+                return (
+                    f"{self.title} cannot serve the number format {name!r}; "
+                    f"it has {', '.join(self.formats)}"
+                )
+        if self.has_one_format and len(formats) > 1:
+            return (
+                f"{self.title} has one number format for all groups, got "
+                f"{', '.join(formats)}: trtexec and triton build an engine for each "
+                "segment in its own"
+            )
+        return None
+
+
+def _board(platform: Platform) -> Deployment:
+    return platform.deployment or Deployment()
+
+
+def _tensorrt(platform: Platform) -> dict[str, Place]:
+    return dict(_board(platform).tensorrt)
+
+
+def _of_kinds(platform: Platform, kinds: tuple[str, ...]) -> dict[str, Place]:
+    return {unit.name: unit.kind.upper() for unit in platform.units if unit.kind in kinds}
+
+
+def _triton(platform: Platform) -> dict[str, Place]:
+    return {**_of_kinds(platform, ("cpu",)), **_tensorrt(platform)}
+
+
+def _openvino(platform: Platform) -> dict[str, Place]:
+    """Return OpenVINO's devices: those of the platform, else by kind."""
+    devices: dict[str, Place] = {
+        unit.name: unit.kind.upper() if unit.kind in ("cpu", "gpu") else "NPU"
+        for unit in platform.units
+    }
+    return devices | dict(_board(platform).openvino)
+
+
+def _rknn(platform: Platform) -> dict[str, Place]:
+    cores = _board(platform).rknn
+    return {**_of_kinds(platform, ("cpu",)), **dict(cores)} if cores else {}
+
+
+_FORMATS = ("fp32", "fp16", "int8")
+
+RUNTIMES: dict[Runtime, RuntimeRules] = {
+    Runtime.TRTEXEC: RuntimeRules("TensorRT", _tensorrt, ("gpu",), formats=_FORMATS),
+    # The rate limiter runs one model at a time on each resource.
+    Runtime.TRITON: RuntimeRules("Triton", _triton, formats=_FORMATS),
+    # nvinfer runs one engine, with at most one DLA core.
+    Runtime.DEEPSTREAM: RuntimeRules(
+        "DeepStream",
+        _tensorrt,
+        ("gpu",),
+        formats=_FORMATS,
+        has_one_format=True,
+        one_place=lambda place: None if place is None else "DLA",
+    ),
+    # A session has one instance of a provider.
+    Runtime.ONNXRUNTIME: RuntimeRules(
+        "ONNX Runtime",
+        lambda platform: dict(_board(platform).onnxruntime),
+        ("cpu", "gpu"),
+        has_one_format=True,
+        one_place=lambda place: place.name if isinstance(place, ExecutionProvider) else None,
+    ),
+    Runtime.OPENVINO: RuntimeRules("OpenVINO", _openvino, ("cpu", "gpu"), has_one_format=True),
+    # CPUs run their pieces by ONNX Runtime.
+    Runtime.RKNN: RuntimeRules("RKNN", _rknn, ("cpu",), formats=_FORMATS[1:]),
+    Runtime.HOST: RuntimeRules(
+        "dse run", lambda platform: _of_kinds(platform, ("cpu",)), dispatch=GROUP
+    ),
+    Runtime.NONE: RuntimeRules(
+        "any runtime", lambda platform: dict.fromkeys(platform.unit_by_name), dispatch=GROUP
+    ),
+}
+"""Every runtime with its rules. The first are tried first where one is suggested."""
+
+
+def runtimes_serving(platform: Platform, units: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the runtimes that serve all of these units."""
+    return tuple(
+        runtime.value
+        for runtime, rules in RUNTIMES.items()
+        if set(units) <= set(rules.places(platform))
+    )

@@ -1,0 +1,117 @@
+"""``--to rknn``: scripts that call rknn-toolkit2 for each piece, run against stand-ins for it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.dse.tools.deploy.test_strong_types import small_network
+
+RKNN = '''
+class RKNN:
+    """Writes down how it is called."""
+
+    NPU_CORE_0, NPU_CORE_1 = 1, 2
+
+    def __init__(self, **options):
+        pass
+
+    def __getattr__(self, name):
+        def call(*values, **named):
+            print(name, values, sorted(named.items()))
+            if name == "export_rknn":
+                open(values[0], "w").close()
+            if name == "inference":
+                assert named["data_format"] == "nchw"
+                return OUTPUTS(named["inputs"])
+            return 0
+        return call
+'''
+
+
+@pytest.fixture(scope="module", params=["int8", "fp16"])
+def folder(request, tmp_path_factory):
+    from paretosoc.dse.cli.main import run
+
+    made = tmp_path_factory.mktemp("rknn")
+    onnx.save(small_network(), str(made / "small.onnx"))
+    command = ["explore", str(made / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
+    for g, unit in enumerate(("npu0", "a76", "npu1")):
+        command += ["--pin", f"small:{g}={unit}"]
+    command += ["--runtime", "rknn", "--precision", request.param, "--max-evaluations", "20"]
+    assert run([*command, "--no-certify", "-o", str(made / "run")]) == 0
+    assert run(["deploy", str(made / "run"), "--to", "rknn", "-o", str(made / "out")]) == 0
+    for package, name, outputs in (
+        ("rknn", "RKNN", "None"),
+        ("rknnlite", "RKNNLite", "lambda values: [__import__('numpy').zeros((1, 10), 'f4')]"),
+    ):
+        (made / package).mkdir()
+        (made / package / "__init__.py").touch()
+        text = RKNN.replace("class RKNN", f"class {name}") + f"\nOUTPUTS = {outputs}\n"
+        (made / package / "api.py").write_text(text)
+    return request.param, made
+
+
+def execute(folder, script, *options):
+    return subprocess.run(
+        [sys.executable, str(folder / "out" / script), *map(str, options)],
+        env=os.environ | {"PYTHONPATH": str(folder)}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def test_every_piece_on_an_npu_core_is_converted(folder):
+    number_format, made = folder
+    document = json.loads((made / "out" / "deployment.json").read_text())
+    assert document["devices"] == {"npu0": "NPU_CORE_0", "a76": "CPU", "npu1": "NPU_CORE_1"}
+    np.savez(made / "samples.npz", image=np.ones((2, 1, 3, 16, 16), np.float32))
+    ran = execute(made, "convert.py", "--inputs", made / "samples.npz")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count("('target_platform', 'rk3588')") == 2
+    assert ran.stdout.count("load_onnx") == ran.stdout.count("export_rknn") == 2
+    assert ran.stdout.count(f"('do_quantization', {number_format == 'int8'})") == 2
+    assert "small.1.a76" not in ran.stdout
+    listed = sorted((made / "out").glob("small.*.txt"))
+    assert len(listed) == (2 if number_format == "int8" else 0)
+    for file in listed:
+        lines = file.read_text().splitlines()
+        assert len(lines) == 2
+        assert all(np.load(name).ndim for line in lines for name in line.split())
+    one = execute(made, "convert.py", "small.2.npu1.onnx")
+    assert one.stdout.count("export_rknn") == 1
+
+
+def test_the_runner_uses_the_core_masks(folder):
+    _, made = folder
+    document = json.loads((made / "out" / "deployment.json").read_text())
+    shapes = [part["outputs"][0]["shape"] for part in document["networks"][0]["segments"]]
+    text = (made / "rknnlite" / "api.py").read_text().partition("OUTPUTS =")[0]
+    outputs = f"iter({[shapes[0], shapes[2]]})"
+    text += f"SHAPES = {outputs}\nHELD = {{}}\n"
+    text += (
+        "import numpy\ndef OUTPUTS(values):\n"
+        "    key = values[0].shape\n"
+        "    if key not in HELD:\n        HELD[key] = next(SHAPES)\n"
+        "    return [numpy.zeros(HELD[key], numpy.float32)]\n"
+    )
+    (made / "rknnlite" / "api.py").write_text(text)
+    ran = execute(made, "run.py")
+    assert ran.returncode == 0, ran.stderr
+    assert "('core_mask', 1)" in ran.stdout
+    assert "('core_mask', 2)" in ran.stdout
+    assert "small.1.a76.onnx on CPU" in ran.stdout
+    assert "small.2.npu1.onnx on NPU_CORE_1" in ran.stdout
+
+
+def test_rkllm_is_warned_of(folder, dse):
+    _, made = folder
+    ran = dse("deploy", made / "run", "--to", "rknn", "-o", made / "again", "--no-check")
+    assert "RKLLM and RKNN cannot be loaded together" in ran.out
+    other = dse("deploy", made / "run", "--to", "onnxruntime", "-o", made / "other")
+    assert other.status == 2
+    assert "this front was explored for rknn, not for onnxruntime" in other.err
+    assert "--runtime onnxruntime' explores for it" in other.err
+    assert len(other.lines) == 1
