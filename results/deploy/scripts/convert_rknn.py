@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ def convert(folder: Path, part: Mapping[str, Any], number_format: str, listed: P
     """Convert one piece."""
     model = folder / part["file"]
     rknn: Any = RKNN(verbose=False)
-    steps = (
+    steps: tuple[Callable[[], Any], ...] = (
         lambda: rknn.config(target_platform=TARGET, quantized_dtype="w8a8", float_dtype="float16"),
         lambda: rknn.load_onnx(model=str(model)),
         lambda: rknn.build(do_quantization=number_format == "int8", dataset=listed and str(listed)),

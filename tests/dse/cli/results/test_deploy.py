@@ -91,8 +91,8 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
         **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "openvino", "json")),
         "trtexec": reason,
         "deepstream": reason.replace("TensorRT", "DeepStream").replace("trtexec", "deepstream"),
-        "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; --to onnx has sub-models "
-        "for the tools of the chip's maker",
+        "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; target='onnx' has "
+        "sub-models for the tools of the chip's maker",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert (
