@@ -105,7 +105,8 @@ class Field:
         form = ""
         if isinstance(self.kind, PerName):
             form = f", for one {_OWNERS[self.kind.of]} or all: {self.kind.form}"
-        return self._described(form, "Repeatable." if self.kind.argument == list[str] else "")
+        often = "Repeatable; the strictest holds." if self.spec is not None else "Repeatable."
+        return self._described(form, often if self.repeatable else "")
 
     @property
     def key_help(self) -> str:
@@ -119,6 +120,22 @@ class Field:
         default = f"[default: {self.default}]" if self.default else ""
         parts = (f"{self.help}{form}.", often, self.fits.value, self.note, default)
         return " ".join(filter(None, parts))
+
+    @property
+    def repeatable(self) -> bool:
+        """Return whether the command takes it several times. It takes all limits so."""
+        return self.spec is not None or self.kind.argument == list[str]
+
+    def parse(self, given: Any, name: str) -> Any:
+        """Return what was given on the command line as the program has it. The strictest of several
+        values of a limit holds.
+
+        Raises:
+            WorkloadError: on a text of another form.
+        """
+        if self.kind.argument == list[str] or not isinstance(given, list):
+            return self.kind.parse(given, name)
+        return self.strictest(self.kind.parse(value, name) for value in given)
 
     def parse_key(self, value: Any, name: str) -> Any:
         """Return the value of a key of a campaign file as the program has it.

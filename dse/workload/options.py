@@ -14,7 +14,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
-from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_SIZE
 from paretosoc.dse.inputs.kinds import (
     Choice,
@@ -120,8 +119,8 @@ class ProblemOptions(TypedDict, total=False):
         Mapping[str, int] | None,
         Field(
             Sizes(),
-            "Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N, or "
-            "[NETWORK:]INPUT:AXIS=N for one input",
+            "Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N. NAME "
+            "is INPUT:AXIS for one input",
             "--dim",
         ),
     ]
@@ -457,13 +456,13 @@ def read_options(given: Mapping[str, object]) -> Options:
 
 def parse_options(given: Mapping[str, Any]) -> Options:
     """Return options from what was given on the command line, by name in the library, and
-    ``limit``, the texts of ``--limit``.
+    ``limit``, the texts of ``--limit``. The strictest of several values of a limit holds.
 
     Raises:
         WorkloadError: on the first text that does not have the form required.
     """
     values: dict[str, Any] = {
-        name: FIELDS[name].kind.parse(value, FIELDS[name].option)
+        name: FIELDS[name].parse(value, FIELDS[name].option)
         for name, value in given.items()
         if value is not None and name != "limit" and name not in FILES
     }
@@ -472,7 +471,7 @@ def parse_options(given: Mapping[str, Any]) -> Options:
         name = _NAMES[found]
         if isinstance(value, tuple):
             value = (*values.get(name, ()), *value)
-        elif name in values:
-            raise WorkloadError(f"--limit: {found} is given twice, got {text!r}")
+        else:
+            value = FIELDS[name].strictest((value, values.get(name)))
         values[name] = value
     return Options(**values)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole
-from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS
+from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS, PAPERS
 
 Schema = dict[str, Any]
 
@@ -88,6 +88,9 @@ def docstring_lines(indent: int) -> str:
     return textwrap.indent(text, " " * indent)
 
 
+_OF_PAPERS = " Not of `dse explore`; `dse papers explore` has it."
+
+
 def options_table() -> str:
     """Return the options as a table in Markdown."""
     rows = ["| library | command | campaign: list | value | |", "|---|---|---|---|---|"]
@@ -99,7 +102,7 @@ def options_table() -> str:
             option,
             axis,
             _value(field.kind),
-            field.description.replace("|", "\\|"),
+            field.description.replace("|", "\\|") + (_OF_PAPERS if name in PAPERS else ""),
         )
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)

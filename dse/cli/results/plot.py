@@ -27,7 +27,9 @@ class Plot(StrEnum):
 
 
 def plot(
-    what: Annotated[Plot, typer.Argument(metavar="front|gantt|convergence|energy")],
+    what: Annotated[
+        Plot, typer.Argument(metavar="PICTURE", help="front, gantt, convergence or energy.")
+    ],
     folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Output file: .svg, .pdf or .png (300 dpi).")

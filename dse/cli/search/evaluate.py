@@ -47,7 +47,7 @@ def evaluate(
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(help="Mapping and clocks (JSON, see docs/reference/result_files.md)."),
+        typer.Option(help="Mapping and clocks (JSON), as a member of front.json has them."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", help="Evaluate a member of this result folder.")

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from paretosoc.dse.inputs.kinds import Flag, Whole
+from paretosoc.dse.inputs.kinds import Flag, PerName, Whole
 from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
 
 Given = dict[str, Any]
@@ -80,15 +80,15 @@ def _of_fields(group: type[Any]) -> list[Parameter]:
 
 def _of_table(name: str) -> Parameter:
     if name == "limit":
-        forms = ", ".join(field.limit_form for field in LIMITS.values())
-        help_text = f"Limit, of one network or all: {forms}. Repeatable."
         kind: Any = Annotated[
-            list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help=help_text)
+            list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help=_limit_help())
         ]
         return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     field = FIELDS[name]
     default = getattr(Options(), name, None) or None
     argument = field.kind.argument
+    if field.repeatable and argument != list[str]:
+        argument = list[argument]
     if isinstance(field.kind, Flag):
         default = False
     elif default is None:
@@ -99,6 +99,18 @@ def _of_table(name: str) -> Parameter:
         default=default,
         annotation=Annotated[argument, table_option(name)],
     )
+
+
+def _limit_help() -> str:
+    """Return the help of ``--limit``. No word is longer than a narrow terminal's column."""
+    by_owner: dict[str, list[str]] = {}
+    for field in LIMITS.values():
+        owned = isinstance(field.kind, PerName)
+        each = field.kind.each if owned else field.kind
+        owner = f"NAME[:{field.kind.of}]=VALUE" if owned else "NAME=VALUE"
+        by_owner.setdefault(owner, []).append(f"{field.limit} ({each.metavar})")
+    forms = "; ".join(f"{form} with {', '.join(names)}" for form, names in by_owner.items())
+    return f"Limit: {forms}. Repeatable; the strictest holds."
 
 
 def table_option(name: str) -> Any:

@@ -10,6 +10,7 @@ import paretosoc as dse
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import parse_options
 from paretosoc.dse.workload.releases import with_releases
+from paretosoc.dse.workload.with_options import with_limits
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.problem_file import problem_bytes
 from tests.dse.tools.deploy.test_strong_types import small_network
@@ -60,6 +61,13 @@ def test_texts_of_the_command_line():
     assert options.deadline_95_ms == ((None, Fraction(20)), ("slow", Fraction(1, 3)))
     assert options.max_jitter_ms == (("fast", Fraction(0)),)
     assert options.max_misses == ((None, 3), ("fast", 0))
+
+
+def test_of_a_limit_that_is_given_several_times_the_strictest_holds(workload):
+    given = {"power_cap_w": ["9", "8.5"], "max_transitions": [3, 4], "deadline_ms": ["20", "9"]}
+    options = parse_options(given | {"limit": ["power-cap=8.75", "max-transitions=2"]})
+    assert (options.power_cap_w, options.max_transitions) == (Fraction(17, 2), 2)
+    assert [n.deadline_ms for n in with_limits(workload, options).networks] == [9, 9, 9]
 
 
 @pytest.mark.parametrize(
