@@ -39,7 +39,10 @@ class Member:
 
     @property
     def latency_ms(self) -> float:
-        """Return the makespan of one frame alone, in ms."""
+        """Return the makespan of one frame alone, in ms. With rates, return the longest response of
+        all networks."""
+        if self.numeric.responses is not None:
+            return max(self.numeric.latencies_ps) / PS_PER_MS
         return self.numeric.makespan_ps / PS_PER_MS
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paretosoc.results.front.certificate import CertificateStatus
-from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
 from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import (
@@ -62,7 +62,7 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
         reach = f"no design point is better than member {claim.members[0]} by more"
     size = f"{pluralize(claim.inequalities, 'inequality', 'inequalities')} over "
     size += pluralize(claim.boxes, "box", "boxes")
-    parts = [f"within {percent(claim.epsilon_ppm)}: {reach}", ", ".join(least), size]
+    parts = [f"{within(claim.epsilon_ppm)}: {reach}", ", ".join(least), size]
     return f"{'; '.join(filter(None, parts))}, {claim.seconds:.2f} s."
 
 
@@ -80,7 +80,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
         how = f"{size}, covered by {', '.join(claim.solvers)}."
     epsilon = claim.epsilon_ppm
     # Of a tree with open parts: nothing has checked it.
-    reached = "" if epsilon is None else f" within {percent(epsilon)} (not checked)"
+    reached = "" if epsilon is None else f" {within(epsilon)} (not checked)"
     if len(claim.objectives) > 1 and claim.status is CertificateStatus.GAP:
         return (
             f"gap: the search for the whole front was ended{reached}; {size}. "
@@ -90,7 +90,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
         if epsilon == 0:
             return f"complete: no design point is missing from the {len(claim.members)}; {how}"
         return (
-            f"within {percent(epsilon)}: for every design point a member is worse in no objective "
+            f"{within(epsilon)}: for every design point a member is worse in no objective "
             f"by more; {how}"
         )
     names = objective_names(problem)

@@ -101,7 +101,7 @@ COMMANDS = (
         "Run methods of single papers.",
         panel=_MORE,
         commands=(
-            Entry("explore", "Explore as single papers do.", "papers.explore"),
+            Entry("explore", "Explore with options of single papers.", "papers.explore"),
             Entry("periodic", "Find periodic schedules.", "papers.periodic"),
             Entry("replay", "Replay changing workloads.", "papers.replay"),
             Entry("learn", "Train MapFormer's estimator.", "papers.learn"),

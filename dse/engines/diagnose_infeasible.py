@@ -140,7 +140,9 @@ def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
         return "; relaxing it alone was not found to help"
     figure = limit_and_value(constraint, needed)[1]
     share = abs(needed - constraint.limit) / max(1, abs(constraint.limit))
-    change = f"{share:.0%} {'less' if constraint.is_least else 'more'}"
+    change = f"{100 * share:.0f} % {'less' if constraint.is_least else 'more'}"
+    if not constraint.is_least and share >= 1:
+        change = f"{share + 1:.3g} times as much"
     return f"; with all others as they are, {figure} was found to do ({change})"
 
 

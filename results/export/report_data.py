@@ -18,6 +18,7 @@ from paretosoc.results.front.front_document import front_sha256
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import Json, finite_or_none
+from paretosoc.results.problem.execution import OneFrame
 from paretosoc.results.problem.objectives import (
     larger_is_better,
     objective_label,
@@ -85,7 +86,8 @@ def report_data(
             for objective in problem.objectives
         ],
         "varying_domains": list(varying_domains(front)),
-        "execution": describe_execution(problem.execution),
+        "execution": describe_execution(problem.execution)
+        + (" (each network once, on an idle chip)" if problem.execution == OneFrame() else ""),
         "searches_priorities": problem.searches_priorities,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [

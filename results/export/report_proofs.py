@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretosoc.results.front.bounds import least_points
-from paretosoc.results.front.epsilon import least_within, percent
+from paretosoc.results.front.epsilon import is_weak, least_within, percent
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
 from paretosoc.results.io.canonical_json import Json, finite_or_none
 from paretosoc.results.problem.objectives import bound_value, objective_names, objective_value
@@ -37,6 +37,7 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         "complete": False,
         "members": list(claim.members),
         "within": percent(claim.epsilon_ppm),
+        "weak": is_weak(claim.epsilon_ppm),
         "bounds": [
             [
                 finite_or_none(bound_value(front.problem.objectives[place], value, BOUND_DECIMALS))
@@ -64,6 +65,7 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
         "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
         "members": list(claim.members),
         "within": percent(claim.epsilon_ppm),
+        "weak": is_weak(claim.epsilon_ppm),
         "bounds": None
         if claim.epsilon_ppm is None
         else [

@@ -18,6 +18,8 @@ from paretosoc.common.units import PPM
 from paretosoc.results.front.bounds import Corner
 
 INT64_MIN = -(2**63)
+WEAK_PPM = 200_000
+"""Of a larger epsilon people are told that it is a weak bound."""
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
@@ -44,6 +46,16 @@ def percent(ppm: int | None) -> str:
     digits = 4 if ppm < 100 else 2
     step = 10 ** (4 - digits)
     return f"{-(-ppm // step) * step / 10**4:.{digits}f} %"
+
+
+def is_weak(ppm: int | None) -> bool:
+    """Return whether an epsilon says little about a front."""
+    return ppm is not None and ppm > WEAK_PPM
+
+
+def within(ppm: int | None) -> str:
+    """Return the claim of an epsilon: ``within 0.83 %``. A weak one is called so."""
+    return f"within {percent(ppm)}{', a weak bound' if is_weak(ppm) else ''}"
 
 
 def least_within(value: int, ppm: int) -> int:

@@ -124,6 +124,8 @@ class ObjectiveSpec:
     """Whether it can be narrowed to one network."""
     needs_network: bool = False
     """Whether it is always of one network."""
+    meaning: str = ""
+    """For people, if the label does not say it."""
     unit_table: str | None = None
     """Table of a unit that it adds up over the groups, whatever the clocks: each unit must have it
     if the figure is an objective or limited."""
@@ -147,7 +149,12 @@ _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overla
 
 
 def _of_responses(
-    file_name: str, label: str, unit: str, best: str, display: Callable[[int], float]
+    file_name: str,
+    label: str,
+    unit: str,
+    best: str,
+    display: Callable[[int], float],
+    meaning: str = "",
 ) -> ObjectiveSpec:
     """Return the objective of networks with rates: of the responses of all networks, or of one."""
     return ObjectiveSpec(
@@ -159,6 +166,7 @@ def _of_responses(
         models=(Rates,),
         needs_frame=True,
         of_one_network=True,
+        meaning=meaning,
     )
 
 
@@ -219,6 +227,7 @@ OBJECTIVES = {
         label="stretch",
         unit="%",
         best="least stretch",
+        meaning="time that contention adds, as a share of the time without it",
         display=_divided(PPM_PER_PERCENT),
         models=(*_WITH_FRAME, Rates),
         needs_frame=True,
@@ -228,6 +237,7 @@ OBJECTIVES = {
         label="fairness",
         unit="%",
         best="fairest",
+        meaning="smallest rate of a network, as a share of its rate alone",
         display=_negated(PPM_PER_PERCENT),
         models=(FreeRunning,),
         larger_is_better=True,
@@ -255,7 +265,12 @@ OBJECTIVES = {
         needs_network=True,
     ),
     ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
-        "relative_response_ppm", "relative response", "%", "most timely", _divided(PPM_PER_PERCENT)
+        "relative_response_ppm",
+        "relative response",
+        "%",
+        "most timely",
+        _divided(PPM_PER_PERCENT),
+        "longest response, as a share of the time between releases",
     ),
     ObjectiveKind.RESPONSE: _of_responses(
         "response_ps", "response", "ms", "fastest response", _divided(PS_PER_MS)

@@ -279,7 +279,7 @@ def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Colu
     return [
         _Column(
             f"response of {network.name}",
-            (network.name, "ms"),
+            (network.name, "resp. ms"),
             tuple(format_objectives(shown[n], [member.latencies_ps[n] for member in members])),
             loss=2_000 - n,
         )

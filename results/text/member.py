@@ -33,14 +33,14 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
     ]
     if _LATENCY not in problem.objectives and not problem.has_rates:
-        lines.append(_figure("makespan of one frame alone", _LATENCY, member.makespan_ps))
+        lines.append(_figure("makespan of a frame that runs alone", _LATENCY, member.makespan_ps))
     lines += response_lines(problem, member)
     lines += batch_lines(problem, member)
     for n, network in enumerate(() if problem.has_rates else problem.networks):
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
             name = f"latency of {network.name}"
             if member.free_run is not None:
-                name += " in one frame alone"
+                name += " if a frame runs alone"
             lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
     if _ENERGY not in problem.objectives:
         lines.append(_figure("energy", _ENERGY, member.energy_fj))

@@ -81,19 +81,30 @@ def conversion_count(problem: Problem, member: Member) -> int:
 
 
 def describe_front(front: Front) -> list[str]:
-    """Return one sentence for the knee and one for each other marked member, against the first."""
+    """Return one sentence for each objective whose name does not say what it is, for the knee, and
+    for each other marked member, against the first."""
     marks = mark_members(front)
     if not marks:
         return []
+    meanings = []
+    for objective in front.problem.objectives:
+        spec = objective.kind.spec
+        if spec.meaning:
+            side = "largest" if spec.larger_is_better else "smallest"
+            label = objective_label(front.problem, objective)
+            meanings.append(f"{label}: {spec.meaning} ({spec.best}: the {side})")
     base = next(iter(marks))
     knee = marked_member(front, KNEE)
     others = [index for index in marks if index not in (base, knee)]
     if knee is not None and knee != base:
         others.insert(0, knee)
     return [
-        f"{' and '.join(marks[index])} against {' and '.join(marks[base])}: "
-        + describe_difference(front.problem, front.members[base], front.members[index])
-        for index in others
+        *meanings,
+        *(
+            f"{' and '.join(marks[index])} against {' and '.join(marks[base])}: "
+            + describe_difference(front.problem, front.members[base], front.members[index])
+            for index in others
+        ),
     ]
 
 

@@ -25,6 +25,7 @@ from paretosoc.dse.tools.deploy.strong_types import (
 )
 from paretosoc.results.deploy.deployment import NetworkFiles, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
+from paretosoc.results.io.plural import pluralize
 from paretosoc.sdf.catalogue.catalogue import ModelFile
 from paretosoc.sdf.onnx.parts import ModelPart, cut_model, save_part
 
@@ -208,8 +209,8 @@ def _compared(
     found, values = check_equality(model.data, model.folder, parts, label=network.name)
     difference = found.largest_difference
     network.note(
-        f": {what}, {found.tensors} of their tensors compared with the uncut model on random input "
-        f"by {found.runtime}: "
+        f": {what}; {pluralize(found.tensors, 'tensor')} compared with the uncut model on random "
+        f"input by {found.runtime}: "
         + (f"largest difference {difference:g}." if difference else "equal to the last bit.")
     )
     return found, values

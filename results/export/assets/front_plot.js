@@ -78,7 +78,7 @@ function frontPlot(page) {
   const colours = colourings(data);
   const view = page.view ??= { x: 0, y: Math.min(1, data.objectives.length - 1), colour: 0, window: null, scales: null, whole: null };
   view.colour = Math.min(view.colour, colours.length - 1);
-  let positions = [], rings = null;
+  let positions = [], rings = null, taken = []; // taken: the room of words.
 
   function paint(width) {
     const height = Math.round(Math.min(Math.max(width * 0.62, 300), 520));
@@ -206,7 +206,7 @@ function frontPlot(page) {
       const close = first[1] === null ? `H${goodX}V${badY}Z` : first[0] === null ? `V${goodY}H${badX}Z` : `V${goodY}H${goodX}V${badY}Z`;
       g.append(draw("path", { class: "proved", d: steps + close }),
         draw("path", { class: `proved-line ${proof.status}`, d: steps, "clip-path": "url(#plot-inner)" }));
-      const text = proof.status === "gap" ? "bound so far: none beyond" : "proved: none beyond";
+      const text = proof.status === "gap" ? "bound so far: none here" : "proved: no design point here";
       // Words that would lie on marks are left to the legend.
       const write = (place, attributes) => {
         if (positions.some(([px, py]) => px > place[0] - 6 && px < place[2] + 6 && py > place[1] - 6 && py < place[3] + 6)) return;
@@ -261,7 +261,8 @@ function frontPlot(page) {
       // Far from its cross a name is read as another's: the tip of the cross has it, too.
       ...[...places.values()].map(([at, label]) => [at, label, 70]),
     ].filter(([at]) => at.every(Number.isFinite));
-    const taken = [...words], points = positions;
+    taken = [...words];
+    const points = positions;
     for (const [[px, py], text, farthest] of wanted) {
       const wide = textWidth(text), tall = 15;
       let best = null;
@@ -296,8 +297,13 @@ function frontPlot(page) {
       const index = page.state[side];
       if (index === null || !positions[index]?.every(Number.isFinite)) continue;
       const [x, y] = positions[index];
+      // Below, on its own side, unless a name is there.
+      const out = side === "a" ? -16 : 16;
+      const free = ([dx, dy]) => taken.every((t) => x + dx + 6 < t[0] || x + dx - 6 > t[2] || y + dy + 2 < t[1] || y + dy - 11 > t[3]);
+      const corners = [[out, 18], [out, -9], [-out, 18], [-out, -9]];
+      const [dx, dy] = corners.find(free) ?? corners[0];
       rings.append(draw("circle", { class: `ring ${side}`, cx: x, cy: y, r: side === "a" ? 11 : 14 }),
-        draw("text", { class: `letter ${side}`, x: x + (side === "a" ? -16 : 16), y: y + 18, "text-anchor": "middle" }, side.toUpperCase()));
+        draw("text", { class: `letter ${side}`, x: x + dx, y: y + dy, "text-anchor": "middle" }, side.toUpperCase()));
     }
   }
 
@@ -315,7 +321,7 @@ function frontPlot(page) {
     const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
       `${point.label}${point.breaks.length && !point.overloaded ? "*" : ""} (${point.overloaded ? "overloaded" : data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
     const proofs = drawnProofs(), unseen = view.whole ? proofs.filter((proof) => outOfSight(proof, view.whole.x, view.whole.y)) : [];
-    const shaded = proofs.length > unseen.length ? [el("span", {}, el("i", { class: "swatch shaded" }), "no design point there (proved bound)")] : [];
+    const shaded = proofs.length > unseen.length ? [el("span", {}, el("i", { class: "swatch shaded" }), "where no design point is (proved)")] : [];
     const bounds = unseen.map((proof) => el("span", {}, outOfSightText(proof)));
     byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...bounds, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));

@@ -18,7 +18,7 @@ function heading(page) {
   const objectives = data.objectives.map((o) => o.label);
   const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
   byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
-    ...data.proofs.flatMap((proof) => [el("span", { class: `badge ${proof.status}`, title: proofSentence(data, proof) }, `${told(proof)}: ${PROOF_WORDS[proof.status]}`), " "]),
+    ...data.proofs.flatMap((proof) => [proofBadge(proof, `${told(proof)}: `, proofSentence(data, proof)), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
 }
 

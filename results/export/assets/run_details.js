@@ -27,6 +27,12 @@ function convergenceChart(page) {
 // What a claim rests on.
 const PROOF_WORDS = { certified: "proved", gap: "not proved", bounded: "proved" };
 
+// A bound that is far away is no praise.
+function proofBadge(proof, what = "", title = null) {
+  const weak = proof.weak && proof.status !== "gap";
+  return el("span", { class: `badge ${weak ? "weak" : proof.status}`, title }, `${what}${PROOF_WORDS[proof.status]}${weak ? ", but a weak bound" : ""}`);
+}
+
 function proofDetails(page) {
   const { proofs } = page.data, place = byId("proof");
   if (!proofs.length) {
@@ -35,7 +41,7 @@ function proofDetails(page) {
     return;
   }
   for (const proof of proofs)
-    place.append(el("p", {}, el("span", { class: `badge ${proof.status}` }, PROOF_WORDS[proof.status])), el("p", {}, proofSentence(page.data, proof)),
+    place.append(el("p", {}, proofBadge(proof)), el("p", {}, proofSentence(page.data, proof)),
       facts([["Space", proof.space], ...(proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
         : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ...checks(proof)]),
         ["Time", `${number(proof.seconds)} s`], ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));

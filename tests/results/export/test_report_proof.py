@@ -56,6 +56,31 @@ def test_what_is_proved_is_marked(front, open_page, report):
         assert "not proved" in page.locator("#proof").inner_text()
 
 
+@pytest.mark.parametrize(("epsilon", "kind"), [(112_000, "bounded"), (1_029_700, "weak")])
+def test_a_weak_bound_is_no_praise(front, open_page, report, epsilon, kind):
+    names = tuple(objective_names(front.problem))
+    every = tuple(range(len(front.members)))
+    bounds = BoundSummary(names, every, epsilon, ((1, None), (None, 1)), "all units", 3, 5, 0.5)
+    with open_page(report(dataclasses.replace(front, bounds=bounds))) as page:
+        badge = page.locator("#subtitle .badge")
+        assert badge.get_attribute("class") == f"badge {kind}"
+        assert ("but a weak bound" in badge.inner_text()) == (kind == "weak")
+
+
+def test_letters_of_members_lie_beside_names(front, open_page, report):
+    with open_page(report(front), hash="#a=0&b=1") as page:
+        over = page.evaluate(
+            """() => {
+              const boxes = (of) => [...document.querySelectorAll(`#plot ${of}`)]
+                .map((text) => text.getBoundingClientRect());
+              return boxes(".letter").map((a) => boxes(".name").filter((b) =>
+                a.left < b.right && b.left < a.right &&
+                a.top + 2 < b.bottom && b.top < a.bottom - 2).length);
+            }"""
+        )
+    assert over == [0, 0]
+
+
 @pytest.mark.parametrize(("percent", "lines"), [(90, 2), (40, 1), (2, 0)])
 def test_a_bound_out_of_sight_has_no_line(front, open_page, report, percent, lines):
     """A line on the edge of the plot would be read as a bound there: figures stand below."""
@@ -76,7 +101,7 @@ def test_a_bound_out_of_sight_has_no_line(front, open_page, report, percent, lin
         words = page.locator("#plot .proved-name").count()
     assert shown.count(True) == lines
     assert words == (lines == 2)
-    assert ("no design point there" in legend) == (lines > 0)
+    assert ("where no design point is" in legend) == (lines > 0)
     figures = (f"{int((v + 1) / s * 1e6) / 1e6:.6f}" for v, s in ((low, 1e9), (least, 1e12)))
     told = "bound out of sight: none below {} ms, none below {} mJ".format(*figures)
     assert (told in legend) == (lines == 0)
