@@ -21,6 +21,7 @@ from paretosoc.dse.certificate.preconditions import Goal, certified_column, prov
 from paretosoc.dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from paretosoc.dse.compile.load import (
     announce_compilation,
+    check_address_space,
     compile_proof_code_aside,
     load_bound_code,
     load_proof_code,
@@ -373,6 +374,7 @@ def prove(
     Raises:
         ResultError: if nothing can be proved about any objective.
     """
+    check_address_space()
     goal = Goal.FASTEST if fastest_only or formulation else Goal.WHOLE_FRONT
     if time_limit_s is not None:
         announce_compilation()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from paretosoc.dse.baselines.repeat_matching import balanced as with_matched_repeats
+from paretosoc.dse.compile.load import check_address_space
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_keywords, check_type
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
@@ -112,6 +113,7 @@ class Problem:
         losses: str | Path | LossTable | None,
     ) -> None:
         """Read, group and cost the networks, and assemble the numeric problem."""
+        check_address_space()
         if options.match_repeats and (options.free_running or workload.free_running):
             raise WorkloadError(
                 f"{as_written('match_repeats')} and free-running networks exclude each other: each "

@@ -115,6 +115,13 @@ def _prepare_streams() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. Errors are one line on stderr."""
     for argument in arguments:
+        if _has_undecoded(argument):
+            encoding = sys.getfilesystemencoding()
+            return _report(
+                f"arguments must be text in the encoding of the locale ({encoding}), got "
+                f"{argument!a}; PYTHONUTF8=1 reads UTF-8 in every locale",
+                BAD_INPUT,
+            )
         if has_control_characters(argument):
             return _report(
                 f"arguments must not have control characters, got {argument!r}", BAD_INPUT
@@ -141,6 +148,8 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _report("not enough memory", BAD_INPUT)
     except Exception as error:
+        if "failed to map segment" in str(error):
+            return _report("not enough memory", BAD_INPUT)
         if str(error) == "can't start new thread":
             return _report("cannot start a thread: memory or processes are limited", BAD_INPUT)
         # Typer's own errors (an unknown option, a missing argument) share no public base class.
@@ -154,6 +163,11 @@ def run(arguments: list[str]) -> int:
             return _report(_with_nearest(text, error) + _help_of(error), BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
+
+
+def _has_undecoded(text: str) -> bool:
+    """Return whether bytes of a text from the system are in no character of its encoding."""
+    return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 def _help_of(error: Any) -> str:

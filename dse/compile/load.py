@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ import numpy as np
 from numba.core import event
 
 from paretosoc.dse.compile.warm_up import load_operators
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness import branch_and_bound
 from paretosoc.fitness.objectives import make_outcomes
@@ -22,6 +24,23 @@ from paretosoc.fitness.warm_up import (
     warm_up_checker,
     warm_up_multipliers,
 )
+
+LEAST_ADDRESS_SPACE = 800 * 10**6
+"""Bytes. With less LLVM ends the process when it loads or compiles kernels."""
+
+
+def check_address_space() -> None:
+    """Check that the process may have the memory that kernels need.
+
+    Raises:
+        WorkloadError: if a limit on its address space is too low.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
+        raise WorkloadError(
+            f"an address space of {LEAST_ADDRESS_SPACE >> 10} KiB or more is required, got a limit "
+            f"of {limit >> 10} KiB (ulimit -v)"
+        )
 
 
 class _Announcer(event.Listener):

@@ -121,3 +121,13 @@ def test_a_cap_is_never_rounded_up(dse, tmp_path):
 def test_throughput_and_a_power_cap(refused):
     got = refused("--objective", "throughput", "--objective", "energy", "--power-cap", "0.2")
     assert 1 < lowest(got.err, "power") < 10
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"), [(12_300_000, "(23 % more)"), (410_000_000, "(41 times as much)")]
+)
+def test_a_limit_that_is_far_off_is_said_in_times(needed, words):
+    from paretosoc.dse.engines.diagnose_infeasible import _relaxed_text
+    from paretosoc.results.problem.limits import POWER, Constraint
+
+    assert _relaxed_text(Constraint(POWER, 10_000_000), needed).endswith(words)

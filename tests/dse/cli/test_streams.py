@@ -43,10 +43,36 @@ def test_a_locale_without_the_characters_of_a_table_gets_another_one(pair_folder
     assert len(done.stdout.splitlines()) > 5
 
 
+def test_a_path_that_the_locale_cannot_say_is_called_so(tmp_path):
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = shell("", "show", tmp_path / "gr\u00fcn", **ascii_only)
+    assert done.returncode == 2
+    assert "must be text in the encoding of the locale (ascii)" in done.stderr
+    assert "control characters" not in done.stderr
+    utf8 = shell("", "show", tmp_path / "gr\u00fcn", **ascii_only | {"PYTHONUTF8": "1"})
+    assert "there is no such folder" in utf8.stderr
+
+
+def test_too_small_an_address_space_is_refused(tmp_path):
+    """LLVM would end the process."""
+    code = "import paretosoc as dse; dse.explore('squeezenet', 'jetson-tx2', max_evaluations=20)"
+    for command in (
+        f'"{sys.executable}" -c "{code}"',
+        f'"{sys.executable}" -m paretosoc explore squeezenet -p jetson-tx2 -o "{tmp_path / "out"}"',
+    ):
+        script = f"ulimit -v 600000; {command}"
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+        assert "an address space of 781250 KiB or more is required, got a limit of 600000 KiB" in (
+            done.stderr
+        )
+        assert done.returncode in (1, 2)
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [
         (MemoryError(), "dse: not enough memory\n"),
+        (ImportError("a.so: failed to map segment from shared object"), "dse: not enough memory\n"),
         (RuntimeError("can't start new thread"), "dse: cannot start a thread: memory or"),
     ],
 )
