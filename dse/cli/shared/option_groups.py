@@ -105,9 +105,10 @@ def _limit_help() -> str:
     """Return the help of ``--limit``. No word is longer than a narrow terminal's column."""
     by_owner: dict[str, list[str]] = {}
     for field in LIMITS.values():
-        owned = isinstance(field.kind, PerName)
-        each = field.kind.each if owned else field.kind
-        owner = f"NAME[:{field.kind.of}]=VALUE" if owned else "NAME=VALUE"
+        each: Any = field.kind
+        owner = "NAME=VALUE"
+        if isinstance(field.kind, PerName):
+            each, owner = field.kind.each, f"NAME[:{field.kind.of}]=VALUE"
         by_owner.setdefault(owner, []).append(f"{field.limit} ({each.metavar})")
     forms = "; ".join(f"{form} with {', '.join(names)}" for form, names in by_owner.items())
     return f"Limit: {forms}. Repeatable; the strictest holds."

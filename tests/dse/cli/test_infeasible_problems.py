@@ -130,4 +130,4 @@ def test_a_limit_that_is_far_off_is_said_in_times(needed, words):
     from paretosoc.dse.engines.diagnose_infeasible import _relaxed_text
     from paretosoc.results.problem.limits import POWER, Constraint
 
-    assert _relaxed_text(Constraint(POWER, 10_000_000), needed).endswith(words)
+    assert _relaxed_text(Constraint(POWER, "power", 10_000_000), needed).endswith(words)
