@@ -257,6 +257,7 @@ def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tupl
 _TIMES = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE})
 _OF_RATES = frozenset(kind for kind in ObjectiveKind if Rates in kind.spec.models)
 _OF_ANY_MODEL = _TIMES | {ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY}
+_OF_A_FRAME_ALONE = {ObjectiveKind.STRETCH, ObjectiveKind.GUARANTEED_LATENCY}
 _OF_A_FRAME = _OF_ANY_MODEL | {ObjectiveKind.ENERGY, ObjectiveKind.TOKEN_ENERGY}
 
 RULES: dict[type[ExecutionModel], ModelRules] = {
@@ -264,7 +265,7 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         make_account=_make_frame_account,
         needs_frame=True,
         run_members=_run_frames,
-        bounded=_OF_A_FRAME | {ObjectiveKind.STRETCH},
+        bounded=_OF_A_FRAME | _OF_A_FRAME_ALONE,
         provable=_OF_A_FRAME,
         limits_provable=True,
     ),
@@ -274,7 +275,7 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         make_account=_make_frame_account,
         needs_frame=True,
         run_members=_run_frames,
-        bounded=_OF_A_FRAME | {ObjectiveKind.STRETCH, ObjectiveKind.POWER},
+        bounded=_OF_A_FRAME | _OF_A_FRAME_ALONE | {ObjectiveKind.POWER},
         provable=_OF_A_FRAME | {ObjectiveKind.POWER},
         limits_provable=True,
     ),

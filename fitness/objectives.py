@@ -4,6 +4,8 @@ Every objective is minimised and has the name and unit of its spec
 (:mod:`results.problem.objectives`):
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
+* guaranteed-latency: an upper bound on it for all times in the problem's tolerance, if every unit
+  keeps its order (:mod:`fitness.guarantee`), ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
 * throughput: the time per image in the long run, ps (:mod:`fitness.simulate_long_run`), which
   belongs to the mean over the networks of images per second; in closed form (Tang Eq. 1-7) a frame
@@ -43,6 +45,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.execution import EnergyAccount, rules_of
+from paretosoc.fitness.guarantee.evaluate import GuaranteeFunction, make_guarantees
 from paretosoc.fitness.memory import MemoryTables, memory_tables_of
 from paretosoc.fitness.simulate import Evaluation, Evaluator, make_evaluator
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -92,6 +95,9 @@ class Evaluated:
     """None where none is needed."""
     memory: MemoryTables
     count_segments: SegmentCounter
+    guarantee: GuaranteeFunction | None = None
+    """None where nothing is guaranteed, or one frame is not the timeline's: then its latencies are
+    lower bounds on guaranteed ones, too."""
 
     @property
     def frame(self) -> Evaluation:
@@ -103,6 +109,14 @@ class Evaluated:
     def memory_bytes(self) -> IntArray:
         """[n, pools]: what each holds."""
         return memory_bytes(self.problem, self.memory, self.rows)
+
+    @cached_property
+    def guaranteed_ps(self) -> tuple[IntArray, IntArray]:
+        """[n] guaranteed makespans and [n, networks] latencies."""
+        if self.guarantee is None:
+            return self.frame.makespan_ps, self.frame.latency_ps
+        found = self.guarantee(self.rows)
+        return found.makespan_ps, found.latency_ps
 
     @cached_property
     def counts(self) -> tuple[IntArray, IntArray]:
@@ -123,8 +137,12 @@ def make_outcomes(
 
     ``simulate``: what one frame gives, where that is not to come from the timeline.
     """
-    if simulate is None and needs_frame(problem):
-        simulate = make_evaluator(problem, jobs=jobs)
+    guarantee = None
+    if simulate is None:
+        if guarantees(problem):
+            guarantee = make_guarantees(problem, tolerance_of(problem), jobs=jobs)
+        if needs_frame(problem):
+            simulate = make_evaluator(problem, jobs=jobs)
     account = rules_of(problem).make_account(problem, jobs)
     constraints = constraints_of(problem)
     limits = np.array([entry.limit for entry in constraints], dtype=np.int64)
@@ -134,7 +152,9 @@ def make_outcomes(
     def evaluate(rows: IntArray) -> Outcomes:
         rows = np.asarray(rows, dtype=np.int64)
         frame = None if simulate is None else simulate(rows)
-        found = Evaluated(problem, rows, account(rows, frame), frame, memory, count_segments)
+        found = Evaluated(
+            problem, rows, account(rows, frame), frame, memory, count_segments, guarantee
+        )
         columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
         values = [_figure(found, entry) for entry in constraints]
         table = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
@@ -157,6 +177,19 @@ def needs_frame(problem: Problem) -> bool:
     return rules_of(problem).needs_frame or any(
         kind.spec.needs_frame for kind in (*kinds, *limited) if kind is not None
     )
+
+
+def guarantees(problem: Problem) -> bool:
+    """Return whether a guaranteed latency is an objective or limited."""
+    kinds = [objective.kind for objective in problem.objectives]
+    limited = [limit.kind.figure for limit in constraints_of(problem)]
+    return ObjectiveKind.GUARANTEED_LATENCY in (*kinds, *limited)
+
+
+def tolerance_of(problem: Problem) -> tuple[int, int]:
+    """Return the tolerance of a problem that has one."""
+    assert problem.tolerance_permille is not None, "check_problem"
+    return problem.tolerance_permille
 
 
 def _figure(found: Evaluated, limit: Constraint) -> IntArray:
@@ -189,6 +222,11 @@ FIGURES: dict[LimitSpec, Callable[[Evaluated, int | None], IntArray]] = {
 def _latency(found: Evaluated, objective: Objective) -> IntArray:
     frame, network = found.frame, objective.network
     return frame.makespan_ps if network is None else frame.latency_ps[:, network]
+
+
+def _guaranteed_latency(found: Evaluated, objective: Objective) -> IntArray:
+    makespan, latency = found.guaranteed_ps
+    return makespan if objective.network is None else latency[:, objective.network]
 
 
 def _rate_sum(found: Evaluated, objective: Objective) -> IntArray:
@@ -272,6 +310,7 @@ def _network(objective: Objective) -> int:
 
 OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]] = {
     ObjectiveKind.LATENCY: _latency,
+    ObjectiveKind.GUARANTEED_LATENCY: _guaranteed_latency,
     ObjectiveKind.INVERSE_LATENCY: _rate_sum,
     ObjectiveKind.THROUGHPUT: _throughput,
     ObjectiveKind.ENERGY: lambda found, _: found.account.energy_fj,

@@ -108,7 +108,10 @@ def test_the_reference_names_the_whole_library_and_every_command() -> None:
     headings = re.findall(r"^### dse (.*)$", command_reference(), re.MULTILINE)
     for name in names_of(COMMANDS):
         assert any(heading == name or heading.startswith(f"{name} ") for heading in headings)
-    assert "| `--units` | Units to use, comma-separated. | all that the runtime serves |" in command_reference()
+    assert (
+        "| `--units` | Units to use, comma-separated. | all that the runtime serves |"
+        in command_reference()
+    )
 
 
 def test_every_picture_of_the_gallery_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,6 +45,8 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
             "where priorities are searched only bounds over boxes can be proved: without "
             f"{as_written('search_priorities')} they are those of the workload"
         )
+    if problem.guarantee:
+        raise ResultError("where deadlines are guaranteed only bounds over boxes can be proved")
     for column in objectives:
         kind = problem.objectives[column].kind
         if kind not in rules.provable:
@@ -69,9 +71,9 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
 
 def certified_column(problem: Problem) -> int | None:
     """The objective whose best member is certified: the makespan where latency is an objective,
-    else Eq. 10 where that is, else none; none where priorities are searched, or networks have rates
-    of their own."""
-    if problem.searches_priorities or problem.has_rates:
+    else Eq. 10 where that is, else none; none where priorities are searched, networks have rates of
+    their own, or deadlines are guaranteed."""
+    if problem.searches_priorities or problem.has_rates or problem.guarantee:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
     for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):

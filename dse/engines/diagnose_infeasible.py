@@ -23,6 +23,7 @@ from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.execution import OneFrame, Periodic
 from paretosoc.results.problem.limits import (
+    GUARANTEED_PERIOD,
     LIMITS,
     MISSES,
     OVER_TIME,
@@ -94,7 +95,7 @@ def explain_infeasible(
         for line, entry, value in zip(lines, constraints, least, strict=True)
         if value > entry.limit
     ]
-    if any(kind is PERIOD for kind, _ in over):
+    if any(kind in (PERIOD, GUARANTEED_PERIOD) for kind, _ in over):
         # Power and energy over a period that is too short mean nothing.
         over = [item for item in over if item[0] not in OVER_TIME]
     missed = [line for _, line in over]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.problem.problem import MAX_TOLERANCE_PERMILLE
 
 Number = int | float | Fraction | Decimal
 
@@ -183,6 +184,32 @@ class Quantity(Kind):
     def schema(self) -> dict[str, Any]:
         least = "exclusiveMinimum" if self.least == MIN_NUMBER else "minimum"
         return {"type": "number", least: int(self.least), "maximum": int(self.most)}
+
+
+class Tolerance(Kind):
+    """Times within which a group may stay, as parts of its nominal time: 0.7..1.1."""
+
+    argument = str
+    form = "LEAST..MOST"
+    most = Fraction(MAX_TOLERANCE_PERMILLE, 1000)
+
+    def read(self, value: Any, name: str) -> tuple[Fraction, Fraction]:
+        if isinstance(value, str):
+            return self.parse(value, name)
+        pair = tuple(value) if isinstance(value, Sequence) else ()
+        return self._checked([exact(one) for one in pair], value, name)
+
+    def parse(self, given: str, name: str) -> tuple[Fraction, Fraction]:
+        return self._checked([parse_number(part) for part in given.split("..")], given, name)
+
+    def _checked(
+        self, pair: Sequence[Fraction | None], given: object, name: str
+    ) -> tuple[Fraction, Fraction]:
+        match pair:
+            case [Fraction() as least, Fraction() as most] if 0 <= least <= 1 <= most <= self.most:
+                return least, most
+        words = f"LEAST..MOST with 0 <= LEAST <= 1 <= MOST <= {self.most}"
+        raise wrong_argument(name, words, given)
 
 
 @dataclass(frozen=True)

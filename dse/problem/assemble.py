@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -179,8 +179,18 @@ def assemble(
         edge_tokens=_edge_tokens(networks),
         searches_priorities=options.search_priorities,
         runtime=None if runtime is Runtime.NONE else runtime.value,
+        tolerance_permille=_tolerance_permille(options),
+        guarantee=options.guarantee,
     )
     return problem, tuple(notes)
+
+
+def _tolerance_permille(options: Options) -> tuple[int, int] | None:
+    """Return the tolerance, rounded outwards."""
+    if options.tolerance is None:
+        return None
+    least, most = options.tolerance
+    return floor(least * 1000), ceil(most * 1000)
 
 
 def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:

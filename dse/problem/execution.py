@@ -63,6 +63,7 @@ def choose_execution(
     _check_closed_form(options, throughput=throughput)
     check_objectives(options.objectives, objectives, free_running=free_running)
     check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
+    _check_guarantee(workload, options, objectives)
     _check_options(options, free_running=free_running, has_rates=own_period is not None)
     if free_running:
         _check_free_running(workload, options)
@@ -159,6 +160,28 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
             raise _needs_free_running(field.as_written(), has_rates=has_rates)
         if field.fits is Fits.COMMON_FRAME and free_running:
             raise _excluded(field.as_written(), "there is no common frame")
+
+
+def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[Objective]) -> None:
+    """Check that what is guaranteed has a tolerance, and that a deadline is guaranteed."""
+    kinds = {objective.kind for objective in objectives}
+    asked = "--guarantee" if options.guarantee else None
+    if ObjectiveKind.GUARANTEED_LATENCY in kinds:
+        asked = f"the objective {ObjectiveKind.GUARANTEED_LATENCY.value}"
+    if asked is not None and options.tolerance is None:
+        raise WorkloadError(f"{asked}: --tolerance is required, such as 0.7..1.1")
+    if asked is not None and ObjectiveKind.THROUGHPUT in kinds:
+        raise WorkloadError(f"{asked}: is of one frame alone; frames of a pipeline overlap")
+    if asked is not None and any(network.rate_hz is not None for network in workload.networks):
+        raise WorkloadError(f"{asked}: is of one frame alone; networks have rates of their own")
+    has_deadline = bool(options.deadline_ms) or any(
+        network.deadline_ms is not None for network in workload.networks
+    )
+    rate = options.frames_per_second or workload.frames_per_second
+    if options.guarantee and not has_deadline and rate is None:
+        raise WorkloadError(
+            "--guarantee: a deadline (--deadline) or a frame rate (--fps) is required"
+        )
 
 
 def _check_closed_form(options: Options, *, throughput: bool) -> None:

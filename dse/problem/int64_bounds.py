@@ -42,14 +42,15 @@ def check_magnitudes(problem: Problem) -> None:
             f"the largest power must be below 2**63 / 10**6 mW (9.2 GW), got {power} mW"
         )
     slowest = np.zeros(problem.group_count, dtype=np.float64)
+    factor = 1000 if problem.tolerance_permille is None else problem.tolerance_permille[1]
     for u, unit in enumerate(problem.units):
-        longest = int(problem.last_ps(u).max(initial=0))
+        longest = -(-int(problem.last_ps(u).max(initial=0)) * factor // 1000)
         if longest >= TIME_LIMIT_PS:
             raise ResultError(
                 f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
                 f"{longest} ps"
             )
-        slowed = _slowed(problem, u)
+        slowed = _slowed(problem, u) * (factor / 1000)
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
     horizon = 0.0
     for n, network in enumerate(problem.networks):

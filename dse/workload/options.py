@@ -27,6 +27,7 @@ from paretosoc.dse.inputs.kinds import (
     Pins,
     Quantity,
     Sizes,
+    Tolerance,
     Whole,
     WholeOrAny,
 )
@@ -244,6 +245,27 @@ class ProblemOptions(TypedDict, total=False):
             "deadlines_ms",
         ),
     ]
+    tolerance: Annotated[
+        str | tuple[Number, Number] | None,
+        Field(
+            Tolerance(),
+            "Times that guaranteed latencies hold for, as parts of the nominal ones: 0.7..1.1",
+            axis="tolerances",
+            starts_others=True,
+            fits=Fits.COMMON_FRAME,
+        ),
+    ]
+    guarantee: Annotated[
+        bool,
+        Field(
+            Flag(),
+            "Let --deadline and --fps limit guaranteed latencies: for all times in the tolerance, "
+            "if units keep their planned order",
+            axis="guarantee",
+            starts_others=True,
+            fits=Fits.COMMON_FRAME,
+        ),
+    ]
     deadline_95_ms: Annotated[
         Amount,
         limit(
@@ -318,7 +340,8 @@ class ProblemOptions(TypedDict, total=False):
             Names(),
             "Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
             "power, efficiency, stretch, memory; of phases tokens-per-second, energy-per-token; "
-            "with --free-running fairness; with --losses accuracy-loss; with rates of networks "
+            "with --free-running fairness; with --losses accuracy-loss; "
+            "with --tolerance guaranteed-latency; with rates of networks "
             "relative-response, response, response-95, jitter, misses, each also of one :NETWORK",
             *("--objective", "objectives"),
             starts_others=True,
@@ -386,6 +409,8 @@ class Options:
     max_transitions: int | str | None = None
     max_accuracy_loss_percent: ByName = ()
     deadline_ms: ByName = ()
+    tolerance: tuple[Fraction, Fraction] | None = None
+    guarantee: bool = False
     deadline_95_ms: ByName = ()
     max_jitter_ms: ByName = ()
     max_misses: tuple[tuple[str | None, int], ...] = ()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
 from paretosoc.fitness.check.closed_form import idle_mw, plain_loads
 from paretosoc.fitness.check.frames import PlainTimeline, simulate
+from paretosoc.fitness.check.guarantee import PlainGuarantee, plain_guarantee
 from paretosoc.fitness.check.windows import (
     PlainLongRun,
     PlainRates,
@@ -39,6 +41,14 @@ class PlainAccount:
     """Of free-running networks."""
     rates: PlainRates | None = None
     """Of networks with rates."""
+
+    @cached_property
+    def guarantee(self) -> PlainGuarantee | None:
+        """Bounds for all times in the problem's tolerance, if it has one."""
+        problem, schedule = self.problem, self.frame.schedule
+        if problem.tolerance_permille is None:
+            return None
+        return plain_guarantee(problem, self.design, schedule, problem.tolerance_permille)
 
     @property
     def responses_ps(self) -> tuple[tuple[int, ...], ...]:

@@ -132,6 +132,13 @@ def _latency(account: PlainAccount, objective: Objective) -> int:
     return frame.frame_end_ps[0] if network is None else frame.latency_ps[0][network]
 
 
+def _guaranteed_latency(account: PlainAccount, objective: Objective) -> int:
+    assert account.guarantee is not None, "check_problem"
+    network = objective.network
+    bound = account.guarantee
+    return bound.makespan_ps if network is None else bound.latency_ps[network]
+
+
 def _stretch(account: PlainAccount, objective: Objective) -> int:
     del objective
     rows = account.frame.schedule.groups
@@ -185,6 +192,7 @@ def _of_choices(account: PlainAccount, kernel: Any, index: int) -> int:
 
 PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] = {
     ObjectiveKind.LATENCY: _latency,
+    ObjectiveKind.GUARANTEED_LATENCY: _guaranteed_latency,
     ObjectiveKind.INVERSE_LATENCY: lambda account, _: (
         -sum(UHZ_PS // max(latency, 1) for latency in account.frame.latency_ps[0])
     ),

@@ -49,6 +49,10 @@ class LemmaTarget:
             raise ResultError(
                 "lemmas: fixed priorities and no rates of single networks are required"
             )
+        if problem.guarantee:
+            raise ResultError(
+                "lemmas: no bound on guaranteed latencies, which are limited, is known"
+            )
         execution = problem.execution
         known = {ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.TOKEN_RATE}
         known |= {ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY}

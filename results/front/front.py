@@ -90,13 +90,22 @@ class Member:
     objectives: Annotated[tuple[Int64, ...], ByName("objectives")]
     """Objective name to integer; all are minimised. latency_ps: the makespan of one frame played
     alone, that is the end of its last execution. latency_ps:NETWORK: end of the network's last
-    execution minus its arrival, in one frame played alone. negative_rate_sum_uhz: minus the sum
-    over the networks of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n over
-    the sum, over n networks, of the images of a frame of the network over its frame period in the
-    long run (in one stream, and for 'closed-form', where it is the largest load of a unit, the same
-    period for all), rounded up, at most 2^63 - 1; the images of a frame are batch times repeats,
-    batch alone of a network that is the target of handovers; see problem.schema.json. energy_fj:
-    energy of a frame, of free-running networks per image, at most 2^63 - 1; see
+    execution minus its arrival, in one frame played alone. guaranteed_latency_ps,
+    guaranteed_latency_ps:NETWORK: the same of the late one of two timelines that are played side by
+    side. In both, every processor keeps the order in which executions start in one frame played
+    alone (of equal starts, what takes no time first, then each after what it waits for): one starts
+    at the first instant at which it is ready and the one before it has ended. Late, each takes its
+    longest time within tolerance_permille of problem.json, and y, the demand of others, is the sum
+    over the other processors of the largest demand of the executions that have started early, have
+    not ended late, and neither wait for this one, directly, by that order or through others, nor
+    are waited for by it. Early, each takes its shortest time, and y is the sum of the demands of
+    the executions on other processors that run both late and early. negative_rate_sum_uhz: minus
+    the sum over the networks of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n
+    over the sum, over n networks, of the images of a frame of the network over its frame period in
+    the long run (in one stream, and for 'closed-form', where it is the largest load of a unit, the
+    same period for all), rounded up, at most 2^63 - 1; the images of a frame are batch times
+    repeats, batch alone of a network that is the target of handovers; see problem.schema.json.
+    energy_fj: energy of a frame, of free-running networks per image, at most 2^63 - 1; see
     problem.schema.json. energy_per_image_fj: energy_fj / the images of all networks in a frame,
     with rates in a period, rounded down; of free-running networks energy_fj itself. power_uw: 1000
     * energy_fj / whole time, rounded down; the whole time in ps is for the execution model 'frame'

@@ -31,7 +31,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Rates,
 )
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import OBJECTIVES, Objective, ObjectiveKind
 
 if TYPE_CHECKING:
     from paretosoc.results.problem.problem import Problem
@@ -93,6 +93,8 @@ class LimitSpec:
     """Words where two problems are compared."""
     described: str | None = None
     """Words in the description of a space, or None for ``words``."""
+    guaranteed: bool | None = None
+    """Given: only problems that guarantee their deadlines have the limit, or only others."""
     is_described_last: bool = False
     is_optional: bool = False
     """Whether ``problem.json`` leaves it out if there is none, rather than write null."""
@@ -105,6 +107,8 @@ class LimitSpec:
     def values(self, problem: Problem) -> Iterator[tuple[int, int]]:
         """Yield the index of each owner that has the limit, and the value of its field."""
         if type(problem.execution) not in self.models:
+            return
+        if self.guaranteed not in (None, problem.guarantee):
             return
         if self.field is None:
             assert self.value is not None, "LIMITS"
@@ -170,9 +174,22 @@ DEADLINE = LimitSpec(
     figure=ObjectiveKind.LATENCY,
     models=_OF_FRAME,
     compared="deadline",
+    guaranteed=False,
+)
+GUARANTEED_DEADLINE = replace(
+    DEADLINE,
+    words="guaranteed latency",
+    figure=ObjectiveKind.GUARANTEED_LATENCY,
+    models=OBJECTIVES[ObjectiveKind.GUARANTEED_LATENCY].models,
+    guaranteed=True,
 )
 RESPONSE = replace(
-    DEADLINE, words="response", figure=ObjectiveKind.RESPONSE, models=(Rates,), unless="max_misses"
+    DEADLINE,
+    words="response",
+    figure=ObjectiveKind.RESPONSE,
+    models=(Rates,),
+    unless="max_misses",
+    guaranteed=None,
 )
 """A deadline of a network with a rate. It also says what is late, so it cannot be lifted alone."""
 RESPONSE_95 = _of_responses(
@@ -211,6 +228,13 @@ PERIOD = LimitSpec(
     figure=ObjectiveKind.LATENCY,
     models=(Periodic,),
     value=lambda problem: problem.execution.period_ps or 0,
+    guaranteed=False,
+)
+GUARANTEED_PERIOD = replace(
+    PERIOD,
+    words="guaranteed makespan within the period",
+    figure=ObjectiveKind.GUARANTEED_LATENCY,
+    guaranteed=True,
 )
 OVERLOAD = LimitSpec(
     words="time until all recurs",
@@ -242,8 +266,9 @@ ENERGY = LimitSpec(
 )
 
 LIMITS = [
-    *(TRANSITIONS, SEGMENTS, LOSS, MEMORY, POOL, DEADLINE, RESPONSE, RESPONSE_95, JITTER, MISSES),
-    *(RATE, PERIOD, OVERLOAD, POWER, ENERGY),
+    *(TRANSITIONS, SEGMENTS, LOSS, MEMORY, POOL),
+    *(DEADLINE, GUARANTEED_DEADLINE, RESPONSE, RESPONSE_95, JITTER, MISSES),
+    *(RATE, PERIOD, GUARANTEED_PERIOD, OVERLOAD, POWER, ENERGY),
 ]
 """Every kind of limit, in the order of :func:`constraints_of`."""
 OVER_TIME = (POWER, ENERGY)

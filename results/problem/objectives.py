@@ -32,6 +32,8 @@ from paretosoc.results.problem.execution import (
     ExecutionModel,
     FreeRunning,
     IdleTime,
+    OneFrame,
+    Periodic,
     Rates,
 )
 
@@ -43,6 +45,7 @@ class ObjectiveKind(Enum):
     """A quantity that can be optimised. Values are the names on the command line."""
 
     LATENCY = "latency"
+    GUARANTEED_LATENCY = "guaranteed-latency"
     INVERSE_LATENCY = "inverse-latency"
     THROUGHPUT = "throughput"
     ENERGY = "energy"
@@ -179,6 +182,15 @@ OBJECTIVES = {
         display=_divided(PS_PER_MS),
         models=_WITH_FRAME,
         needs_frame=True,
+        of_one_network=True,
+    ),
+    ObjectiveKind.GUARANTEED_LATENCY: ObjectiveSpec(
+        file_name="guaranteed_latency_ps",
+        label="guaranteed latency",
+        unit="ms",
+        best="fastest for sure",
+        display=_divided(PS_PER_MS),
+        models=(OneFrame, Periodic),
         of_one_network=True,
     ),
     ObjectiveKind.INVERSE_LATENCY: ObjectiveSpec(

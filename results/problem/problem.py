@@ -44,6 +44,8 @@ from paretosoc.results.problem.rows import (
 )
 
 _ONE_FRAME = OneFrame()
+MAX_TOLERANCE_PERMILLE = 10_000
+Permille = Annotated[int, Range(0, MAX_TOLERANCE_PERMILLE)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,6 +78,13 @@ class Problem:
     """The runtime whose units, limits and ways of taking work these are; left out: none."""
     searches_priorities: Default[bool] = False
     """The search chooses priorities, from 0 to 2 and without gaps; left out if it does not."""
+    tolerance_permille: Maybe[tuple[Permille, Permille]] = None
+    """Every group, in every repeat, takes any time from the first to the second of these, in
+    thousandths of t, rounded outwards to 1 ps; guaranteed latencies hold for all of them. The first
+    is at most 1000, the second at least. Given where something is guaranteed."""
+    guarantee: Default[bool] = False
+    """deadline_ps, and the period where the execution model is periodic, limit guaranteed latencies
+    instead of nominal ones; left out if they do not."""
     memory_domain: DomainIndex | None
     """The domain whose operating point selects the contention parameters."""
     domains: Annotated[tuple[ProblemDomain, ...], Items(1)]

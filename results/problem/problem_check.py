@@ -20,6 +20,7 @@ from paretosoc.results.problem.execution import (
     Rates,
 )
 from paretosoc.results.problem.limits import Of, fields_of
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.parts import ProblemNetwork
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.unit_check import check_array, check_formats, check_unit, require
@@ -52,6 +53,7 @@ def check_problem(problem: Problem) -> None:
     _check_objectives(problem)
     _check_execution(problem)
     _check_limits(problem)
+    _check_tolerance(problem)
     if problem.searches_priorities:
         require(
             len(problem.networks) > 1
@@ -276,6 +278,30 @@ def _check_objectives(problem: Problem) -> None:
             )
         elif objective.kind.spec.needs_network:
             require(False, path, f"{objective.kind.value} must name a network")
+
+
+def _check_tolerance(problem: Problem) -> None:
+    """Check that the nominal times are tolerated, and that there is a tolerance if something is
+    guaranteed."""
+    tolerance = problem.tolerance_permille
+    if tolerance is not None:
+        require(
+            tolerance[0] <= 1000 <= tolerance[1],
+            "$.tolerance_permille",
+            f"must be at most 1000 and at least 1000, got {list(tolerance)}",
+        )
+    kinds = {objective.kind for objective in problem.objectives}
+    require(
+        tolerance is not None
+        or not (problem.guarantee or ObjectiveKind.GUARANTEED_LATENCY in kinds),
+        "$.tolerance_permille",
+        "must be given where something is guaranteed",
+    )
+    require(
+        not problem.guarantee or isinstance(problem.execution, OneFrame | Periodic),
+        "$.guarantee",
+        f"must be left out but where the execution model is {OneFrame.model} or {Periodic.model}",
+    )
 
 
 def _check_limits(problem: Problem) -> None:

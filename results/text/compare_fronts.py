@@ -160,6 +160,8 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
     _note_clocks(differences, a, b)
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
+    note("tolerance in thousandths", a.tolerance_permille, b.tolerance_permille)
+    note("guaranteed deadlines", a.guarantee, b.guarantee)
     note("search of priorities", a.searches_priorities, b.searches_priorities)
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
     for owner in (Of.ALL, Of.POOL, Of.NETWORK):

@@ -41,6 +41,9 @@ def describe_space(problem: Problem) -> str:
         case FreeRunning(frames):
             frames_of = f"{pluralize(frames, 'frame')} of each network"
             parts.append(f"at most {frames_of}, which run freely")
+    if problem.guarantee and problem.tolerance_permille is not None:
+        least, most = (_decimal(permille, 3) for permille in problem.tolerance_permille)
+        parts.append(f"deadlines guaranteed for {least} to {most} times the nominal times")
     if problem.searches_priorities:
         parts.append(f"priorities 0 to {PRIORITY_LEVELS - 1}")
     parts += _limits(problem, Of.ALL)
@@ -74,7 +77,17 @@ def _limits(problem: Problem, of: Of, index: int = 0, which: str = "") -> list[s
     """Return the limits that one owner sets, in the order that published claims have."""
     model, owner = type(problem.execution), of.of(problem)[index]
     limits = [
-        (next((kind for kind in kinds if model in kind.models), kinds[0]), getattr(owner, field))
+        (
+            next(
+                (
+                    kind
+                    for kind in kinds
+                    if model in kind.models and kind.guaranteed in (None, problem.guarantee)
+                ),
+                kinds[0],
+            ),
+            getattr(owner, field),
+        )
         for field, kinds in fields_of(of).items()
     ]
     return [

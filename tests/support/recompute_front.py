@@ -219,6 +219,91 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     return (rows, window) if endless else rows
 
 
+def guaranteed(problem, unit_of, point, rows):
+    """{(frame, network, repeat, group): end} of the late timeline."""
+    units = {unit["name"]: unit for unit in problem["units"]}
+    number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
+    networks, place = problem["networks"], places_of(problem)
+    index = {name: [point[clock] for clock in unit["clocks"]] for name, unit in units.items()}
+    m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
+    demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
+    named = {network["name"]: n for n, network in enumerate(networks)}
+    inputs = {}
+    for key in rows:
+        _, n, repeat, g = key
+        inputs[key] = []
+        for e in problem["edges"]:
+            if e["target"] == g:
+                delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
+                inputs[key].append(((1, n, repeat, e["source"]), delay))
+        if not inputs[key]:
+            others = [(n, repeat - 1)]
+            if repeat == 1:
+                others = [
+                    (named[o], networks[named[o]]["repeats"]) for o in networks[n]["waits_for"]
+                ]
+            inputs[key] = [(other, 0) for other in rows if (other[1], other[2]) in others]
+        for h in problem.get("handovers", []) if repeat == 1 else []:
+            if h["target"] == g:
+                delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
+                last = max(other for other in rows if other[3] == h["source"])
+                inputs[key].append((last, delay))
+    ranks, todo = {}, sorted(rows)
+    while todo:
+        key = next(k for k in todo if all(source in ranks for source, _ in inputs[k]))
+        ranks[key] = len(ranks)
+        todo.remove(key)
+    order = sorted(rows, key=lambda k: (rows[k][1], rows[k][2] > rows[k][1], ranks[k]))
+    last_on, before = {}, {}
+    for key in order:
+        u = place[unit_of[key[3]]]
+        if u in last_on:
+            inputs[key].append((last_on[u], 0))
+        last_on[u] = key
+        sources = [source for source, _ in inputs[key]]
+        before[key] = set(sources).union(*(before[source] for source in sources))
+    now, ended, running, started = 0, ({}, {}), ({}, {}), (set(), set())
+    while len(ended[1]) < len(rows):
+        instants = []
+        for side, factor in enumerate(problem["tolerance_permille"]):
+            for key in [k for k in order if k not in started[side]]:
+                if all(source in ended[side] for source, _ in inputs[key]):
+                    ready = max(
+                        [ended[side][source] + delay for source, delay in inputs[key]] + [0]
+                    )
+                    if key[2] == 1 and not any(e["target"] == key[3] for e in problem["edges"]):
+                        ready = max(ready, networks[key[1]]["arrival_ps"])
+                    if ready > now:
+                        instants.append(ready)
+                        continue
+                    entry = unit_of[key[3]]
+                    time = time_of(units[entry], key[3], index[entry], key[2]) * factor
+                    running[side][key] = 65536 * (-(-time // 1000) if side else time // 1000)
+                    started[side].add(key)
+        rate = ({}, {})
+        for side in (0, 1):
+            for key in running[side]:
+                own, most = place[unit_of[key[3]]], {}
+                for other in order:
+                    both = other in running[0] and other in running[1]
+                    may = other in started[0] and other not in ended[1]
+                    apart = other in before[key] or key in before[other]
+                    if (may and not apart) if side else both:
+                        u = place[unit_of[other[3]]]
+                        most[u] = max(most.get(u, 0), demand[other[3]])
+                y = sum(most.values()) - most.get(own, 0)
+                rate[side][key] = 65536 - loss(units[own]["contention"], m, demand[key[3]], y)
+                instants.append(now - (-running[side][key] // rate[side][key]))
+        step, now = min(instants) - now, min(instants)
+        for side in (0, 1):
+            for key in list(running[side]):
+                running[side][key] -= rate[side][key] * step
+                if running[side][key] <= 0:
+                    ended[side][key] = now
+                    del running[side][key]
+    return ended[1]
+
+
 def streams_of(problem):
     """The networks of each stream."""
     everything = list(range(len(problem["networks"])))
@@ -248,6 +333,12 @@ def figures(problem, unit_of, point, rows, played=None):
         )
         each = -(-(last - begin) // network["repeats"])
         result["time_per_token_ps" + ":" + network["name"]] = each
+    if problem.get("tolerance_permille"):
+        late = guaranteed(problem, unit_of, point, rows)
+        result["guaranteed_latency_ps"] = max(late.values())
+        for n, network in enumerate(problem["networks"]):
+            last = max(end for key, end in late.items() if key[1] == n)
+            result["guaranteed_latency_ps:" + network["name"]] = last - network["arrival_ps"]
     if problem["execution"]["model"] == "rates":
         result |= of_responses(problem, rows, played)
     units = {unit["name"]: unit for unit in problem["units"]}

@@ -140,9 +140,9 @@ class Corners:
             value = self._values[:, j]
             value = np.where(value < 0, value * (1 + epsilon), value / (1 + epsilon))
             match objective.kind, objective.network:
-                case ObjectiveKind.LATENCY, None:
+                case ObjectiveKind.LATENCY | ObjectiveKind.GUARANTEED_LATENCY, None:
                     makespan = np.minimum(makespan, value)
-                case ObjectiveKind.LATENCY, int(n):
+                case ObjectiveKind.LATENCY | ObjectiveKind.GUARANTEED_LATENCY, int(n):
                     end = problem.networks[n].arrival_ps + value
                     ends[:, n] = np.minimum(ends[:, n], end)
                 case ObjectiveKind.ENERGY, _:

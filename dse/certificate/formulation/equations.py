@@ -29,7 +29,7 @@ def check_formulated(problem: Problem) -> None:
 
     Raises:
         ResultError: on a power cap or an energy budget, which the equations do not know, phases of
-            one model, searched priorities, and networks with rates of their own.
+            one model, searched priorities, networks with rates of their own, guaranteed deadlines.
     """
     if problem.has_phases:
         raise ResultError(
@@ -40,6 +40,8 @@ def check_formulated(problem: Problem) -> None:
         raise ResultError(
             "the SMT formulation needs fixed priorities, and networks without rates of their own"
         )
+    if problem.guarantee:
+        raise ResultError("the SMT formulation has nominal times; deadlines are guaranteed")
     for kind in OVER_TIME:
         for _, value in kind.values(problem):
             raise ResultError(

@@ -12,8 +12,11 @@ from paretosoc.results.problem.problem import Problem
 
 BEGINS_AFTER, ENDS_AFTER = 2048, 8192
 """Executions that have ended at least where a window begins, and where it ends."""
-OF_A_FRAME = frozenset({ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY})
-"""Objectives of one frame alone, whatever follows it."""
+OF_A_FRAME = frozenset(
+    {ObjectiveKind.LATENCY, ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.INVERSE_LATENCY}
+)
+"""Objectives of one frame alone, whatever follows it. A guaranteed latency is never below the
+nominal one, so bounds on this one hold for it."""
 
 
 @dataclass(frozen=True)

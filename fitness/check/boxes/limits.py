@@ -70,9 +70,9 @@ def limits_of(
             continue
         objective = problem.objectives[column]
         match objective.kind, objective.network:
-            case ObjectiveKind.LATENCY, None:
+            case ObjectiveKind.LATENCY | ObjectiveKind.GUARANTEED_LATENCY, None:
                 makespan = _smaller(makespan, value)
-            case ObjectiveKind.LATENCY, int(n):
+            case ObjectiveKind.LATENCY | ObjectiveKind.GUARANTEED_LATENCY, int(n):
                 ends[n] = _smaller(ends[n], networks[n].arrival_ps + value)
             case ObjectiveKind.THROUGHPUT, _:
                 # Of a frame; of networks that run freely the time per image.

@@ -79,6 +79,7 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
         board_mw=int(problem.board_mw * power),
         transition_ps=scaled(problem.transition_ps, time, (1 << 47) - 1),
         objectives=OF_A_FRAME,
+        tolerance_permille=(int(rng.integers(0, 1001)), int(rng.integers(1000, 10_001))),
         power_cap_mw=int(rng.integers(1, 1 << 53)),
         energy_budget_fj=int(rng.integers(1, 1 << 62)),
     )

@@ -133,6 +133,7 @@ def test_every_field_is_in_the_file(problem):
     changed = with_memory(rng, with_formats(rng, changed))
     changed = with_pools(rng, dataclasses.replace(changed, memory_cap_bytes=1), most=10**4)
     units = (dataclasses.replace(u, loads_whole_networks=True) for u in changed.units)
+    changed = dataclasses.replace(changed, tolerance_permille=(700, 1100), guarantee=True)
     document = problem_to_document(dataclasses.replace(changed, units=tuple(units)))
     fields = {field.name for field in dataclasses.fields(Problem)}
     assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)

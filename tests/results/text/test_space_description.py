@@ -38,6 +38,7 @@ COSTS = {
         "edge_tokens",
         # What figures mean, not which design points there are.
         "objectives",
+        "tolerance_permille",
     },
     ProblemNetwork: {"first_group", "activation_bytes", "group_activation_bytes"}
     | {"batch", "batch_wait_ps"},
@@ -108,6 +109,10 @@ NARROWS: dict[type, dict[str, Change]] = {
         ),
         "execution": (whole(execution=FreeRunning(1)), "at most 1 frame of each network, which"),
         "runtime": (whole(runtime="trtexec"), " for trtexec"),
+        "guarantee": (
+            whole(guarantee=True, tolerance_permille=(700, 1100)),
+            "; deadlines guaranteed for 0.7 to 1.1 times the nominal times",
+        ),
         "searches_priorities": (whole(searches_priorities=True), "; priorities 0 to 2"),
         "power_cap_mw": (whole(power_cap_mw=17_001), "mean power at most 17.001 W"),
         "energy_budget_fj": (

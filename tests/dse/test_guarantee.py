@@ -1,0 +1,113 @@
+"""Fronts whose deadlines hold for all times in a tolerance."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.problems.random_problem import random_design
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
+from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.guarantee import plain_guarantee
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from tests.fitness.guarantee.test_guarantee import drawn
+from tests.support.recomputed import recomputed
+
+PAIR = ("squeezenet", "bvlc_alexnet")
+GUARANTEE = ("--guarantee", "--tolerance", "0.7..1.05", "--deadline", "6")
+TOLERANCE = ("--tolerance", "0.9..1")
+OBJECTIVES = ("--objective", "guaranteed-latency", "--objective", "energy")
+
+
+def explore(folder: Path, *more: str) -> int:
+    return run(
+        [
+            *("explore", *PAIR, "-p", "jetson-agx-xavier", "-o", str(folder), "--quiet"),
+            *("--groups", "6", "--max-evaluations", "1500", *more),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("guarantee") / "pair"
+    assert explore(path, *GUARANTEE, *OBJECTIVES, "--no-certify") == 0
+    return path
+
+
+def test_members_keep_their_deadlines_for_all_times(folder: Path) -> None:
+    front = read_results(folder)
+    assert front.problem.tolerance_permille == (700, 1050)
+    assert len(front.members) > 2
+    for member in front.members:
+        schedule = simulate(front.problem, member.design).schedule
+        bound = plain_guarantee(front.problem, member.design, schedule, (700, 1050))
+        assert member.objectives[0] == bound.makespan_ps
+        assert bound.makespan_ps > member.makespan_ps
+        assert max(bound.latency_ps) <= 6 * 10**9
+    assert run(["verify", str(folder)]) == 0
+    assert recomputed(folder) == 0
+
+
+def test_a_guarantee_that_is_too_good_is_refused(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    front = read_results(folder)
+    first, *others = front.members
+    better = dataclasses.replace(first, objectives=(first.objectives[0] - 1, first.objectives[1]))
+    write_results(tmp_path / "run", dataclasses.replace(front, members=(better, *others)))
+    assert run(["verify", str(tmp_path / "run")]) == 1
+    assert "guaranteed_latency_ps" in capsys.readouterr().out
+
+
+def test_only_bounds_are_proved_of_guaranteed_deadlines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "proved"
+    assert explore(folder, *GUARANTEE, *OBJECTIVES) == 0
+    assert sorted(path.name for path in folder.glob("*.tree")) == []
+    assert read_results(folder).bounds is not None
+    assert run(["verify", str(folder)]) == 0
+    assert "bounds: within" in capsys.readouterr().out
+
+
+def test_stand_alone_times_bound_guaranteed_latencies_from_below() -> None:
+    for seed in range(500, 520):
+        rng, problem, _, tolerance = drawn(seed)
+        objectives = [Objective(ObjectiveKind.GUARANTEED_LATENCY)]
+        objectives += [Objective(objectives[0].kind, n) for n in range(len(problem.networks))]
+        problem = dataclasses.replace(
+            problem, objectives=tuple(objectives), tolerance_permille=tolerance
+        )
+        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(5)])
+        guaranteed = make_outcomes(problem)(rows).objectives
+        assert (make_lower_bounds(problem)(rows).objectives <= guaranteed).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--guarantee", "--deadline", "6"), "--guarantee: --tolerance is required"),
+        (("--guarantee", "--tolerance", "0.9..1.1"), "--guarantee: a deadline (--deadline) or a"),
+        (("--objective", "guaranteed-latency"), "guaranteed-latency: --tolerance is required"),
+        (("--tolerance", "1.1..1.2"), "LEAST..MOST with 0 <= LEAST <= 1 <= MOST <= 10"),
+        (("--tolerance", "0.9"), "LEAST..MOST with 0 <= LEAST <= 1 <= MOST <= 10"),
+        (
+            (*TOLERANCE, "--free-running", "--objective", "energy"),
+            "free-running networks and --tolerance exclude",
+        ),
+        ((*GUARANTEE, "--objective", "throughput"), "frames of a pipeline overlap"),
+    ],
+)
+def test_what_cannot_be_guaranteed_is_said(
+    options: tuple[str, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert explore(tmp_path / "run", *options) == 2
+    assert words in capsys.readouterr().err
