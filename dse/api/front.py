@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -19,6 +19,7 @@ from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.fitness.execution import schedule_of, scheduled
+from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment
@@ -290,8 +291,15 @@ class Front(Sequence[Member]):
         return report_html(self.numeric, schedule_of, self.costs, texts).encode(), notes
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row of plain data per member, as ``dse show --json`` prints them."""
-        return table_rows(self.numeric)
+        """Return one row of plain data per member, as ``dse show --json`` prints them. With a
+        tolerance each has a ``guarantee``: see
+        :class:`results.text.guarantee.GuaranteeFigures`."""
+        rows: list[dict[str, Any]] = table_rows(self.numeric)
+        if self.problem.tolerance_permille is not None and rows:
+            designs = [member.design for member in self.numeric.members]
+            for row, figures in zip(rows, guarantee_figures(self.problem, designs), strict=True):
+                row["guarantee"] = asdict(figures)
+        return rows
 
     def member_document(self, which: int | str) -> dict[str, Any]:
         """Return one member as ``front.json`` has it, with its schedule."""

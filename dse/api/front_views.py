@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from paretosoc.common.options import as_written
 from paretosoc.dse.problem.constraint_status import limit_states
+from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.io.plural import pluralize
 from paretosoc.results.text.front import DEFAULT_ROWS, front_table
+from paretosoc.results.text.guarantee import guarantee_lines
 from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.member_diff import describe_difference
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
@@ -27,7 +29,12 @@ def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableT
     numeric, source = front.numeric, front.numeric.provenance
     names = ", ".join(network.name for network in front.problem.networks)
     return [
-        front_table(numeric, width=width, max_rows=None if all_rows else DEFAULT_ROWS),
+        front_table(
+            numeric,
+            width=width,
+            max_rows=None if all_rows else DEFAULT_ROWS,
+            guarantee=guarantee_figures,
+        ),
         f"{names} on {source.platform}: {pluralize(len(front), 'member')}, "
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
@@ -58,6 +65,9 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
         f"number format: {numeric.provenance.precision.upper()}",
         *member_lines(problem, member.numeric),
     ]
+    if problem.tolerance_permille is not None:
+        (figures,) = guarantee_figures(problem, [member.numeric.design])
+        lines += guarantee_lines(problem, figures)
     (states,) = limit_states(problem, [member.numeric.design])
     lines += [f"limit: {state.describe()}" for state in states]
     fastest = choose_member(numeric, FASTEST)

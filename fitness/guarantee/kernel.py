@@ -351,6 +351,9 @@ def bound(plan, rules, chosen, state, tracks):
                         tracks.track[side, q].running = -1
                         left -= 1 if side == LATE else 0
         now = then
+        if now == NEVER:
+            # No schedule has this order.
+            break
 
 
 @jit
@@ -368,6 +371,7 @@ def bound_rows(plan, rules, rows, chosen, state, tracks, possible, makespan, lat
         for n in range(plan.networks):
             latency[r, n] = 0
         for i in range(plan.instances):
-            makespan[r] = max(makespan[r], tracks.end[LATE, i])
+            end = tracks.end[LATE, i] if tracks.end[LATE, i] >= 0 else NEVER
+            makespan[r] = max(makespan[r], end)
             n = rules.network[i]
-            latency[r, n] = max(latency[r, n], tracks.end[LATE, i] - rules.due_ps[i])
+            latency[r, n] = max(latency[r, n], end - rules.due_ps[i])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,13 +24,14 @@ from paretosoc.results.problem.objectives import (
     objective_value,
     unit_heading,
 )
-from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.text.batches import (
     adds_energy_per_image,
     describe_batches,
     energy_per_image_mj,
 )
 from paretosoc.results.text.free_running import slowest_network
+from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_cells
 from paretosoc.results.text.member_diff import (
     clocks_mhz,
     clocks_used,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+GuaranteeFunction = Callable[[Problem, Sequence[DesignPoint]], list[GuaranteeFigures]]
 DEFAULT_ROWS = 20
 """A longer front is thinned for display."""
 MIN_APART = 0.002
@@ -75,13 +77,17 @@ class _Column:
 
 
 def front_table(
-    front: Front, *, width: int = 80, max_rows: int | None = DEFAULT_ROWS
+    front: Front,
+    *,
+    width: int = 80,
+    max_rows: int | None = DEFAULT_ROWS,
+    guarantee: GuaranteeFunction | None = None,
 ) -> RenderableType:
     """Return the front as a rich table that fits ``width`` characters, with a caption as text.
 
-    Clocks that never change, and columns that do not fit, are named below instead. Of more than
-    ``max_rows`` members (None: no limit) the marked ones and an even choice of the others are
-    shown.
+    ``guarantee`` gives the figures of members of a problem with a tolerance. Clocks that never
+    change, and columns that do not fit, are named below instead. Of more than ``max_rows`` members
+    (None: no limit) the marked ones and an even choice of the others are shown.
     """
     from rich.console import Group
     from rich.text import Text
@@ -89,7 +95,7 @@ def front_table(
     if not front.members:
         return Text("The front is empty: no design point met all constraints.")
     shown = _thinned(front, max_rows)
-    columns, notes = _columns(front, shown)
+    columns, notes = _columns(front, shown, guarantee)
     every, hidden = columns, list[_Column]()
     while _width(columns) > width and any(column.loss for column in columns):
         least = min((column for column in columns if column.loss), key=_loss)
@@ -204,7 +210,9 @@ def _apart(front: Front, kept: list[int]) -> list[int]:
     return others
 
 
-def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
+def _columns(
+    front: Front, shown: list[int], guarantee: GuaranteeFunction | None
+) -> tuple[list[_Column], list[str]]:
     problem = front.problem
     members = [front.members[i] for i in shown]
     marks = mark_members(front)
@@ -214,6 +222,12 @@ def _columns(front: Front, shown: list[int]) -> tuple[list[_Column], list[str]]:
     ):
         label = objective_label(problem, objective)
         columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
+    if guarantee is not None and problem.tolerance_permille is not None:
+        figures = guarantee(problem, [member.design for member in members])
+        columns += [
+            _Column(name, header, cells, loss=4_000)
+            for name, header, cells in guarantee_cells(problem, members, figures)
+        ]
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
     columns.append(_Column("mark", ("", ""), names, right=False))
     if adds_energy_per_image(problem):

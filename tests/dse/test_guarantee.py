@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,14 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
 from paretosoc.fitness.check.frames import simulate
 from paretosoc.fitness.check.guarantee import plain_guarantee
+from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
+from paretosoc.fitness.warm_up import smallest_problem
 from paretosoc.results.export.result_folder import read_results, write_results
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.parts import ProblemNetwork
+from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.fitness.guarantee.test_guarantee import drawn
 from tests.support.recomputed import recomputed
 
@@ -54,6 +59,63 @@ def test_members_keep_their_deadlines_for_all_times(folder: Path) -> None:
         assert max(bound.latency_ps) <= 6 * 10**9
     assert run(["verify", str(folder)]) == 0
     assert recomputed(folder) == 0
+
+
+def test_show_says_what_is_guaranteed_and_what_first_come_first_served_does(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", str(folder)]) == 0
+    heads = capsys.readouterr().out.splitlines()[:2]
+    assert "nominal" in heads[0]
+    assert "come ms" in heads[1]
+    assert run(["show", str(folder), "--member", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "guaranteed latency of squeezenet: " in shown
+    assert "with first come, first served up to" in shown
+    assert run(["show", str(folder), "--json"]) == 0
+    front = read_results(folder)
+    for member, row in zip(front.members, json.loads(capsys.readouterr().out), strict=True):
+        assert row["guarantee"]["makespan_ps"] == member.objectives[0]
+        assert row["guarantee"]["first_come_ps"] >= member.makespan_ps
+
+
+def test_first_come_first_served_can_miss_what_a_plan_keeps() -> None:
+    """The example of docs/concepts/model.md: 9 ms become 12 ms if one group takes a third."""
+    problem, design = anomaly()
+    (figures,) = guarantee_figures(problem, [design])
+    assert figures.makespan_ps == 9 * 10**9
+    assert figures.first_come_ps == 11_999 * 10**6
+    assert figures.late(problem) == ["B"]
+
+
+def anomaly() -> tuple[Problem, DesignPoint]:
+    """Return the two networks of that example, with a deadline of 10 ms."""
+    times = {0: (3, 4), 1: (2, 2, 5)}
+    units = {0: (0, 1), 1: (2, 1, 0)}
+    flat = [time * 10**9 for row in times.values() for time in row]
+    (unit,), (domain,) = smallest_problem().units, smallest_problem().domains
+    table = np.array(flat, dtype=np.int64).reshape(-1, 1)
+    networks, first = [], 0
+    for name, row in zip("AB", times.values(), strict=True):
+        names = tuple(f"g{k}" for k in range(len(row)))
+        networks.append(ProblemNetwork(name, first, deadline_ps=10**10, group_names=names))
+        first += len(row)
+    problem = dataclasses.replace(
+        smallest_problem(),
+        networks=tuple(networks),
+        domains=(domain,),
+        edges=((0, 1), (2, 3), (3, 4)),
+        transition_ps=np.zeros((3, 3, 3), dtype=np.int64),
+        units=tuple(
+            dataclasses.replace(unit, name=name, time_ps=table, demand_kbps=table, dynamic_mw=table)
+            for name in ("gpu", "dla", "cpu")
+        ),
+        allowed=np.ones((5, 3), dtype=np.bool_),
+        tolerance_permille=(333, 1000),
+        guarantee=True,
+    )
+    mapping = [u for row in units.values() for u in row]
+    return problem, DesignPoint(np.array(mapping, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 def test_a_guarantee_that_is_too_good_is_refused(

@@ -34,6 +34,7 @@ from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.workload.objectives import OF_A_FRAME
+from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.front import Front
 from paretosoc.results.io.plural import pluralize
@@ -237,7 +238,7 @@ def _tell(explored: Explored, output: Path, *, quiet: bool, chosen: bool) -> int
 
 def _print_front(front: Front, folder: Path, *, chosen: bool) -> None:
     console = Console()
-    console.print(front_table(front, width=console.width))
+    console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance
     console.print(
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s "
