@@ -17,7 +17,12 @@ from paretosoc.dse.problem.execution import choose_execution
 from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
-from paretosoc.dse.problem.runtime_limits import dispatch_of, transition_limit, without_rivals
+from paretosoc.dse.problem.runtime_limits import (
+    can_be_split,
+    dispatch_of,
+    transition_limit,
+    without_rivals,
+)
 from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.with_options import strictest, with_limits
@@ -136,6 +141,13 @@ def assemble(
             [(edge.source, edge.target) for edge in networks[n].edges],
             problem_units,
         )
+        layers = [layer.name for group in networks[n].groups for layer in group.layers]
+        if not can_be_split(rules, layers):
+            limit, forced = 0, 0
+            notes.append(
+                f"{entry.name}: stays on one unit, since its layers have names that {rules.title} "
+                "cannot give to different ones"
+            )
         limits.append(limit)
         if forced:
             notes.append(

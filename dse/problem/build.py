@@ -15,7 +15,12 @@ from paretosoc.dse.problem.phases import (
     PhaseModel,
     with_handovers,
 )
-from paretosoc.dse.problem.runtime_limits import check_formats, chosen_runtime, served_units
+from paretosoc.dse.problem.runtime_limits import (
+    check_formats,
+    check_images,
+    chosen_runtime,
+    served_units,
+)
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.releases import with_releases
@@ -110,6 +115,7 @@ def build_problem(
             known[under] = network_tables(network, platform, units, choices, options, profile)
         tables[key] = known[under]
     entries = [tables[_key(network)] for network in workload.networks]
+    check_images(RUNTIMES[runtime], [entry.imported for entry in tables.values()])
     groups = tuple(entry.grouped for entry in entries)
     check_size(groups)
     costs = tuple(entry.costs for entry in entries)

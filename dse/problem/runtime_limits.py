@@ -3,7 +3,7 @@ the number of unit changes that a network may choose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,14 @@ from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.parts import SHARED, ProblemUnit
-from paretosoc.results.problem.runtimes import RUNTIMES, Runtime, RuntimeRules, runtimes_serving
+from paretosoc.results.problem.runtimes import (
+    RUNTIMES,
+    Runtime,
+    RuntimeRules,
+    layer_device_types,
+    runtimes_serving,
+)
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 CHOSEN = "chosen"
 """In place of a limit of unit changes: ``CHOSEN_TRANSITIONS`` more than what groups force."""
@@ -80,6 +87,28 @@ def check_formats(rules: RuntimeRules, formats: Sequence[str], runtime: Runtime)
     reason = rules.refusal(tuple(formats))
     if reason is not None:
         raise WorkloadError(f"{as_written('runtime', runtime.value)}: {reason}")
+
+
+def check_images(rules: RuntimeRules, networks: Sequence[ImportedNetwork]) -> None:
+    """Accept networks that take one batch of images, where a runtime has only these.
+
+    Raises:
+        WorkloadError: on another one.
+    """
+    for network in networks:
+        shapes = [shape for _, shape in network.inputs]
+        if rules.has_one_engine and (len(shapes) != 1 or len(shapes[0]) != 4):
+            raise WorkloadError(
+                f"network {network.graph.name!r}: {rules.title} gives it one batch of images, and "
+                f"it takes {', '.join(repr(name) for name, _ in network.inputs)}"
+            )
+
+
+def can_be_split(rules: RuntimeRules, layers: Iterable[str]) -> bool:
+    """Return whether layers of one network may be on different units."""
+    if not rules.has_one_engine:
+        return True
+    return layer_device_types((name, "DLA") for name in layers) is not None
 
 
 def dispatch_of(

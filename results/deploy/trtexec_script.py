@@ -17,7 +17,7 @@ from paretosoc.results.deploy.deployment import (
 )
 from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.results.problem.runtimes import Runtime, layer_device_types
 
 Version = tuple[int, ...]
 STRONGLY_TYPED = 11
@@ -86,15 +86,11 @@ def _parsed(text: str) -> Version:
     return tuple(int(number) for number in text.split("."))
 
 
-_SPECIAL = frozenset(",:*")
-"""Letters that mean something in ``--layerDeviceTypes``."""
 _FLAGS = {"fp32": "", "fp16": " --fp16", "int8": " --int8"}
 _BYTES = {"fp32": 4, "fp16": 2, "int8": 1}
 _DEFAULT_POOL = 512 << 20
 """Bytes of a DLA's global DRAM by default (TensorRT documentation: Customizing DLA Memory
 Pools)."""
-_MAX_ARGUMENT = 120_000
-"""Bytes. Linux takes 131,072 in one argument."""
 _START = """
 set -eu
 cd "$(dirname "$0")"
@@ -168,7 +164,7 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
         f"\n{name}() {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
         for name, lines in (("build", built), ("run", run))
     )
-    start = _START.format(major=version[0])
+    start = _start(deployment, version)
     return f"{_title(deployment, version)}{_USE}{start}{functions}{_MAIN}"
 
 
@@ -187,7 +183,7 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
         if deployment.unit_name(s) in deployment.cores:
             build, _ = _commands(deployment, version, file, [s]) or ("", "")
             lines += f"{build}\n"
-    return f"{_title(deployment, version)}{_START.format(major=version[0])}{lines}"
+    return f"{_title(deployment, version)}{_start(deployment, version)}{lines}"
 
 
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
@@ -210,6 +206,14 @@ def engine_file(model: str) -> str:
     return model.removesuffix(".onnx") + ".engine"
 
 
+def _start(deployment: Deployment, version: Version) -> str:
+    needed = "".join(
+        f': "${{{name}:?is required: the UUID of GPU instance {unit} (nvidia-smi -L)}}"\n'
+        for unit, name in _instances(deployment).items()
+    )
+    return _START.format(major=version[0]) + needed
+
+
 def _title(deployment: Deployment, version: Version) -> str:
     return (
         f"#!/bin/sh\n# Engines of {deployment.title}, for trtexec of TensorRT "
@@ -221,6 +225,18 @@ def _dlas(deployment: Deployment, segments: Sequence[Segment]) -> set[int]:
     """Return the DLA cores of segments."""
     cores = (deployment.cores[deployment.unit_name(segment)] for segment in segments)
     return {core for core in cores if core is not None}
+
+
+def _gpus(deployment: Deployment, segments: Sequence[Segment]) -> set[str]:
+    """Return the GPUs of segments."""
+    units = {deployment.unit_name(segment) for segment in segments}
+    return {unit for unit in units if deployment.cores[unit] is None}
+
+
+def _instances(deployment: Deployment) -> dict[str, str]:
+    """Return the shell variables that hold the UUIDs of GPU instances, if there are several."""
+    gpus = [unit for unit, core in deployment.cores.items() if core is None]
+    return {unit: re.sub(r"\W", "_", unit) for unit in gpus} if len(gpus) > 1 else {}
 
 
 def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
@@ -243,22 +259,19 @@ def _engine_options(deployment: Deployment, segments: Sequence[Segment]) -> tupl
     if len({deployment.format_of(segment) for segment in segments}) > 1:
         return None
     dlas = _dlas(deployment, segments)
-    if len(dlas) > 1:
+    if len(dlas) > 1 or len(_gpus(deployment, segments)) > 1:
         return None
     if not dlas:
         return "", ""
     options = f" --useDLACore={next(iter(dlas))}"
     if all(_dlas(deployment, [segment]) for segment in segments):
         return options, ""
-    places = [
+    types = layer_device_types(
         (name, "DLA" if _dlas(deployment, [segment]) else "GPU")
         for segment in segments
         for name in deployment.layers(segment)
-    ]
-    types = ",".join(f"{name}:{device}" for name, device in places)
-    if len(types.encode()) > _MAX_ARGUMENT:
-        return None
-    if any(_SPECIAL.intersection(name) for name, _ in places):
+    )
+    if types is None:
         return None
     return options, f" --layerDeviceTypes={quote(types)}"
 
@@ -278,9 +291,15 @@ def _commands(
     is_typed = version[0] >= STRONGLY_TYPED
     precision = "" if is_typed else _FLAGS[deployment.format_of(segments[0])]
     engine, profile = engine_file(file), file.removesuffix(".onnx") + ".profile.json"
+    instances = _instances(deployment)
+    at = "".join(
+        f'CUDA_VISIBLE_DEVICES="${instances[gpu]}" '
+        for gpu in _gpus(deployment, segments)
+        if gpu in instances
+    )
     return (
-        f'"$trtexec" --onnx={quote(file)} --saveEngine={quote(engine)}'
+        f'{at}"$trtexec" --onnx={quote(file)} --saveEngine={quote(engine)}'
         f"{both}{fallback}{precision}{building}{_pool_option(deployment, segments)}",
-        f'"$trtexec" --loadEngine={quote(engine)}{both} --dumpProfile '
+        f'{at}"$trtexec" --loadEngine={quote(engine)}{both} --dumpProfile '
         f"--exportProfile={quote(profile)}",
     )

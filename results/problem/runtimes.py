@@ -3,7 +3,7 @@ network must keep to. Problems are built from it, and deployments are checked wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -43,6 +43,8 @@ class RuntimeRules:
     """Number formats that it has; None: all."""
     has_one_format: bool = False
     """Whether all groups have one number format."""
+    has_one_engine: bool = False
+    """Whether a network is one engine, on one batch of images."""
     one_place: Callable[[Place], str | None] = lambda place: None
     """Return the sort of a place if a network has at most one place of that sort."""
 
@@ -86,6 +88,22 @@ class RuntimeRules:
         return None
 
 
+_SPECIAL = frozenset(",:*")
+"""Letters that mean something in ``--layerDeviceTypes``."""
+_MAX_ARGUMENT = 120_000
+"""Bytes. Linux takes 131,072 in one argument."""
+
+
+def layer_device_types(places: Iterable[tuple[str, str]]) -> str | None:
+    """Return the value of trtexec's ``--layerDeviceTypes`` from names of layers and their devices,
+    or None if the option cannot say them."""
+    pairs = list(places)
+    text = ",".join(f"{name}:{device}" for name, device in pairs)
+    if len(text.encode()) > _MAX_ARGUMENT or any(_SPECIAL.intersection(name) for name, _ in pairs):
+        return None
+    return text
+
+
 def _board(platform: Platform) -> Deployment:
     return platform.deployment or Deployment()
 
@@ -94,12 +112,19 @@ def _tensorrt(platform: Platform) -> dict[str, Place]:
     return dict(_board(platform).tensorrt)
 
 
+def _one_gpu(platform: Platform) -> dict[str, Place]:
+    """Return the units of TensorRT that one process sees: of several GPU instances the first."""
+    units = _tensorrt(platform)
+    gpus = [name for name, core in units.items() if core is None]
+    return {name: core for name, core in units.items() if core is not None or name == gpus[0]}
+
+
 def _of_kinds(platform: Platform, kinds: tuple[str, ...]) -> dict[str, Place]:
     return {unit.name: unit.kind.upper() for unit in platform.units if unit.kind in kinds}
 
 
 def _triton(platform: Platform) -> dict[str, Place]:
-    return {**_of_kinds(platform, ("cpu",)), **_tensorrt(platform)}
+    return {**_of_kinds(platform, ("cpu",)), **_one_gpu(platform)}
 
 
 def _openvino(platform: Platform) -> dict[str, Place]:
@@ -125,10 +150,11 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
     # nvinfer runs one engine, with at most one DLA core.
     Runtime.DEEPSTREAM: RuntimeRules(
         "DeepStream",
-        _tensorrt,
+        _one_gpu,
         ("gpu",),
         formats=_FORMATS,
         has_one_format=True,
+        has_one_engine=True,
         one_place=lambda place: None if place is None else "DLA",
     ),
     # A session has one instance of a provider.
