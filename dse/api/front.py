@@ -35,6 +35,7 @@ from paretosoc.results.export.result_folder import (
 )
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import (
@@ -57,6 +58,14 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A member, and how many members it stands for, itself included."""
+
+    member: Member
+    stands_for: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +106,25 @@ class Front(Sequence[Member]):
         return tuple(
             Member(member, index, marks.get(index, ()), self.problem)
             for index, member in enumerate(self.numeric.members)
+        )
+
+    def choices(self, resolution: float = DEFAULT_RESOLUTION) -> tuple[Choice, ...]:
+        """Return the members that stand for all others: the named ones and the fewest others, so
+        that every member is within ``resolution`` of one of them in every objective.
+
+        Of members that would serve as well, the one with the fewest transitions is taken, then with
+        the fewest units, then with the clocks nearest to those of a governor.
+
+        Raises:
+            ResultError: unless the resolution is at least 0 and below 1.
+
+        Example:
+            >>> for choice in front.choices(0.02):
+            ...     print(choice.member, choice.stands_for)
+        """
+        return tuple(
+            Choice(self.members[entry.member], len(entry.stands_for))
+            for entry in choose(self.numeric, resolution).entries
         )
 
     @property
@@ -290,13 +318,14 @@ class Front(Sequence[Member]):
             notes.append(f"without deployment: {error}")
         return report_html(self.numeric, schedule_of, self.costs, texts).encode(), notes
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row of plain data per member, as ``dse show --json`` prints them. With a
-        tolerance each has a ``guarantee``: see
-        :class:`results.text.guarantee.GuaranteeFigures`."""
-        rows: list[dict[str, Any]] = table_rows(self.numeric)
+    def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
+        """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints
+        them; at 0 per member. None: the resolution of the tables. With a tolerance each has a
+        ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`."""
+        choices = choose(self.numeric, resolution)
+        rows: list[dict[str, Any]] = table_rows(self.numeric, choices)
         if self.problem.tolerance_permille is not None and rows:
-            designs = [member.design for member in self.numeric.members]
+            designs = [self.numeric.members[index].design for index in choices.members]
             for row, figures in zip(rows, guarantee_figures(self.problem, designs), strict=True):
                 row["guarantee"] = asdict(figures)
         return rows
@@ -306,9 +335,9 @@ class Front(Sequence[Member]):
         member = self[which]
         return {"member": member.index, **scheduled_to_document(member.scheduled)}
 
-    def views(self, *, width: int, all_rows: bool = False) -> list[RenderableType]:
-        """Return the table and the claims, for a terminal."""
-        return front_views(self, width=width, all_rows=all_rows)
+    def views(self, *, width: int, resolution: float | None = None) -> list[RenderableType]:
+        """Return the table of choices and the claims, for a terminal."""
+        return front_views(self, width=width, resolution=resolution)
 
     def member_views(self, which: int | str, *, all_rows: bool = False) -> list[RenderableType]:
         """Return one member for a terminal: mapping, clocks, schedule and deployment formats."""

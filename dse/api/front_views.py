@@ -12,7 +12,7 @@ from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.io.plural import pluralize
-from paretosoc.results.text.front import DEFAULT_ROWS, front_table
+from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import guarantee_lines
 from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.member_diff import describe_difference
@@ -24,17 +24,12 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.front import Front
 
 
-def front_views(front: Front, *, width: int, all_rows: bool) -> list[RenderableType]:
+def front_views(front: Front, *, width: int, resolution: float | None) -> list[RenderableType]:
     """Return the table and the claims, for a terminal."""
     numeric, source = front.numeric, front.numeric.provenance
     names = ", ".join(network.name for network in front.problem.networks)
     return [
-        front_table(
-            numeric,
-            width=width,
-            max_rows=None if all_rows else DEFAULT_ROWS,
-            guarantee=guarantee_figures,
-        ),
+        front_table(numeric, width=width, resolution=resolution, guarantee=guarantee_figures),
         f"{names} on {source.platform}: {pluralize(len(front), 'member')}, "
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",

@@ -17,7 +17,7 @@ from paretosoc.results.problem.objectives import (
 )
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.batches import energy_per_image_mj, images_per_second
-from paretosoc.results.text.member_diff import clocks_mhz, transition_count
+from paretosoc.results.text.member_diff import clocks_mhz
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class Member:
     @property
     def transitions(self) -> int:
         """Return the edges between groups on different units."""
-        return transition_count(self._problem, self.numeric)
+        return self._problem.transition_count(self.numeric.design)
 
     @cached_property
     def scheduled(self) -> ScheduledMember:

@@ -34,16 +34,16 @@ class Result(Protocol):
         """Read a result folder."""
         ...
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row of plain data per member."""
+    def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
+        """Return one row of plain data per choice at a resolution, at 0 per member."""
         ...
 
     def member_document(self, which: int | str) -> dict[str, Any]:
         """Return one member as plain data."""
         ...
 
-    def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
-        """Return the table and its captions, for a terminal."""
+    def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:
+        """Return the table of choices at a resolution and its captions, for a terminal."""
         ...
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,10 +14,11 @@ from paretosoc.dse.baselines.axonn import AxoNN
 from paretosoc.dse.baselines.base import Baseline
 from paretosoc.dse.baselines.group_by_group import H2h, Herald, Mensa
 from paretosoc.dse.baselines.one_format import formats_of, in_one_format
+from paretosoc.dse.baselines.one_unit import OneUnit
 from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly, TensorRtStyle
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
-from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BaselinePoint
@@ -60,8 +61,8 @@ class _Proposal:
     name: str
     label: str
     has_front: bool
-    rows: IntArray
-    """[n, groups + domains], n at least 1."""
+    blocks: Iterable[IntArray]
+    """[n, groups + domains] each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,17 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
     has a front comes with all of it, that best one first. Where groups choose among number formats,
     each method is there once in each of them: the methods choose units alone.
     """
-    found = _best_of_all(space)
+    return _points(space, BASELINES)
+
+
+@lru_cache(maxsize=2)
+def one_unit_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
+    """The front of one unit per network at free clocks; none if it takes too long."""
+    return _points(space, (OneUnit,))
+
+
+def _points(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[BaselinePoint, ...]:
+    found = _best_of_all(space, methods)
     if not found:
         return ()
     rows = np.stack([best.row for best in found])
@@ -99,59 +110,69 @@ def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
 
 def baseline_rows(space: DesignSpace) -> IntArray:
     """[points, width]: the methods' points, for an initial population."""
-    rows = [best.row for best in _best_of_all(space)]
+    rows = [best.row for best in _best_of_all(space, BASELINES)]
     return np.array(rows, dtype=np.int64).reshape(-1, space.width)
 
 
-@lru_cache(maxsize=2)
-def _best_of_all(space: DesignSpace) -> tuple[_Best, ...]:
+@lru_cache(maxsize=4)
+def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[_Best, ...]:
     """Cached for the last spaces: the initial population and the front both need it."""
     problem = space.problem
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
-    column = compared_objective(problem)
     found = []
-    for proposal in _proposals(space):
-        rows = proposal.rows
+    for proposal in _proposals(space, methods):
+        best = [_best(block, evaluate, proposal.has_front, problem) for block in proposal.blocks]
+        if not best:
+            continue
+        rows = np.concatenate(best)
+        if len(best) > 1:
+            rows = _best(rows, evaluate, proposal.has_front, problem)
         outcomes = evaluate(rows)
-        # The last key of lexsort is the first to count.
-        others = np.delete(outcomes.objectives, column, axis=1)
-        keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
-        order = np.lexsort(keys)
-        chosen = order[:1]
-        if proposal.has_front and outcomes.feasible[order[0]]:
-            feasible = order[outcomes.feasible[order]]
-            chosen = feasible[non_dominated(outcomes.objectives[feasible])]
-        for index in chosen.tolist():
+        for row, objectives, values in zip(
+            rows, outcomes.objectives, outcomes.constraint_values, strict=True
+        ):
             breaks = tuple(
                 constraint.name
-                for constraint, value in zip(
-                    constraints, outcomes.constraint_values[index], strict=True
-                )
+                for constraint, value in zip(constraints, values, strict=True)
                 if value > constraint.limit
             )
-            found.append(
-                _Best(
-                    proposal.name, proposal.label, rows[index], outcomes.objectives[index], breaks
-                )
-            )
+            found.append(_Best(proposal.name, proposal.label, row, objectives, breaks))
     return tuple(found)
 
 
-def _proposals(space: DesignSpace) -> Iterator[_Proposal]:
+def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: Problem) -> IntArray:
+    """Return the best of the rows; of a method that has a front, all that none dominates and that
+    keep all constraints, if there are any."""
+    outcomes = evaluate(rows)
+    column = compared_objective(problem)
+    # The last key of lexsort is the first to count.
+    others = np.delete(outcomes.objectives, column, axis=1)
+    keys = (*others.T[::-1], outcomes.objectives[:, column], ~outcomes.feasible)
+    order = np.lexsort(keys)
+    if not has_front or not outcomes.feasible[order[0]]:
+        return rows[order[:1]]
+    feasible = order[outcomes.feasible[order]]
+    return rows[feasible[non_dominated(outcomes.objectives[feasible])]]
+
+
+def _proposals(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> Iterator[_Proposal]:
     """Of all methods that apply."""
     views = [in_one_format(space.problem, name) for name in formats_of(space.problem)]
     spaces = [DesignSpace(view.problem) for view in views]
-    for method in BASELINES:
+    for method in methods:
         if not views:
             engine = method(space)
-            rows = engine.ask()
-            if len(rows):
-                yield _Proposal(method.name, engine.title(), method.has_front, rows)
+            yield _Proposal(method.name, engine.title(), method.has_front, _asked(engine))
         for view, own in zip(views, spaces, strict=True):
             engine = method(own)
-            rows = view.rows(engine.ask())
-            if len(rows):
-                name, label = f"{method.name}:{view.number_format}", engine.title()
-                label = f"{label} ({view.number_format})"
-                yield _Proposal(name, label, method.has_front, rows)
+            blocks = (rows for block in _asked(engine) if len(rows := view.rows(block)))
+            name, label = f"{method.name}:{view.number_format}", engine.title()
+            label = f"{label} ({view.number_format})"
+            yield _Proposal(name, label, method.has_front, blocks)
+
+
+def _asked(engine: Baseline) -> Iterator[IntArray]:
+    """Return what an engine proposes until it has ended."""
+    while len(rows := engine.ask()):
+        yield rows

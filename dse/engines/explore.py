@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.baselines.evaluate_all import baseline_points
+from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_points
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
@@ -122,7 +122,7 @@ def explore_problem(
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
-    baselines = baseline_points(space)
+    baselines = (*baseline_points(space), *one_unit_points(space))
     if not is_single_decision(optimizer):
         result = _with_baselines(result, baselines)
     if len(result.rows) == 0:

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import paretosoc as dse
 from paretosoc.dse.api.evaluation import Evaluated
+from paretosoc.dse.server.workspace import MAX_ROWS
+from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
 @dataclass(frozen=True)
 class MemberRow:
-    """A member of a front: ``objectives`` by label, in ms, mJ, W or rates. Clocks: None if off."""
+    """A member of a front and how many it stands for: ``objectives`` by label, in ms, mJ, W or
+    rates. Clocks: None if off."""
 
     member: int
     marks: list[str]
+    stands_for: int
     objectives: dict[str, float]
     groups_by_unit: dict[str, int]
     clocks_mhz: dict[str, float | None]
@@ -22,13 +26,15 @@ class MemberRow:
 
 @dataclass(frozen=True)
 class FrontAnswer:
-    """A front: ``rows`` are the marked members and the first others, ``claims`` the proofs."""
+    """A front: ``rows`` are its choices, ``claims`` the proofs, ``mapping_gain`` what mapping is
+    worth."""
 
     folder: str
     networks: list[str]
     platform: str
     members: int
     rows: list[MemberRow]
+    mapping_gain: str | None
     claims: list[str]
     warnings: list[str]
 
@@ -80,12 +86,18 @@ class ComparisonAnswer:
 
 
 def front_answer(
-    front: dse.Front, folder: str, *, rows: int, warnings: tuple[str, ...] = ()
+    front: dse.Front,
+    folder: str,
+    resolution: float | None = None,
+    *,
+    warnings: tuple[str, ...] = (),
 ) -> FrontAnswer:
-    """Return a front as an answer with at most ``rows`` rows, or all marked members."""
-    marked = [row for row in front.rows() if row["marks"]]
-    others = [row for row in front.rows() if not row["marks"]]
-    kept = sorted([*marked, *others[: max(rows - len(marked), 0)]], key=lambda row: row["member"])
+    """Return the choices of a front as an answer: at most ``MAX_ROWS``, or all named members."""
+    choices = front.rows(resolution)
+    marked = [row for row in choices if row["marks"]]
+    others = [row for row in choices if not row["marks"]][: max(MAX_ROWS - len(marked), 0)]
+    kept = sorted([*marked, *others], key=lambda row: row["member"])
+    gain = describe_mapping_gain(front.numeric)
     return FrontAnswer(
         folder=folder,
         networks=[network.name for network in front.problem.networks],
@@ -95,12 +107,14 @@ def front_answer(
             MemberRow(
                 row["member"],
                 row["marks"],
+                row["stands_for"],
                 row["display"],
                 row["groups_by_unit"],
                 row["clocks_mhz"],
             )
             for row in kept
         ],
+        mapping_gain=None if gain is None else gain.text,
         claims=list(front.claims),
         warnings=list(warnings),
     )

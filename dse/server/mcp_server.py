@@ -27,7 +27,6 @@ from paretosoc.dse.server.workspace import (
     MAX_EVALUATIONS,
     MAX_NETWORKS,
     MAX_PROOF_S,
-    MAX_ROWS,
     Workspace,
 )
 from paretosoc.dse.version import VERSION
@@ -97,12 +96,15 @@ class Tools:
             if prove_s > 0:
                 front = dse.certify(front, time_limit_s=prove_s)
         front.save(folder)
-        return front_answer(front, output, rows=MAX_ROWS, warnings=problem.warnings)
+        return front_answer(front, output, warnings=problem.warnings)
 
-    def show(self, folder: str, rows: int = 20) -> FrontAnswer:
-        """Read a result folder: its marked members, the first others, and the proved claims."""
-        _at_most("rows", rows, MAX_ROWS)
-        return front_answer(dse.load(self._workspace.result(folder)), folder, rows=rows)
+    def show(self, folder: str, resolution: float | None = None) -> FrontAnswer:
+        """Read a result folder: the choices of its front, and the proved claims.
+
+        ``resolution``: every member is within this share of a choice; 0 shows members. Default:
+        0.01, or more if many are left. At most 50 are shown.
+        """
+        return front_answer(dse.load(self._workspace.result(folder)), folder, resolution)
 
     def evaluate(
         self,

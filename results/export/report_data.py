@@ -3,7 +3,7 @@
 Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files. Objectives are
 in display units. Lists of one entry per execution follow the order of schedules: frame, network,
 repeat, group. Repeated content is written once, since schedules are most of the page. There are as
-many as a browser takes, of the named members and of others along the front.
+many as a browser takes, of the usual choices and of others along the front.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from dataclasses import asdict
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.report_proofs import proofs_of
+from paretosoc.results.front.choices import RESOLUTIONS, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_document import front_sha256
+from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import Json, finite_or_none
@@ -47,6 +49,7 @@ def report_data(
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
     max_schedules: int | None = None,
+    resolutions: Sequence[float] = RESOLUTIONS,
 ) -> dict[str, Json]:
     """Return the content of the report.
 
@@ -57,10 +60,12 @@ def report_data(
         deployments: for each member, the texts that set it up, by format. Empty if the board is not
             known.
         max_schedules: maximum number of members with schedules. None: as many as a browser takes.
+        resolutions: those whose choices can be shown, beside that of the tables.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}
     marks = mark_members(front)
+    gain = describe_mapping_gain(front)
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
@@ -94,6 +99,8 @@ def report_data(
             f"{text[0].upper()}{text[1:]}."
             for text in (*describe_batches(problem), *describe_front(front))
         ],
+        **_choices(front, resolutions),
+        "mapping_gain": None if gain is None else [gain.text, gain.comes_first],
         **_points(front, schedule_of, max_schedules),
         "deployments": [
             {
@@ -105,6 +112,26 @@ def report_data(
         "deployment_paragraphs": list(paragraphs),
         "proofs": proofs_of(front),
         "provenance": _provenance(front),
+    }
+
+
+def _choices(front: Front, resolutions: Sequence[float]) -> dict[str, Json]:
+    """Return the choices at each resolution, finest first, and the place of that of the tables."""
+    if not front.members:
+        return {"choices": [], "resolution": 0}
+    usual = choose(front).resolution
+    shares = sorted({*resolutions, usual})
+    return {
+        "choices": [
+            {
+                "percent": 100 * share,
+                "members": [
+                    [member, count] for member, count in choose(front, share).counts.items()
+                ],
+            }
+            for share in shares
+        ],
+        "resolution": shares.index(usual),
     }
 
 
@@ -145,7 +172,7 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     frame = sum(network.repeats * len(network.groups) for network in problem.networks)
     room = MAX_EXECUTIONS // frame
     most = room if max_schedules is None else min(room, max_schedules)
-    shown = {*mark_members(front), *_spread(len(front.members), most)}
+    shown = {*choose(front).members, *_spread(len(front.members), most)}
 
     def point(member: Member, *, with_schedule: bool) -> dict[str, Json]:
         schedule = None
@@ -160,10 +187,12 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     members: list[Json] = [
         point(member, with_schedule=i in shown) for i, member in enumerate(front.members)
     ]
+    has_clocks = any(domain.allowed.sum() > 1 for domain in problem.domains)
     baselines: list[Json] = [
         {
             "label": entry.label,
             "breaks": list(entry.breaks),
+            "at_fastest": has_clocks and is_at_fastest(problem, entry),
             **point(entry.member, with_schedule=i < room),
         }
         for i, entry in enumerate(front.baselines)

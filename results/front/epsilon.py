@@ -13,9 +13,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from paretosoc.common.arrays import IntArray
+from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PPM
 from paretosoc.results.front.bounds import Corner
+from paretosoc.results.io.canonical_json import INT64_MAX
 
 INT64_MIN = -(2**63)
 WEAK_PPM = 200_000
@@ -63,6 +64,23 @@ def least_within(value: int, ppm: int) -> int:
     if value >= 0:
         return -(-value * PPM // (PPM + ppm))
     return -(-value * (PPM + ppm) // PPM)
+
+
+def most_within(bound: int, ppm: int) -> int:
+    """Return the largest value that reaches a bound within ``ppm``."""
+    if bound >= 0:
+        return min(bound * (PPM + ppm) // PPM, INT64_MAX)
+    return bound * PPM // (PPM + ppm)
+
+
+def epsilon_of(member: IntArray, bounds: IntArray) -> FloatArray:
+    """Return the epsilon, a share, within which a member [objectives] reaches each of ``bounds``
+    [n, objectives]; infinite if it reaches it within none."""
+    above = np.maximum(member - bounds, 0).astype(float)
+    least = np.where(bounds > 0, bounds, np.maximum(-member, 0)).astype(float)
+    each = np.divide(above, least, out=np.where(above > 0, np.inf, 0.0), where=least > 0)
+    largest: FloatArray = each.max(axis=1)
+    return largest
 
 
 def _needed_ppm(member: Sequence[int], bound: Iterable[int]) -> int | None:
@@ -159,10 +177,7 @@ def _far_from_each_other(rows: IntArray) -> Iterator[int]:
     for _ in rows:
         index = int(needed.argmax())
         yield index
-        above = np.maximum(rows[index] - rows, 0).astype(float)
-        least = np.where(rows > 0, rows, np.maximum(-rows[index], 0)).astype(float)
-        each = np.divide(above, least, out=np.where(above > 0, np.inf, 0.0), where=least > 0)
-        needed = np.minimum(needed, each.max(axis=1))
+        needed = np.minimum(needed, epsilon_of(rows[index], rows))
         needed[index] = -1.0
 
 

@@ -1,8 +1,8 @@
 """The front as a picture for a paper: one column wide, in SVG and PNG.
 
-Two objectives: the staircase of reachable values, markers by the units used, colour by the clock
-that changes most. Three: staircases for levels of the third. Grey crosses are other methods'
-schedules.
+Two objectives: the staircase of all members, a marker for each choice by the units used, colour by
+the clock that changes most. Three: staircases for levels of the third. Grey crosses are other
+methods' schedules, and a dashed line is a method's front.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import least_points
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.epsilon import percent
 from paretosoc.results.front.front import Front
+from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
 from paretosoc.results.plots.labels import Placement
@@ -116,12 +118,19 @@ def draw_front(front: Front) -> Figure:
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
             use_log_scale(getattr(axes, f"{name}axis"))
     axes.margins(0.12)
+    choices = choose(front)
+    # In between two members the best known is the worse of both: a step, never the diagonal.
+    where = "steps-pre" if larger_is_better(objectives[0]) else "steps-post"
     if len(objectives) == 2:
-        # In between two members the best known is the worse of both: a step, never the diagonal.
-        descending = larger_is_better(objectives[0])
-        where = "steps-pre" if descending else "steps-post"
         line = sorted(zip(xs, ys, strict=True))
-        axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.7, drawstyle=where, zorder=1)
+        axes.plot(
+            *zip(*line, strict=True),
+            color=GREY,
+            linewidth=0.7,
+            drawstyle=where,
+            zorder=1,
+            label=f"all {len(line)} members" if len(choices.members) < len(line) else None,
+        )
     marks = baseline_marks(front, xs, ys)
     # Bounds widen the axes: points that come into sight then are marked, too.
     places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
@@ -131,17 +140,19 @@ def draw_front(front: Front) -> Figure:
     axes.set(xlim=frame[0], ylim=frame[1])
     marks = baseline_marks(front, xs, ys, frame)
     baselines = tuple(mark for mark in marks if not mark.in_front)
-    for name in dict.fromkeys(mark.label for mark in marks if mark.in_front):
-        chosen = [mark for mark in marks if mark.in_front and mark.label == name]
-        axes.scatter(
-            [mark.x for mark in chosen],
-            [mark.y for mark in chosen],
-            marker="x",
-            s=16,
-            c=COLOURS[5],
-            linewidths=0.9,
+    series = dict.fromkeys(mark.label for mark in marks if mark.in_front)
+    for colour, name in zip(COLOURS[5:] + COLOURS, series, strict=False):
+        steps = sorted((mark.x, mark.y) for mark in marks if mark.in_front and mark.label == name)
+        axes.plot(
+            *zip(*steps, strict=True),
+            color=colour,
+            linewidth=0.9,
+            linestyle=(0, (4, 2)) if len(objectives) == 2 else "",
+            drawstyle=where,
+            marker="" if len(objectives) == 2 and len(steps) > 1 else "x",
+            markersize=3,
             zorder=1.6,
-            label=f"front of {name}",
+            label=name,
         )
     if baselines:
         axes.scatter(
@@ -153,13 +164,14 @@ def draw_front(front: Front) -> Figure:
             linewidths=0.9,
             zorder=1.5,
             label="other methods"
+            + (", fastest clocks" if _are_fastest(front) else "")
             + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
         )
     if len(objectives) == 2:
         _shade_region(axes, front, xs, ys)
-        _scatter(figure, axes, front, xs, ys)
+        _scatter(figure, axes, front, choices.members, xs, ys)
     else:
-        draw_levels(figure, axes, front, xs, ys)
+        draw_levels(figure, axes, front, choices.members, xs, ys)
     _grow_with_legend(figure)
     names = names_of(front, xs, ys, baselines)
     places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
@@ -169,6 +181,14 @@ def draw_front(front: Front) -> Figure:
         placed = _laid_out(figure, axes, front, marks, names, places)
     write_names(figure, axes, placed)
     return figure
+
+
+def _are_fastest(front: Front) -> bool:
+    """Return whether all methods with one point have the fastest of several clocks."""
+    counts = Counter(point.name for point in front.baselines)
+    return any(domain.allowed.sum() > 1 for domain in front.problem.domains) and all(
+        is_at_fastest(front.problem, point) for point in front.baselines if counts[point.name] == 1
+    )
 
 
 def _laid_out(
@@ -249,14 +269,23 @@ def _counted(names: Sequence[str]) -> str:
     return " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
 
 
-def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
+def _scatter(
+    figure: Figure,
+    axes: Axes,
+    front: Front,
+    choices: Sequence[int],
+    xs: list[float],
+    ys: list[float],
+) -> None:
+    """Mark the choices."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm
 
     marked = mark_members(front)
     used = _kinds(front)
-    kinds = sorted(set(used), key=lambda kind: (-used.count(kind), kind))
+    shown = Counter(used[i] for i in choices)
+    kinds = sorted(shown, key=lambda kind: (-shown[kind], kind))
     colouring = _colouring(front)
     colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)
     if colouring is not None:
@@ -279,7 +308,7 @@ def _scatter(figure: Figure, axes: Axes, front: Front, xs: list[float], ys: list
         off = f"{colouring.label.removesuffix(' clock (MHz)')} off"
         axes.scatter([], [], c=LIGHT, s=18, linewidths=0, label=off)
     for k, kind in enumerate(kinds):
-        chosen = [i for i, name in enumerate(used) if name == kind]
+        chosen = [i for i in choices if used[i] == kind]
         axes.scatter(
             [xs[i] for i in chosen],
             [ys[i] for i in chosen],

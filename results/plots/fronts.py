@@ -1,4 +1,4 @@
-"""Several fronts in one picture: a panel for each pair of objectives."""
+"""Several fronts in one picture, by their choices: a panel for each pair of objectives."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.plots.front import LOG_RATIO, MARKERS, axis_title
 from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
@@ -75,6 +76,7 @@ def _draw_pair(
             [objective_value(objective, m.objectives[place]) for m in front.members]
             for place, objective in zip(places, objectives, strict=True)
         )
+        choices = choose(front).members
         every[0] += xs
         every[1] += ys
         colour = COLOURS[n % len(COLOURS)]
@@ -83,8 +85,8 @@ def _draw_pair(
             line = sorted(zip(xs, ys, strict=True))
             axes.plot(*zip(*line, strict=True), color=colour, linewidth=0.8, drawstyle=where)
         axes.scatter(
-            xs,
-            ys,
+            [xs[i] for i in choices],
+            [ys[i] for i in choices],
             s=13,
             color=colour,
             marker=MARKERS[n % len(MARKERS)],

@@ -22,7 +22,7 @@ from paretosoc.results.plots.style import (
     svg_bytes,
 )
 from paretosoc.results.text.free_running import describe_shown_part
-from paretosoc.results.text.member_diff import conversion_count, is_conversion, transition_count
+from paretosoc.results.text.member_diff import conversion_count, is_conversion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -222,11 +222,13 @@ def _add_legend(
     ]
     if any(e.end_ps - e.start_ps > e.alone_ps for _, s in schedules for e in s.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
-    for counted, colour, label in (
-        (transition_count, INK, "transition"),
-        (conversion_count, GREY, "conversion"),
+    changes = [shown.problem.transition_count(shown.member.design) for _, shown in schedules]
+    conversions = [conversion_count(shown.problem, shown.member) for _, shown in schedules]
+    for counts, colour, label in (
+        (changes, INK, "transition"),
+        (conversions, GREY, "conversion"),
     ):
-        if any(counted(shown.problem, shown.member) for _, shown in schedules):
+        if any(counts):
             arrow = Line2D([], [], color=colour, linewidth=0.7, marker=">", markersize=3)
             arrow.set_label(label)
             handles.append(arrow)

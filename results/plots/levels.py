@@ -27,10 +27,15 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
 
 
 def draw_levels(
-    figure: Figure, axes: Axes, front: Front, xs: Sequence[float], ys: Sequence[float]
+    figure: Figure,
+    axes: Axes,
+    front: Front,
+    choices: Sequence[int],
+    xs: Sequence[float],
+    ys: Sequence[float],
 ) -> None:
     """Draw, for some values of the third objective, the staircase of the members that are at least
-    as good. Every member is a dot in the colour of the first staircase that it counts for."""
+    as good. Every choice is a dot in the colour of the first staircase that it counts for."""
     from matplotlib import colormaps
 
     objective = front.problem.objectives[2]
@@ -41,7 +46,6 @@ def draw_levels(
     # The yellow end of the map is too light on white paper.
     colours = [colormaps["viridis"](share) for share in np.linspace(0.0, 0.9, len(limits))]
     level = np.searchsorted(limits, third)
-    axes.scatter(xs, ys, s=5, c=[colours[k] for k in level], linewidths=0, alpha=0.45, zorder=2)
     descending = larger_is_better(front.problem.objectives[0])
     bound = "at least" if larger_is_better(objective) else "at most"
     texts = format_objectives(objective, limits.tolist())
@@ -55,15 +59,19 @@ def draw_levels(
             color=colours[k],
             linewidth=1.1,
             drawstyle="steps-pre" if descending else "steps-post",
-            marker="o",
-            markersize=2.2,
-            zorder=3,
+            zorder=2,
             label=f"{label} {bound} {text} {objective_unit(objective)}",
         )
-    for i in mark_members(front):
-        axes.scatter(
-            xs[i], ys[i], s=30, c=[colours[level[i]]], edgecolors=INK, linewidths=1.0, zorder=4
-        )
+    marked = mark_members(front)
+    axes.scatter(
+        [xs[i] for i in choices],
+        [ys[i] for i in choices],
+        s=[30 if i in marked else 14 for i in choices],
+        c=[colours[level[i]] for i in choices],
+        edgecolors=INK,
+        linewidths=[1.0 if i in marked else 0.4 for i in choices],
+        zorder=4,
+    )
     figure.legend(
         loc="outside upper left", ncols=2, handletextpad=0.4, borderpad=0.2, columnspacing=0.8
     )

@@ -213,6 +213,11 @@ class Problem:
             return tuple(network.priority for network in self.networks)
         return tuple(design.priorities.tolist())
 
+    def transition_count(self, design: DesignPoint) -> int:
+        """Return the number of edges whose ends are on different units."""
+        units = [self.unit_of[unit] for unit in design.units.tolist()]
+        return sum(units[source] != units[target] for source, target in self.edges)
+
     @property
     def group_count(self) -> int:
         """Groups of all networks."""

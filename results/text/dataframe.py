@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paretosoc.results.front.choices import choose
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.text.front_rows import table_rows
 
@@ -31,7 +32,7 @@ def front_frame(front: Front) -> DataFrame:
     pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
     problem = front.problem
     rows: list[dict[str, Any]] = []
-    for row, member in zip(table_rows(front), front.members, strict=True):
+    for row, member in zip(table_rows(front, choose(front, 0)), front.members, strict=True):
         display, groups, clocks = row["display"], row["groups_by_unit"], row["clocks_mhz"]
         assert isinstance(display, dict)
         assert isinstance(groups, dict)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
+from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.objectives import (
     Objective,
@@ -37,7 +37,6 @@ from paretosoc.results.text.member_diff import (
     clocks_used,
     describe_front,
     groups_by_unit,
-    transition_count,
 )
 from paretosoc.results.text.releases import OVERLOADED
 
@@ -46,11 +45,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 GuaranteeFunction = Callable[[Problem, Sequence[DesignPoint]], list[GuaranteeFigures]]
-DEFAULT_ROWS = 20
-"""A longer front is thinned for display."""
-MIN_APART = 0.002
-"""Rows of a thinned front that are nearer than this share of its range would look the same."""
-
 _MAX_MORE_DIGITS = 9
 """Picoseconds and femtojoules are the ninth and twelfth digit after the point."""
 _GAP = 2
@@ -80,22 +74,26 @@ def front_table(
     front: Front,
     *,
     width: int = 80,
-    max_rows: int | None = DEFAULT_ROWS,
+    resolution: float | None = None,
     guarantee: GuaranteeFunction | None = None,
 ) -> RenderableType:
-    """Return the front as a rich table that fits ``width`` characters, with a caption as text.
+    """Return the choices of a front as a rich table that fits ``width`` characters, with a caption
+    as text.
 
-    ``guarantee`` gives the figures of members of a problem with a tolerance. Clocks that never
-    change, and columns that do not fit, are named below instead. Of more than ``max_rows`` members
-    (None: no limit) the marked ones and an even choice of the others are shown.
+    Clocks that never change, and columns that do not fit, are named below instead.
+
+    Args:
+        resolution: see :func:`results.front.choices.choose`; 0: all members.
+        guarantee: gives the figures of members of a problem with a tolerance.
     """
     from rich.console import Group
     from rich.text import Text
 
     if not front.members:
         return Text("The front is empty: no design point met all constraints.")
-    shown = _thinned(front, max_rows)
-    columns, notes = _columns(front, shown, guarantee)
+    choices = choose(front, resolution)
+    shown = choices.members
+    columns, notes = _columns(front, choices, guarantee)
     every, hidden = columns, list[_Column]()
     while _width(columns) > width and any(column.loss for column in columns):
         least = min((column for column in columns if column.loss), key=_loss)
@@ -115,9 +113,10 @@ def front_table(
     if names:
         notes.append(f"Not shown for want of room: {', '.join(names)}.")
     if len(shown) < len(front.members):
-        left_out = len(front.members) - len(shown)
-        notes.append(
-            f"{len(shown)} of {len(front.members)} members; {left_out} between them left out."
+        notes.insert(
+            0,
+            f"{len(shown)} choices of {len(front.members)} members: every member is within "
+            f"{100 * choices.resolution:g} % of one of them in every objective.",
         )
     texts = (*describe_batches(front.problem), *describe_front(front))
     sentences = [f"{text[0].upper()}{text[1:]}." for text in texts]
@@ -126,10 +125,19 @@ def front_table(
         several = "Number formats that groups choose among"
         what = several if front.problem.has_formats else "Number format of all costs"
         notes.append(f"{what}: {formats.replace(',', ', ')}.")
-    if front.baselines:
-        notes.append(f"Other methods: {'; '.join(_baseline_texts(front))}.")
+    notes += _baseline_texts(front)
+    gain = describe_mapping_gain(front)
+    lead = []
+    if gain is not None and gain.comes_first:
+        lead = [gain.text]
+    elif gain is not None:
+        notes.append(gain.text)
     lines = [_wrapped(text, width) for text in (*sentences, *notes)]
-    return Group(table, *(Text(line, no_wrap=True) for line in lines))
+    before, after = (
+        [Text(line, no_wrap=True) for line in texts]
+        for texts in ([_wrapped(text, width) + "\n" for text in lead], lines)
+    )
+    return Group(*before, table, *after)
 
 
 def _is_constant(column: _Column) -> bool:
@@ -144,14 +152,16 @@ def _loss(column: _Column) -> tuple[bool, int]:
 
 def _baseline_texts(front: Front) -> list[str]:
     """Return ``GPU only 13.65 ms, 394.9 mJ`` for each baseline, with the limits that it breaks, or
-    that it is overloaded, without figures. Of a baseline with a front, return its first point and
-    the number of others."""
-    texts = []
+    that it is overloaded, without figures: first those at the fastest clocks. Of a baseline with a
+    front, its first point and the number of others are told."""
+    kinds: dict[str, list[str]] = {}
     counts = Counter(point.name for point in front.baselines)
-    for point in {point.name: point for point in reversed(front.baselines)}.values():
-        if point.member.is_overloaded:
-            texts.append(f"{point.label} {OVERLOADED}")
-            continue
+    names = list(dict.fromkeys(point.name for point in front.baselines))
+    first = {point.name: point for point in reversed(front.baselines)}
+    free = any(domain.allowed.sum() > 1 for domain in front.problem.domains)
+    for point in (first[name] for name in names):
+        fastest = free and counts[point.name] == 1 and is_at_fastest(front.problem, point)
+        kind = "Other methods, at the fastest clocks" if fastest else "Other methods"
         figures = ", ".join(
             f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
             for objective, value in zip(
@@ -163,8 +173,9 @@ def _baseline_texts(front: Front) -> list[str]:
             figures += f", {least.name} at {least.share} % of its rate alone"
         broken = f" (breaks {', '.join(point.breaks)})" if point.breaks else ""
         others = f" and {counts[point.name] - 1} more" if counts[point.name] > 1 else ""
-        texts.append(f"{point.label} {figures}{others}{broken}")
-    return texts[::-1]
+        text = OVERLOADED if point.member.is_overloaded else f"{figures}{others}{broken}"
+        kinds.setdefault(kind, []).append(f"{point.label} {text}")
+    return [f"{kind}: {'; '.join(texts)}." for kind, texts in sorted(kinds.items(), reverse=True)]
 
 
 def _wrapped(text: str, width: int) -> str:
@@ -172,48 +183,10 @@ def _wrapped(text: str, width: int) -> str:
     return textwrap.fill(re.sub(r"(\d) (%|MHz|ms|mJ)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
 
 
-def _thinned(front: Front, max_rows: int | None) -> list[int]:
-    """Return indices of the members shown: all marked ones, and others at even distances."""
-    count = len(front.members)
-    if max_rows is None or count <= max_rows:
-        return list(range(count))
-    kept = set(mark_members(front))
-    places = max(max_rows - len(kept), 0)
-    others = _apart(front, sorted(kept))
-    places = min(places, len(others))
-    kept.update(others[(2 * place + 1) * len(others) // (2 * places)] for place in range(places))
-    return sorted(kept)
-
-
-def _apart(front: Front, kept: list[int]) -> list[int]:
-    """Return members that are not nearly the same as one of ``kept`` or an earlier one. In some
-    objective at least ``MIN_APART`` of the front's range lies between them."""
-    values = np.array([member.objectives for member in front.members], dtype=np.float64)
-    values /= np.maximum(np.ptp(values, axis=0), 1.0)
-    # Members are in the order of the first objective: only some around one are near it.
-    first = values[:, 0]
-    begin = np.searchsorted(first, first - MIN_APART, side="left")
-    end = np.searchsorted(first, first + MIN_APART, side="right")
-    apart = np.ones(len(values), dtype=np.bool_)
-
-    def leave_out_near(i: int) -> None:
-        near = slice(begin[i], end[i])
-        apart[near] &= np.abs(values[near] - values[i]).max(axis=1) >= MIN_APART
-
-    for i in kept:
-        leave_out_near(i)
-    others = []
-    for i in range(len(values)):
-        if apart[i]:
-            others.append(i)
-            leave_out_near(i)
-    return others
-
-
 def _columns(
-    front: Front, shown: list[int], guarantee: GuaranteeFunction | None
+    front: Front, choices: Choices, guarantee: GuaranteeFunction | None
 ) -> tuple[list[_Column], list[str]]:
-    problem = front.problem
+    problem, shown = front.problem, choices.members
     members = [front.members[i] for i in shown]
     marks = mark_members(front)
     columns = [_Column("member", ("", "#"), tuple(str(i) for i in shown))]
@@ -230,6 +203,11 @@ def _columns(
         ]
     names = tuple(", ".join(marks.get(i, ())) for i in shown)
     columns.append(_Column("mark", ("", ""), names, right=False))
+    if len(shown) < len(front.members):
+        behind = tuple(str(choices.counts[i]) for i in shown)
+        columns.append(
+            _Column("members that a choice stands for", ("stands", "for"), behind, 9_000)
+        )
     if adds_energy_per_image(problem):
         texts = tuple(format_number(energy_per_image_mj(problem, member)) for member in members)
         columns.append(_Column("energy per image", ("per image", "mJ"), texts, loss=2_500))
@@ -276,7 +254,7 @@ def _columns(
         columns.append(
             _Column(f"{domain.name} clock", (domain.name, "MHz"), cells, loss=10 + len(every))
         )
-    counts = tuple(str(transition_count(problem, member)) for member in members)
+    counts = tuple(str(problem.transition_count(member.design)) for member in members)
     columns.append(_Column("transitions", ("transi-", "tions"), counts, loss=1))
     notes = [f"Throughout: {', '.join(constant)}."] if constant else []
     if problem.has_priorities and not problem.searches_priorities:

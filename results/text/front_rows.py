@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from paretosoc.results.front.choices import Choices
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.objectives import (
@@ -14,20 +15,21 @@ from paretosoc.results.problem.objectives import (
 )
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import member_relative_ppm
-from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit, transition_count
+from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
 
 Row = dict[str, object]
 
 
-def table_rows(front: Front) -> list[Row]:
-    """Return one row per member, as plain data for JSON.
+def table_rows(front: Front, choices: Choices) -> list[Row]:
+    """Return one row per choice, as plain data for JSON.
 
-    Keys: ``member`` (position in ``front.json``), ``marks``, ``objectives`` (integers, all
-    minimised), ``display`` (label with unit to value: ms, mJ, W, rates), ``groups_by_unit``,
-    ``clocks_mhz`` (null if off), ``priorities`` (by network, null unless they are searched),
-    ``transitions``, ``responses`` (null without rates of networks, else per network ``longest_ps``,
-    ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null if networks share a frame,
-    else per network ``uhz`` and ``relative_ppm``, its share of its rate alone).
+    Keys: ``member`` (position in ``front.json``), ``marks``, ``stands_for`` (how many members),
+    ``objectives`` (integers, all minimised), ``display`` (label with unit to value: ms, mJ, W,
+    rates), ``groups_by_unit``, ``clocks_mhz`` (null if off), ``priorities`` (by network, null
+    unless they are searched), ``transitions``, ``responses`` (null without rates of networks, else
+    per network ``longest_ps``, ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null if
+    networks share a frame, else per network ``uhz`` and ``relative_ppm``, its share of its rate
+    alone).
     """
     problem = front.problem
     marks = mark_members(front)
@@ -36,6 +38,7 @@ def table_rows(front: Front) -> list[Row]:
         {
             "member": i,
             "marks": list(marks.get(i, ())),
+            "stands_for": choices.counts[i],
             "objectives": dict(zip(names, member.objectives, strict=True)),
             "display": {
                 f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
@@ -46,11 +49,11 @@ def table_rows(front: Front) -> list[Row]:
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
             "priorities": _searched_priorities(problem, member),
-            "transitions": transition_count(problem, member),
+            "transitions": problem.transition_count(member.design),
             "responses": _responses(problem, member),
             "rates": _rates(problem, member),
         }
-        for i, member in enumerate(front.members)
+        for i, member in ((entry.member, front.members[entry.member]) for entry in choices.entries)
     ]
 
 

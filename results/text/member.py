@@ -17,7 +17,7 @@ from paretosoc.results.problem.objectives import (
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.batches import batch_lines
 from paretosoc.results.text.free_running import free_run_lines
-from paretosoc.results.text.member_diff import clocks_mhz, transition_count
+from paretosoc.results.text.member_diff import clocks_mhz
 from paretosoc.results.text.releases import response_lines
 
 _LATENCY = Objective(ObjectiveKind.LATENCY)
@@ -60,7 +60,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     if problem.has_priorities:
         pairs = zip(problem.networks, priorities, strict=True)
         lines.append(f"priorities: {', '.join(f'{n.name} {p}' for n, p in pairs)}")
-    lines.append(f"transitions: {transition_count(problem, member)}")
+    lines.append(f"transitions: {problem.transition_count(member.design)}")
     clocks = ", ".join(
         f"{name} {'off' if mhz is None else f'{mhz:g}'}"
         for name, mhz in clocks_mhz(problem, member).items()

@@ -61,12 +61,6 @@ def varying_domains(front: Front) -> list[int]:
     ]
 
 
-def transition_count(problem: Problem, member: Member) -> int:
-    """Count the edges whose ends are on different units."""
-    units = [problem.unit_of[unit] for unit in member.design.units.tolist()]
-    return sum(units[source] != units[target] for source, target in problem.edges)
-
-
 def is_conversion(problem: Problem, source: int, target: int) -> bool:
     """Return whether between two entries only the number format changes, not the unit."""
     return source != target and problem.unit_of[source] == problem.unit_of[target]

@@ -67,7 +67,7 @@ def periodic(
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)
     if not quiet:
         console = Console(highlight=False)
-        for view in found.views(width=console.width, all_rows=True):
+        for view in found.views(width=console.width, resolution=None):
             console.print(view)
         names = ", ".join(sorted(path.name for path in output.iterdir()))
         print(f"Written to {output}: {names}")

@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 
 from paretosoc.dse.api.result import open_result
-from paretosoc.dse.cli.shared.options import AsJson, Folder
+from paretosoc.dse.cli.shared.options import AsJson, Folder, check_number
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.front.choices import MOST
 
 
 def show(
@@ -29,27 +30,44 @@ def show(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the front as CSV.")] = False,
     all_rows: Annotated[
         bool,
-        typer.Option("--all", help="Print all rows of long tables."),
+        typer.Option("--all", help="Print all members, or all rows of a schedule."),
     ] = False,
+    resolution: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=99,
+            callback=check_number,
+            metavar="PERCENT",
+            help="Every member is within this of a choice in every objective. [default: 1, or as "
+            f"much as leaves {MOST}]",
+        ),
+    ] = None,
 ) -> None:
-    """Show the front in a result folder, or one of its members."""
+    """Show the front in a result folder, or one of its members.
+
+    Of a front its choices are shown: named members and the fewest others that stand for all.
+    """
 
     if as_csv and (as_json or member is not None):
-        raise WorkloadError("--csv: prints the whole front, without --json and --member")
+        raise WorkloadError("--csv: prints the front, without --json and --member")
+    if resolution is not None and (all_rows or member is not None):
+        raise WorkloadError("--resolution: is for choices of the front, without --all and --member")
+    share = 0.0 if all_rows else None if resolution is None else resolution / 100
     result = open_result(folder)
     if as_csv:
-        _print_csv(result.rows())
+        _print_csv(result.rows(share))
         return
     if as_json:
         print(
             json.dumps(
-                result.rows() if member is None else result.member_document(member), indent=2
+                result.rows(share) if member is None else result.member_document(member), indent=2
             )
         )
         return
     console = Console(highlight=False)
     views = (
-        result.views(width=console.width, all_rows=all_rows)
+        result.views(width=console.width, resolution=share)
         if member is None
         else result.member_views(member, all_rows=all_rows)
     )

@@ -40,7 +40,7 @@ from paretosoc.results.problem.objectives import (
     objective_label,
     objective_names,
 )
-from paretosoc.results.text.member_diff import groups_by_unit, transition_count
+from paretosoc.results.text.member_diff import groups_by_unit
 from paretosoc.results.text.space_description import describe_space
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
     columns += [
         ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
         ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
-        ("transi-\ntions", [str(transition_count(problem, s.member)) for s in rows]),
+        ("transi-\ntions", [str(problem.transition_count(s.member.design)) for s in rows]),
         (
             "groups on units",
             [

@@ -106,8 +106,9 @@ class PeriodicResult:
         marks = f" ({', '.join(names)})" if names else ""
         return f"member {index}{marks}: {self.members[index].array.engines} engines"
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per schedule, members first."""
+        del resolution
         return [
             {
                 "member": number if number < len(self.members) else None,
@@ -147,11 +148,11 @@ class PeriodicResult:
         ]
         return {**self.rows()[index], "tasks": rows}
 
-    def views(self, *, width: int, all_rows: bool) -> list[RenderableType]:
+    def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:
         """Return the table of schedules."""
         from paretosoc.dse.papers.mobile_i.tables import periodic_table
 
-        del width, all_rows
+        del width, resolution
         return [periodic_table(self)]
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:

@@ -146,7 +146,11 @@ class LiveExploration:
                     None
                     if front is None
                     else report_data(
-                        front, schedule_of, self._problem.costs, max_schedules=MAX_MEMBERS
+                        front,
+                        schedule_of,
+                        self._problem.costs,
+                        max_schedules=MAX_MEMBERS,
+                        resolutions=(0.0,),
                     )
                 )
                 self._drawn = (version, data)

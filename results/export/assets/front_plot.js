@@ -71,6 +71,9 @@ function colourings(data) {
 function frontPlot(page) {
   const { data } = page;
   const place = byId("plot");
+  const counts = new Map();
+  for (const { label } of data.baselines) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const isSeries = (point) => counts.get(point.label) > 1;
   const kinds = data.members.map((m) => unitsUsed(data, m)), often = new Map();
   for (const kind of kinds) often.set(kind, (often.get(kind) ?? 0) + 1);
   const rank = new Map([...often].sort((a, b) => b[1] - a[1]).map(([kind], k) => [kind, k]));
@@ -80,7 +83,11 @@ function frontPlot(page) {
   view.colour = Math.min(view.colour, colours.length - 1);
   let positions = [], rings = null, taken = []; // taken: the room of words.
 
+  let shown = choicesOf(page);
+  const isShown = (i) => i >= data.members.length || shown.has(i);
+
   function paint(width) {
+    shown = choicesOf(page);
     const height = Math.round(Math.min(Math.max(width * 0.62, 300), 520));
     const box = { left: 58, right: width - 14, top: 14, bottom: height - 46 };
     const all = [...data.members, ...inSight()];
@@ -94,15 +101,15 @@ function frontPlot(page) {
     positions = pointsOf(data).map((m) => (all.includes(m) && within(at(m)) ? at(m) : [NaN, NaN]));
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, "aria-hidden": "true" });
     const [regions, proofWords] = provedRegions(x, y, box);
-    svg.append(axes(x, y, box), regions, staircase());
+    svg.append(axes(x, y, box), regions, ...staircases(at));
     const [, valueOf] = colours[view.colour];
     const values = data.members.map(valueOf).filter((value) => value !== null);
     const share = shares(values);
     const colour = (m) => (valueOf(m) === null ? "var(--line)" : viridis(share(valueOf(m))));
-    const shrink = data.members.length > 150 ? 0.72 : 1;
+    const shrink = shown.size > 150 ? 0.72 : 1;
     drawBaselines(svg);
     // Marked members last: on top, where a click on them is meant for them.
-    const order = data.members.map((_, i) => i).sort((i, j) => Boolean(data.marks[i]) - Boolean(data.marks[j]) || i - j);
+    const order = [...shown.keys()].sort((i, j) => Boolean(data.marks[i]) - Boolean(data.marks[j]) || i - j);
     order.forEach((i) => {
       if (!positions[i].every(Number.isFinite)) return;
       const member = data.members[i];
@@ -123,6 +130,12 @@ function frontPlot(page) {
     data.baselines.forEach((point, k) => {
       const index = data.members.length + k;
       if (!positions[index].every(Number.isFinite)) return;
+      if (isSeries(point)) {
+        const [cx, cy] = positions[index];
+        svg.append(withTip(draw("circle", { class: "dot cross", "data-member": index, r: 2.6, cx, cy,
+          onclick: (event) => page.choose(index, event.shiftKey) }), () => memberTip(data, index)));
+        return;
+      }
       const cross = draw("g", { class: "cross", "data-member": index, transform: `translate(${positions[index]})`,
         onclick: (event) => page.choose(index, event.shiftKey) },
         draw("rect", { x: -8, y: -8, width: 16, height: 16, fill: "transparent" }), draw("path", { d: BASELINE_FORM, class: "baseline" }));
@@ -209,7 +222,7 @@ function frontPlot(page) {
       const text = proof.status === "gap" ? "bound so far: none here" : "proved: no design point here";
       // Words that would lie on marks are left to the legend.
       const write = (place, attributes) => {
-        if (positions.some(([px, py]) => px > place[0] - 6 && px < place[2] + 6 && py > place[1] - 6 && py < place[3] + 6)) return;
+        if (positions.some(([px, py], i) => isShown(i) && px > place[0] - 6 && px < place[2] + 6 && py > place[1] - 6 && py < place[3] + 6)) return;
         g.append(draw("text", { class: "proved-name", ...attributes }, text));
         room.push(place);
       };
@@ -231,14 +244,17 @@ function frontPlot(page) {
     return [g, room];
   }
 
-  // With two objectives, the best known between two members is the worse of both: a step.
-  function staircase() {
-    if (view.window) return draw("g");
-    if (data.objectives.length !== 2 || view.x === view.y) return draw("g");
-    const sorted = positions.slice(0, data.members.length).filter((p) => p.every(Number.isFinite)).sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+  // With two objectives, the best known between two members is the worse of both: a step. The same
+  // of methods that have a front.
+  function staircases(at) {
+    if (data.objectives.length !== 2 || view.x === view.y) return [];
     const first = data.objectives[view.x].larger_is_better;
-    const d = sorted.map(([x, y], i) => (i === 0 ? `M${x} ${y}` : first ? `V${y}H${x}` : `H${x}V${y}`)).join("");
-    return draw("path", { class: "stairs", d });
+    const series = [...counts.keys()].map((label) => ["series", data.baselines.filter((point) => point.label === label && isSeries(point))]);
+    return [["stairs", data.members], ...series].map(([kind, points]) => {
+      const sorted = points.map(at).filter((p) => p.every(Number.isFinite)).sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+      const d = sorted.map(([x, y], i) => (i === 0 ? `M${x} ${y}` : first ? `V${y}H${x}` : `H${x}V${y}`)).join("");
+      return draw("path", { class: kind, d, "clip-path": "url(#plot-inner)" });
+    });
   }
 
   const textWidth = (text) => 7.1 * text.length + 6;
@@ -250,8 +266,8 @@ function frontPlot(page) {
     const named = new Set();
     data.baselines.forEach((point, k) => {
       const at = positions[data.members.length + k];
-      // Of a method that has a front of its own, one point is named.
-      if (!at.every(Number.isFinite) || named.has(point.label)) return;
+      // A method that has a front is named in the legend.
+      if (!at.every(Number.isFinite) || isSeries(point) || named.has(point.label)) return;
       named.add(point.label);
       const label = point.label + (point.breaks.length ? "*" : "");
       places.set(String(at), [at, places.has(String(at)) ? `${places.get(String(at))[1]}, ${label}` : label]);
@@ -262,7 +278,7 @@ function frontPlot(page) {
       ...[...places.values()].map(([at, label]) => [at, label, 70]),
     ].filter(([at]) => at.every(Number.isFinite));
     taken = [...words];
-    const points = positions;
+    const points = positions.filter((_, i) => isShown(i));
     for (const [[px, py], text, farthest] of wanted) {
       const wide = textWidth(text), tall = 15;
       let best = null;
@@ -310,20 +326,24 @@ function frontPlot(page) {
   function legend() {
     const [title, valueOf] = colours[view.colour];
     const values = data.members.map(valueOf).filter((value) => value !== null);
-    const forms = [...rank].slice(0, FORMS.length).map(([kind, k]) => el("span", {},
+    const used = new Set([...choicesOf(page).keys()].map((i) => kinds[i]));
+    const forms = [...rank].slice(0, FORMS.length).filter(([kind]) => used.has(kind)).map(([kind, k]) => el("span", {},
       draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d: FORMS[k], class: "mark", fill: "none" })), kind));
     const ramp = el("span", { class: "ramp" }, `${title}: `, el("span", {}, number(Math.min(...values))),
       el("i", { style: `background:${VIRIDIS_RAMP}` }), el("span", {}, number(Math.max(...values)) + (shares(values).logarithmic ? " (logarithmic)" : "")));
-    const broken = data.baselines.some((point) => point.breaks.length) ? " (* breaks a limit)" : "";
-    const crosses = data.baselines.length ? [el("span", {}, draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
-      draw("path", { d: BASELINE_FORM, class: "baseline" })), `other methods${broken}`)] : [];
+    const single = data.baselines.filter((point) => !isSeries(point));
+    const words = (single.every((point) => point.at_fastest) ? ", at the fastest clocks" : "") + (single.some((point) => point.breaks.length) ? " (* breaks a limit)" : "");
+    const icon = (kind, d) => draw("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" }, draw("path", { d, class: kind }));
+    const crosses = single.length ? [el("span", {}, icon("baseline", BASELINE_FORM), `other methods${words}`)] : [];
+    const lines = data.objectives.length === 2 ? [el("span", {}, icon("stairs", "M-7 0H7"), `all ${counted(data.members.length, "member")}`)] : [];
+    for (const [label, n] of counts) if (n > 1) lines.push(el("span", {}, data.objectives.length === 2 ? icon("series", "M-7 0H7") : icon("dot", "M-2.6 0A2.6 2.6 0 1 0 2.6 0A2.6 2.6 0 1 0 -2.6 0Z"), label));
     const seen = inSight();
-    const far = data.baselines.filter((point) => !seen.includes(point)).map((point) =>
+    const far = single.filter((point) => !seen.includes(point)).map((point) =>
       `${point.label}${point.breaks.length && !point.overloaded ? "*" : ""} (${point.overloaded ? "overloaded" : data.objectives.map((o, k) => `${number(point.objectives[k])} ${o.unit}`).join(", ")})`);
     const proofs = drawnProofs(), unseen = view.whole ? proofs.filter((proof) => outOfSight(proof, view.whole.x, view.whole.y)) : [];
     const shaded = proofs.length > unseen.length ? [el("span", {}, el("i", { class: "swatch shaded" }), "where no design point is (proved)")] : [];
     const bounds = unseen.map((proof) => el("span", {}, outOfSightText(proof)));
-    byId("plot-legend").replaceChildren(...forms, ...crosses, ...shaded, ...bounds, ...(values.length ? [ramp] : []),
+    byId("plot-legend").replaceChildren(...forms, ...lines, ...crosses, ...shaded, ...bounds, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));
   }
 
@@ -335,11 +355,12 @@ function frontPlot(page) {
     controls.append(choice("Across", objectives, view.x, change("x")), choice("Up", objectives, view.y, change("y")));
   if (colours.length > 1)
     controls.append(choice("Colour", colours.map(([title], k) => [k, title]), view.colour, change("colour")));
+  controls.append(resolutionControl(page, () => { again(); legend(); page.changed(); }));
   zoomedPlot(page, place, view, again);
   legend();
   place.setAttribute("role", "group");
   place.setAttribute("aria-label", `The front, ${data.members.length} members. Arrow keys go from member to member, with Shift for B.`);
-  const order = () => positions.map((_, i) => i).filter((i) => positions[i].every(Number.isFinite)).sort((i, j) => positions[i][0] - positions[j][0] || i - j);
+  const order = () => positions.map((_, i) => i).filter((i) => isShown(i) && positions[i].every(Number.isFinite)).sort((i, j) => positions[i][0] - positions[j][0] || i - j);
   const side = (event) => (event.shiftKey || page.state.target === "b" ? "b" : "a");
   keysThrough(place, {
     length: () => order().length,

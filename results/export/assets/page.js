@@ -111,7 +111,7 @@ function startTheme() {
 // What is shown, and what is chosen (A, and B beside it). ``over`` ends what listens to the window.
 function makePage(data) {
   const listeners = [];
-  const state = { a: 0, b: null, target: "a", zoom: 1, middle: 0, format: null };
+  const state = { a: 0, b: null, target: "a", zoom: 1, middle: 0, format: null, resolution: data.resolution };
   const page = {
     data, state, view: null, over: new AbortController(),
     listen: (listener) => listeners.push(listener),
@@ -126,6 +126,27 @@ function makePage(data) {
     announce(text) { byId("announce").textContent = text; },
   };
   return page;
+}
+
+// The members that stand for all at the chosen resolution, and for how many each does.
+function choicesOf(page) {
+  return new Map(page.data.choices[page.state.resolution]?.members);
+}
+const percentOf = (page) => Number(page.data.choices[page.state.resolution].percent.toPrecision(3));
+
+function choiceWords(page) {
+  const all = page.data.members.length, few = choicesOf(page).size;
+  return few === all ? `All ${counted(all, "member")}.` : `${counted(few, "choice")} of ${counted(all, "member")}: every member is within ${percentOf(page)} % of one of them in every objective.`;
+}
+
+// The slider of resolutions: at its left end every member is a choice.
+function resolutionControl(page, changed) {
+  const words = el("output", { id: "resolution-words" });
+  const tell = () => { words.textContent = `${percentOf(page)} %: ${choicesOf(page).size}`; };
+  const input = el("input", { type: "range", id: "resolution", min: 0, max: page.data.choices.length - 1, step: 1, value: page.state.resolution,
+    oninput: () => { page.state.resolution = Number(input.value); tell(); changed(); } });
+  tell();
+  return el("label", { title: "Every member is within this of a mark in every objective." }, "Resolution", input, words);
 }
 
 // The address says what is shown (#a=3&b=70), so that a link leads to it.

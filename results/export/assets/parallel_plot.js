@@ -1,4 +1,4 @@
-// Three objectives and more: one axis for each, best at the bottom, one line for each member.
+// Three objectives and more: one axis for each, best at the bottom, one line for each choice.
 function parallelPlot(page) {
   const { data } = page;
   if (data.objectives.length < 3) return;
@@ -23,7 +23,7 @@ function parallelPlot(page) {
     const first = data.members.map((m) => m.objectives[0]);
     const share = shares(first);
     lines.forEach((d, i) => {
-      if (d === null) return;
+      if (d === null || !choicesOf(page).has(i)) return;
       svg.append(withTip(draw("path", { d, class: "line", stroke: viridis(share(first[i])), "data-line": i,
         onclick: (event) => page.choose(i, event.shiftKey) }), () => memberTip(data, i)));
     });
@@ -50,6 +50,11 @@ function parallelPlot(page) {
   }
 
   byId("parallel").before(el("h3", {}, "Every objective at once"));
-  drawnToWidth(place, paint);
-  page.listen(paintChosen);
+  const again = drawnToWidth(place, paint);
+  let drawn = page.state.resolution;
+  page.listen(() => {
+    if (drawn === page.state.resolution) return paintChosen();
+    drawn = page.state.resolution;
+    return again();
+  });
 }

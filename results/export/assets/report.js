@@ -17,9 +17,12 @@ function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
   const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
-  byId("subtitle").append(`${data.members.length} members, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
+  byId("subtitle").append(`${counted(choicesOf(page).size, "choice")} of ${counted(data.members.length, "member")}, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
     ...data.proofs.flatMap((proof) => [proofBadge(proof, `${told(proof)}: `, proofSentence(data, proof)), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
+  const [words, first] = data.mapping_gain ?? ["", false];
+  byId("gain").append(words);
+  byId("gain").classList.toggle("first", first);
 }
 
 function cards(page) {
@@ -37,10 +40,12 @@ function cards(page) {
 
 function memberControls(page) {
   const { data, state } = page;
-  const names = pointsOf(data).map((_, i) => [i, capital(memberName(data, i))]);
+  // The choices, other methods, and what is chosen.
+  const names = () => pointsOf(data).map((_, i) => i).filter((i) => i >= data.members.length || choicesOf(page).has(i) || i === state.a || i === state.b)
+    .map((i) => [i, capital(memberName(data, i))]);
   const sides = {
-    a: choice("A", names, state.a, (value) => { state.a = Number(value); page.changed(); }),
-    b: choice("B", [["", "none"], ...names], state.b ?? "", (value) => { state.b = value === "" ? null : Number(value); page.changed(); }),
+    a: choice("A", [], state.a, (value) => { state.a = Number(value); page.changed(); }),
+    b: choice("B", [], state.b ?? "", (value) => { state.b = value === "" ? null : Number(value); page.changed(); }),
   };
   const targets = Object.keys(sides).map((side) => el("button", { type: "button", "data-target": side,
     onclick: () => { state.target = side; again(); } }, side.toUpperCase()));
@@ -51,7 +56,11 @@ function memberControls(page) {
   const again = () => {
     factor.textContent = `${state.zoom}×`;
     targets.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.target === state.target)));
-    for (const [side, label] of Object.entries(sides)) label.querySelector("select").value = state[side] ?? "";
+    for (const [side, label] of Object.entries(sides)) {
+      const select = label.querySelector("select"), none = side === "b" ? [["", "none"]] : [];
+      select.replaceChildren(...[...none, ...names()].map(([value, text]) => el("option", { value }, text)));
+      select.value = state[side] ?? "";
+    }
   };
   byId("member-controls").append(
     el("span", { class: "switch-label" }, "A click sets", el("span", { class: "switch", role: "group", "aria-label": "What a click sets" }, targets)),

@@ -17,6 +17,7 @@ from paretosoc.dse.search.optimizers.initial_population import initial_populatio
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.front.mapping_gain import ONE_UNIT, ONE_UNIT_LABEL
 from paretosoc.results.plots.baselines import baseline_marks
 from paretosoc.results.plots.front import draw_front
 from paretosoc.results.problem.execution import Pipeline
@@ -64,15 +65,16 @@ def test_the_table_says_of_which_space_and_what_its_columns_are(dse):
 def test_baselines_are_kept_in_the_folder_shown_and_verified(dse, pair_folder):
     front = read_results(pair_folder)
     names = [method.name for method in BASELINES if not method.has_front]
-    assert [point.name for point in front.baselines] == names
+    assert [*dict.fromkeys(point.name for point in front.baselines)] == [*names, ONE_UNIT]
     for point in front.baselines:
         assert point.breaks or any(
             all(a <= b for a, b in zip(m.objectives, point.member.objectives, strict=True))
             for m in front.members
         )
     shown = dse("show", pair_folder)
-    assert "Other methods: GPU only" in shown.out
-    assert "baselines: 6 replayed" in dse("verify", pair_folder).out
+    assert "Other methods, at the fastest clocks: GPU only" in shown.out
+    assert f"Other methods: {ONE_UNIT_LABEL}" in " ".join(shown.out.split())
+    assert f"baselines: {len(front.baselines)} replayed" in dse("verify", pair_folder).out
 
 
 def test_a_baseline_with_another_figure_is_refused(pair_folder, tmp_path):
@@ -131,7 +133,7 @@ def test_the_picture_has_the_baselines_in_sight_only(pair_folder):
     assert [mark.label for mark in marks] == ["near, broken*"]
     drawn = draw_front(replace(front, baselines=(near, broken)))
     labels = [text.get_text() for text in drawn.legends[0].get_texts()]
-    assert "other methods (* breaks a limit)" in labels
+    assert "other methods, fastest clocks (* breaks a limit)" in labels
 
 
 def test_without_a_gpu_nothing_is_called_one(dse, tmp_path):

@@ -34,7 +34,7 @@ ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
 }
 """Parameters that may name a file, and the others of the call."""
 NO_FILES = {
-    *("max_evaluations", "prove_s", "rows", "mapping", "clocks_mhz"),
+    *("max_evaluations", "prove_s", "resolution", "mapping", "clocks_mhz"),
     *(name for name, field in FIELDS.items() if not isinstance(field.kind, File)),
 }
 SECRETS = ("secret", "secret.onnx", "secret.ONNX", "secret.json", "secret.JSON", "secret.yaml")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import paretosoc as dse
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.server.workspace import Workspace
@@ -42,7 +43,7 @@ def test_a_front_is_explored_shown_verified_and_compared(tmp_path: Path) -> None
     explored, shown, verified, compared = call(
         tmp_path,
         ("explore", asked),
-        ("show", {"folder": "one", "rows": 3}),
+        ("show", {"folder": "one", "resolution": 0.2}),
         ("verify", {"folder": "one"}),
         ("compare", {"first": "one", "second": "one"}),
     )
@@ -54,7 +55,10 @@ def test_a_front_is_explored_shown_verified_and_compared(tmp_path: Path) -> None
     latency_ps = front["members"][fastest["member"]]["objectives"]["latency_ps"]
     assert fastest["objectives"]["latency [ms]"] == latency_ps / 1e9
     assert answer["claims"]
-    assert len(shown.structured_content["rows"]) == min(3, answer["members"])
+    choices = dse.load(tmp_path / "one").choices(0.2)
+    assert [(row["member"], row["stands_for"]) for row in shown.structured_content["rows"]] == [
+        (choice.member.index, choice.stands_for) for choice in choices
+    ]
     assert verified.structured_content["holds"] is True
     assert compared.structured_content["first"]["hypervolume"] == pytest.approx(1)
     assert compared.structured_content["differences"] == []

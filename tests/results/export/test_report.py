@@ -6,9 +6,11 @@ from itertools import combinations
 import pytest
 
 from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.choices import RESOLUTIONS, choose
 from paretosoc.results.front.front import (
     BaselinePoint,
 )
+from paretosoc.results.front.mapping_gain import ONE_UNIT
 from paretosoc.results.front.named_members import KNEE, marked_member
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
@@ -134,6 +136,7 @@ def test_members_that_four_digits_would_show_alike_have_more(front, open_page, r
     )
     members = (first, near, *front.members[1:])
     with open_page(report(dataclasses.replace(front, members=members))) as page:
+        slide(page, 0)
         cells = page.locator("#table tr.pick td:nth-child(3)").all_inner_texts()[:2]
     assert cells[0] != cells[1]
     assert [
@@ -174,17 +177,50 @@ def test_other_methods_are_marked_and_can_be_chosen(
         assert bars(page) == expected_bars(far)
 
 
-def test_a_method_with_a_front_is_named_once(front, open_page, report):
+def slide(page, place):
+    """Drag the resolution to a place; at 0 all members are shown."""
+    page.locator("#resolution").fill(str(place))
+
+
+def test_the_resolution_can_be_dragged(front, open_page, report):
+    """Marks, rows and the words follow; without a network, from a file."""
+    html = report(front)
+    with open_page(html) as page:
+        for place, share in enumerate(RESOLUTIONS):
+            slide(page, place)
+            choices = choose(front, share)
+            marks = page.locator("#plot path.mark[data-member]")
+            shown = sorted(int(mark.get_attribute("data-member")) for mark in marks.all())
+            assert shown == choices.members
+            rows = page.locator("#table tr.pick").all()
+            assert [int(row.get_attribute("data-row")) for row in rows] == choices.members
+            stands = page.locator("#table tr.pick td:nth-child(5)").all_inner_texts()
+            assert list(map(int, stands)) == list(choices.counts.values())
+            assert page.locator("#plot path.stairs").count() == 1
+
+
+def test_what_mapping_is_worth_comes_first_if_it_is_little(front, open_page, report):
+    one_unit = tuple(BaselinePoint(ONE_UNIT, "one unit", member=m) for m in front.members)
+    with open_page(report(dataclasses.replace(front, baselines=one_unit))) as page:
+        words = page.locator("#gain.first").inner_text()
+        assert words.startswith("Mapping gains less than 1 %")
+        assert page.locator("#plot path.series").count() == 1
+
+
+def test_a_method_with_a_front_is_a_line(front, open_page, report):
     near = front.members[:3]
     baselines = tuple(BaselinePoint("many", "Many", member=member) for member in near)
     with open_page(report(dataclasses.replace(front, baselines=baselines))) as page:
-        assert page.locator("g.cross").count() == 3
-        assert page.locator("#plot text.name").all_text_contents().count("Many") == 1
+        assert page.locator("circle.dot").count() == 3
+        assert page.locator("g.cross").count() == 0
+        assert "Many" not in page.locator("#plot text.name").all_text_contents()
+        assert "Many" in page.locator("#plot-legend").inner_text()
 
 
 def test_three_objectives(three_objective_front, open_page, report):
     count = len(three_objective_front.members)
     with open_page(report(three_objective_front)) as page:
+        slide(page, 0)
         assert page.locator("path[data-line]").count() == count
         page.locator("#plot-controls select").nth(0).select_option("2")
         assert "Latency of resnet50 (ms)" in page.locator("#plot svg").inner_html()
@@ -203,9 +239,12 @@ def test_five_hundred_members(front, make_problem, make_members, open_page, expe
         dataclasses.replace(member, objectives=(10**6 + i, 10**6 - i))
         for i, member in enumerate(make_members(problem, 500))
     )
-    html = report(dataclasses.replace(front, problem=problem, members=members))
+    front_of_500 = dataclasses.replace(front, problem=problem, members=members)
+    html = report(front_of_500)
     assert len(html.encode()) < 6_000_000
     with open_page(html) as page:
+        assert page.locator("path[data-member]").count() == len(choose(front_of_500).entries)
+        slide(page, 0)
         assert page.locator("path[data-member]").count() == 500
         page.locator("tr[data-row='499'] button").click()
         assert bars(page) == expected_bars(members[499])

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from paretosoc.results.export.report_data import report_data
-from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.front.choices import choose
 from paretosoc.results.text.power_bandwidth_trace import activity
 
 
@@ -89,9 +89,11 @@ def test_the_content_unpacks_to_the_schedules(front, schedule_of):
 
 
 def test_of_long_schedules_the_page_has_some(front, open_page, schedule_of, monkeypatch, report):
-    """Those of named members and of others along the front; of the rest it says what draws them."""
+    """Those of choices and of others along the front; of the rest it says what draws them."""
     rows = len(schedule_of(front.problem, front.members[0].design).groups)
-    marked, count = set(mark_members(front)), len(front.members)
+    few = choose(front, 0.9)
+    monkeypatch.setattr("paretosoc.results.export.report_data.choose", lambda *_: few)
+    marked, count = set(few.members), len(front.members)
     for room, others in ((2, {0, count // 2}), (1, {0})):
         monkeypatch.setattr(
             "paretosoc.results.export.report_data.MAX_EXECUTIONS", room * rows + rows // 2

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import write_results
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import BaselinePoint, BoundSummary
 from paretosoc.results.plots.front import MARKERS, draw_front, front_pictures
 from paretosoc.results.plots.gantt import draw_gantt, gantt_png, gantt_svg
@@ -58,6 +59,8 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     kinds = [f"kind {i}" for i in range(len(MARKERS) + 2)]
     members = tuple(front.members[i % len(front.members)] for i in range(len(kinds)))
     monkeypatch.setattr("paretosoc.results.plots.front._kinds", lambda _: kinds)
+    every = choose(dataclasses.replace(front, members=members), 0)
+    monkeypatch.setattr("paretosoc.results.plots.front.choose", lambda _: every)
     others = (BaselinePoint("one", "One", member=front.members[0]),)
     with picture_settings():
         figure = draw_front(dataclasses.replace(front, members=members, baselines=others))
@@ -97,7 +100,7 @@ def test_front_names_axes_marks_and_clocks(front, three_objective_front):
 
 def test_a_third_objective_is_drawn_as_levels(three_objective_front):
     """Each staircase has members that no other member within its level beats in both axes, and
-    every member is a dot."""
+    every choice is a dot."""
     problem = three_objective_front.problem
     with picture_settings():
         (axes,) = draw_front(three_objective_front).axes
@@ -122,7 +125,8 @@ def test_a_third_objective_is_drawn_as_levels(three_objective_front):
         }
         assert drawn == beaten_by_none
     assert limits == sorted(limits)
-    assert sum(len(dots.get_offsets()) for dots in axes.collections) >= len(points)
+    (dots,) = axes.collections
+    assert len(dots.get_offsets()) == len(choose(three_objective_front).entries)
 
 
 def test_a_name_without_room_stands_below_with_its_figures(front):

@@ -3,12 +3,12 @@
 import dataclasses
 import io
 import json
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
@@ -23,9 +23,9 @@ from paretosoc.results.problem.objectives import (
     unit_heading,
 )
 from paretosoc.results.problem.problem import DesignPoint
-from paretosoc.results.text.front import MIN_APART, _apart, front_table
+from paretosoc.results.text.front import front_table
 from paretosoc.results.text.front_rows import table_rows
-from paretosoc.results.text.member_diff import describe_difference, describe_front, transition_count
+from paretosoc.results.text.member_diff import describe_difference, describe_front
 
 
 def text_of(front, width, **options):
@@ -57,7 +57,7 @@ def test_every_member_with_its_figures(front):
     for i, member in enumerate(front.members):
         row = next(line for line in text.splitlines() if line.split()[:1] == [str(i)])
         assert f"{member.makespan_ps / 1e9:.3f}" in row
-        assert row.split()[-1] == str(transition_count(front.problem, member))
+        assert row.split()[-1] == str(front.problem.transition_count(member.design))
 
 
 def test_the_number_format_of_all_costs_is_named(front):
@@ -75,19 +75,22 @@ def test_marks(front):
         assert mark in text
 
 
-def test_long_fronts_are_thinned_evenly_and_say_so(front):
+def test_a_long_front_is_shown_by_its_choices(front):
     some = long_front(front, 300)
     text = text_of(some, 80)
-    assert "20 of 300 members; 280 between them left out." in text
-    shown = [
-        int(line.split()[0])
-        for line in text.splitlines()
-        if line.split()[:1][0:1] and line.split()[0].isdigit()
-    ][:20]
+    choices = choose(some)
+    percent = f"{100 * choices.resolution:g}\N{NO-BREAK SPACE}%"
+    assert (
+        f"{len(choices.entries)} choices of 300 members: every member is within {percent}"
+        in text.replace("\n", " ")
+    )
+    rows = [line.split() for line in text.splitlines() if line.split()[:1][0:1]]
+    shown = [int(row[0]) for row in rows if row[0].isdigit()][: len(choices.entries)]
+    assert shown == choices.members
     assert set(mark_members(some)) <= set(shown)
-    assert max(b - a for a, b in pairwise(shown)) < 40
-    every = text_of(some, 80, max_rows=None)
-    assert "left out" not in every
+    every = text_of(some, 80, resolution=0)
+    assert "choices of" not in every
+    assert "stands" not in every
     assert len(every.splitlines()) > 300
 
 
@@ -112,21 +115,22 @@ def test_columns_without_differences_go_first(front):
     some = dataclasses.replace(front, members=tuple(members))
     clock = f"{front.problem.domains[domain].name} clock"
     widths = range(120, 20, -1)
-    narrow = next(text_of(some, w) for w in widths if ", units (always " in text_of(some, w))
+    every = {w: text_of(some, w, resolution=0) for w in widths}
+    narrow = next(every[w] for w in widths if ", units (always " in every[w])
     assert "want of room: transitions (always " in " ".join(narrow.split())
     assert clock not in narrow
-    assert clock in next(text_of(some, w) for w in widths if clock in text_of(some, w))
+    assert any(clock in text for text in every.values())
 
 
 def test_an_empty_front_says_so(front):
     empty = dataclasses.replace(front, members=())
     assert "no design point met all constraints" in text_of(empty, 80)
-    assert table_rows(empty) == []
+    assert table_rows(empty, choose(empty, 0)) == []
     assert describe_front(empty) == []
 
 
 def test_rows_are_plain_data(front):
-    rows = table_rows(front)
+    rows = table_rows(front, choose(front, 0))
     assert json.loads(json.dumps(rows)) == rows
     for row, member in zip(rows, front.members, strict=True):
         assert row["objectives"] == {
@@ -250,7 +254,9 @@ def test_rows_that_four_digits_would_show_alike_have_more(front):
     )
     rows = [
         line.split()[1:3]
-        for line in text_of(dataclasses.replace(front, members=near), 120).splitlines()
+        for line in text_of(
+            dataclasses.replace(front, members=near), 120, resolution=0
+        ).splitlines()
     ]
     rows = rows[rows.index(["8.278123456", "70.00000000"]) :][:3]
     assert rows == [
@@ -259,33 +265,3 @@ def test_rows_that_four_digits_would_show_alike_have_more(front):
         ["9.000000000", "10.00000000"],
     ]
     assert "8.278 " in text_of(dataclasses.replace(front, members=(near[0], near[2])), 120)
-
-
-def test_of_members_that_look_the_same_a_thinned_table_shows_one(front):
-    member = front.members[0]
-    values = [(10**9 * (i + 1), 10**11 * (60 - i)) for i in range(30)]
-    close = [(a + 1, b - 1) for a, b in values[:-1]]
-    members = tuple(
-        dataclasses.replace(member, objectives=pair) for pair in sorted([*values, *close])
-    )
-    some = dataclasses.replace(front, members=members)
-    rows = [line.split() for line in text_of(some, 120).splitlines() if line.strip()[:1].isdigit()]
-    figures = [tuple(row[1:3]) for row in rows[:20]]
-    assert len(set(figures)) == len(figures)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_members_that_are_kept_are_those_of_a_comparison_with_all_before(front, seed):
-    rng = np.random.default_rng(seed)
-    count = int(rng.integers(2, 200))
-    values = rng.integers(0, 10 ** int(rng.integers(1, 6)), (count, 2))
-    values = values[np.argsort(values[:, 0])]
-    members = tuple(
-        dataclasses.replace(front.members[0], objectives=tuple(pair)) for pair in values.tolist()
-    )
-    shares = values / np.maximum(np.ptp(values, axis=0), 1)
-    kept, others = [0, count - 1], []
-    for i in range(1, count - 1):
-        distances = [np.abs(shares[i] - shares[j]).max() for j in (*kept, *others)]
-        others += [i] if min(distances) >= MIN_APART else []
-    assert _apart(dataclasses.replace(front, members=members), kept) == others

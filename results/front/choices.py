@@ -1,0 +1,235 @@
+"""Choices: the few members of a front that stand for all others within a resolution.
+
+At a resolution of 1 % every member is within 1 % of one of them in every objective, in the sense of
+:mod:`results.front.epsilon`: the choice is at most 1 % worse, and may be better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import or_
+
+import numpy as np
+
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.units import PPM
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.epsilon import epsilon_of, most_within
+from paretosoc.results.front.front import Front, Member, objective_array
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.problem import Problem
+
+RESOLUTIONS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5)
+"""Those that a page offers. At 0 every member is a choice."""
+DEFAULT_RESOLUTION = 0.01
+MOST = 12
+"""Choices at the default resolution. If there are more, it is the next coarser one."""
+_MAX_EXACT, _MAX_NODES = 200, 300
+"""Members left to cover, and nodes of the search, up to which a cover is the smallest."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A member, by its position in the front, and the members that it stands for, itself
+    included."""
+
+    member: int
+    stands_for: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a front at a resolution, in the order of the front."""
+
+    resolution: float
+    """A share: 0.01 is 1 %."""
+    entries: tuple[Choice, ...]
+
+    @property
+    def members(self) -> list[int]:
+        """Return the positions of the choices."""
+        return [entry.member for entry in self.entries]
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """Return how many members each choice stands for, by its position."""
+        return {entry.member: len(entry.stands_for) for entry in self.entries}
+
+
+def choose(front: Front, resolution: float | None = None) -> Choices:
+    """Return the choices of a front: its named members and the fewest others.
+
+    The set is the smallest if :mod:`this module <results.front.choices>` can show it within a small
+    search, which it always can with two objectives; else a greedy one. Of members that would serve
+    as well, the one with the fewest transitions is taken, then with the fewest units, then with the
+    clocks nearest to those that a governor sets (:func:`from_governor`), then the first.
+
+    Args:
+        resolution: a share from 0 to below 1; 0: all members. None: ``DEFAULT_RESOLUTION``, or the
+            next of ``RESOLUTIONS`` at which there are at most ``MOST`` choices.
+
+    Raises:
+        ResultError: if it is not such a share.
+    """
+    if resolution is not None:
+        if not 0 <= resolution < 1:
+            raise ResultError(f"resolution: must be from 0 to below 1, got {resolution:g}")
+        return _choices(front, round(resolution * PPM))
+    for share in RESOLUTIONS[RESOLUTIONS.index(DEFAULT_RESOLUTION) :]:
+        found = _choices(front, round(share * PPM))
+        if len(found.entries) <= max(MOST, len(mark_members(front))):
+            break
+    return found
+
+
+@lru_cache(maxsize=32)
+def _choices(front: Front, ppm: int) -> Choices:
+    """Cached for the last fronts, since all views of a front need them."""
+    everyone = range(len(front.members))
+    if ppm == 0:
+        return Choices(0.0, tuple(Choice(index, (index,)) for index in everyone))
+    values = objective_array(front)
+    reach = _Reach(values, ppm)
+    named = list(mark_members(front))
+    order = sorted(everyone, key=lambda i: (*preference(front.problem, front.members[i]), i))
+    left = ((1 << len(everyone)) - 1) & ~reach.union(named)
+    chosen = _simplest(reach, named, _cover(reach, left), order)
+    owner = _owners(values, chosen)
+    return Choices(
+        ppm / PPM,
+        tuple(
+            Choice(member, tuple(np.flatnonzero(owner == place).tolist()))
+            for place, member in enumerate(chosen)
+        ),
+    )
+
+
+def preference(problem: Problem, member: Member) -> tuple[int, int, int]:
+    """Return what is smaller for a member that is simpler to run: transitions, units, steps away
+    from the clocks of a governor."""
+    design = member.design
+    units = {problem.unit_of[unit] for unit in design.units.tolist()}
+    return problem.transition_count(design), len(units), from_governor(problem, member)
+
+
+def from_governor(problem: Problem, member: Member) -> int:
+    """Return how many steps the clocks are away from those of a governor, added up.
+
+    A governor is taken to set the fastest clock that may be chosen for a domain in use, and the
+    slowest for one that is on and not in use.
+    """
+    used = {d for u in set(member.design.units.tolist()) for d in problem.units[u].clocks}
+    steps = 0
+    for d, point in enumerate(member.design.operating_points.tolist()):
+        if member.domain_on[d]:
+            allowed = problem.domains[d].allowed
+            steps += int(allowed[point + 1 :].sum() if d in used else allowed[:point].sum())
+    return steps
+
+
+class _Reach:
+    """Which members each member reaches within a resolution, as sets: bits of an integer."""
+
+    def __init__(self, values: IntArray, ppm: int) -> None:
+        # In Python's integers: a value times 10^6 may be beyond int64.
+        limits = [[most_within(value, ppm) for value in row] for row in values.tolist()]
+        self._values = values
+        self._limits = np.array(limits, dtype=np.int64).reshape(values.shape)
+        self.reached = [_bits((value <= self._limits).all(axis=1)) for value in values]
+        """Of each member, those that it reaches."""
+        self._reaching: dict[int, list[int]] = {}
+
+    def reaching(self, member: int) -> list[int]:
+        """Return the members that reach a member."""
+        if member not in self._reaching:
+            reaching = (self._values <= self._limits[member]).all(axis=1)
+            self._reaching[member] = np.flatnonzero(reaching).tolist()
+        return self._reaching[member]
+
+    def union(self, members: Iterable[int]) -> int:
+        """Return those that one of some members reaches."""
+        return reduce(or_, (self.reached[member] for member in members), 0)
+
+
+def _bits(are: BoolArray) -> int:
+    return int.from_bytes(np.packbits(are, bitorder="little").tobytes(), "little")
+
+
+def _first(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+def _cover(reach: _Reach, left: int) -> list[int]:
+    """Return few members that reach all those in ``left``, greedily: for the first that is left,
+    the one that reaches most of what is left. With two objectives they are the fewest, since each
+    reaches a stretch of the front; else a search improves on them if few are left."""
+    chosen, open_ = list[int](), left
+    while open_:
+        best = max(
+            reach.reaching(_first(open_)), key=lambda i: (reach.reached[i] & open_).bit_count()
+        )
+        chosen.append(best)
+        open_ &= ~reach.reached[best]
+    if left.bit_count() > _MAX_EXACT:
+        return chosen
+    budget = [_MAX_NODES]
+    return _fewer(reach, left, len(chosen), budget) or chosen
+
+
+def _fewer(reach: _Reach, left: int, most: int, budget: list[int]) -> list[int] | None:
+    """Return the fewest members that reach all those in ``left`` if they are fewer than ``most``,
+    else None. Ends early, with what it has found, after ``budget`` nodes."""
+    if not left:
+        return [] if most > 0 else None
+    budget[0] -= 1
+    if _independent(reach, left) >= most or budget[0] < 0:
+        return None
+    found = None
+    candidates = reach.reaching(_first(left))
+    for member in sorted(candidates, key=lambda i: -(reach.reached[i] & left).bit_count()):
+        rest = _fewer(reach, left & ~reach.reached[member], most - 1, budget)
+        if rest is not None:
+            found = [member, *rest]
+            most = len(found)
+    return found
+
+
+def _independent(reach: _Reach, left: int) -> int:
+    """Return a number of members that no cover has fewer than: as many of those in ``left`` of
+    which no two are reached by one."""
+    count = 0
+    while left:
+        count += 1
+        left &= ~reach.union(reach.reaching(_first(left)))
+    return count
+
+
+def _simplest(
+    reach: _Reach, named: Sequence[int], others: list[int], order: list[int]
+) -> list[int]:
+    """Return named and other choices, rising. Each of the others is replaced by the first in
+    ``order`` that reaches all that it alone reaches, or left out if that is nothing."""
+    for place in range(len(others) - 1, -1, -1):
+        rest = others[:place] + others[place + 1 :]
+        alone = reach.reached[others[place]] & ~reach.union((*named, *rest))
+        others = rest
+        if alone:
+            able = set(reach.reaching(_first(alone)))
+            best = next(i for i in order if i in able and not alone & ~reach.reached[i])
+            others = [*rest[:place], best, *rest[place:]]
+    return sorted({*named, *others})
+
+
+def _owners(values: IntArray, chosen: Sequence[int]) -> IntArray:
+    """Return, for each member, the place of the choice that reaches it within least, the first of
+    equals."""
+    owner = np.zeros(len(values), dtype=np.int64)
+    least = np.full(len(values), np.inf)
+    for place, member in enumerate(chosen):
+        needed = epsilon_of(values[member], values)
+        needed[member] = -1.0
+        nearer = needed < least
+        owner[nearer], least[nearer] = place, needed[nearer]
+    return owner
