@@ -93,7 +93,7 @@ COMMANDS = (
             "knee_mj": r"^ *\d+ +[\d.]+ +# +knee",
             "gpu_ms": r"GPU only # ms",
             "gpu_mj": r"GPU only [\d.]+ ms, # mJ",
-            "members": r"^complete: no design point is missing from the #;",
+            "members": r"^complete: no design point is missing from the # members?;",
             "choices": r"^# choices of \d+ members",
             "percent": r"^\d+ choices of \d+ members: every member is within # %",
             "gain_ms": r"^Mapping gains # % in latency at equal energy",

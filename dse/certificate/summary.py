@@ -88,7 +88,8 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
         )
     if len(claim.objectives) > 1:
         if epsilon == 0:
-            return f"complete: no design point is missing from the {len(claim.members)}; {how}"
+            members = pluralize(len(claim.members), "member")
+            return f"complete: no design point is missing from the {members}; {how}"
         return (
             f"{within(epsilon)}: for every design point a member is worse in no objective "
             f"by more; {how}"

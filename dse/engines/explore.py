@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.options import as_written
 from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_points
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import Optimizer, is_single_decision
 from paretosoc.dse.errors import InfeasibleError, InternalError
+from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
@@ -92,8 +94,11 @@ def explore_problem(
         InfeasibleError: where no design point found meets all constraints.
         InternalError: where the search ends outside the space, a fault of the program.
         ResultError: on a problem that is not sound.
-        WorkloadError: on rows to begin with that are not of such a problem.
+        WorkloadError: on rows to begin with that are not of such a problem, or a checkpoint that
+            cannot be written.
     """
+    if checkpoint is not None:
+        check_output_file(checkpoint, option=as_written("checkpoint"), overwrite=True)
     check_problem(built.problem)
     workers = jobs if jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)

@@ -12,7 +12,15 @@ from typing import Any
 
 from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Kind, PerName, Quantity, Whole, WholeOrAny, wrong_argument
+from paretosoc.dse.inputs.kinds import (
+    ANY,
+    Kind,
+    PerName,
+    Quantity,
+    Whole,
+    WholeOrAny,
+    wrong_argument,
+)
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import FreeRunning, Rates
 from paretosoc.results.problem.limits import UNITS, LimitSpec
@@ -70,10 +78,11 @@ class Field:
         return not self.option.startswith("--limit ")
 
     def strictest(self, values: Iterable[Any]) -> Any:
-        """Return the strictest of the values that are not None, or None."""
-        given = [value for value in values if value is not None]
+        """Return the strictest of the values that are not None, or None. ``any`` is no limit."""
+        named = [value for value in values if value is not None]
+        given = [value for value in named if value != ANY]
         if not given:
-            return None
+            return named[0] if named else None
         return max(given) if self.spec is not None and self.spec.is_least else min(given)
 
     def figure(self, value: Fraction | int | None) -> int | None:

@@ -121,9 +121,10 @@ def _read_file(path: Path, reference: str) -> bytes:
         raise
     except (OSError, ValueError):
         hint = did_you_mean(reference.lower(), platform_names(), most=3, cutoff=0.5)
-        what = "file" if reference.endswith(".json") or "/" in reference else "name or file"
+        is_file = reference.endswith(".json") or "/" in reference
+        what = "no readable file" if is_file else "no chip and no readable file"
         raise PlatformError(
-            f"platform {reference!r}: there is no readable {what} of that name ({hint})"
+            f"platform {reference!r}: there is {what} of that name ({hint})"
         ) from None
 
 

@@ -86,7 +86,7 @@ def _of_table(name: str) -> Parameter:
         return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     field = FIELDS[name]
     default = getattr(Options(), name, None) or None
-    argument = field.kind.argument
+    argument: Any = field.kind.argument
     if field.repeatable and argument != list[str]:
         argument = list[argument]
     if isinstance(field.kind, Flag):

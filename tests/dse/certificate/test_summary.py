@@ -27,7 +27,7 @@ WHOLE = CertificateSummary(
 @pytest.mark.parametrize(
     ("epsilon", "said"),
     [
-        (0, "complete: no design point is missing from the 1; "),
+        (0, "complete: no design point is missing from the 1 member; "),
         (25_000, "within 2.50 %: for every design point a member is worse in no objective by more"),
     ],
 )
@@ -65,7 +65,9 @@ def test_what_was_not_finished_claims_nothing_and_bounds_say_how_far_it_is(pair_
     first, second, last = describe_claims(replace(front, certificate=gap, bounds=bounds))
     assert first.startswith("gap: the search for a design point that is faster than member 0 ")
     assert "%" not in first
-    assert second.startswith("within 25.73 %: for every design point a member is worse in no ")
+    assert second.startswith(
+        "within 25.73 %, a weak bound: for every design point a member is worse in no "
+    )
     assert "no latency is below 2.000000 ms, no energy is below 3.000 mJ" in second
     assert "164 inequalities over 44 boxes, 6.25 s" in second
     assert last.endswith("here.")

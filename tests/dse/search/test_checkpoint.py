@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import paretosoc as dse
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
@@ -290,3 +291,9 @@ def test_a_stalled_search_ends_and_says_so():
     assert 10_000 < result.evaluations < 200_000
     fronts = [entry.objectives for entry in result.snapshots]
     assert len(fronts[-1]) > 60
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_search(tmp_path):
+    file = tmp_path / "none" / "state"
+    with pytest.raises(dse.DseError, match=r"checkpoint .*: there is no folder"):
+        dse.explore("squeezenet", "jetson-tx2", groups=2, checkpoint=file, max_evaluations=20)

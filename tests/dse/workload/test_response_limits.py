@@ -67,6 +67,8 @@ def test_of_a_limit_that_is_given_several_times_the_strictest_holds(workload):
     given = {"power_cap_w": ["9", "8.5"], "max_transitions": [3, 4], "deadline_ms": ["20", "9"]}
     options = parse_options(given | {"limit": ["power-cap=8.75", "max-transitions=2"]})
     assert (options.power_cap_w, options.max_transitions) == (Fraction(17, 2), 2)
+    assert parse_options({"max_transitions": ["any", "3"]}).max_transitions == 3
+    assert parse_options({"max_transitions": ["any"]}).max_transitions == "any"
     assert [n.deadline_ms for n in with_limits(workload, options).networks] == [9, 9, 9]
 
 
