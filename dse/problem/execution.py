@@ -165,11 +165,11 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
 def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[Objective]) -> None:
     """Check that what is guaranteed has a tolerance, and that a deadline is guaranteed."""
     kinds = {objective.kind for objective in objectives}
-    asked = "--guarantee" if options.guarantee else None
+    asked = as_written("guarantee") if options.guarantee else None
     if ObjectiveKind.GUARANTEED_LATENCY in kinds:
         asked = f"the objective {ObjectiveKind.GUARANTEED_LATENCY.value}"
     if asked is not None and options.tolerance is None:
-        raise WorkloadError(f"{asked}: --tolerance is required, such as 0.7..1.1")
+        raise WorkloadError(f"{asked}: {as_written('tolerance')} is required, such as 0.7..1.1")
     if asked is not None and ObjectiveKind.THROUGHPUT in kinds:
         raise WorkloadError(f"{asked}: is of one frame alone; frames of a pipeline overlap")
     if asked is not None and any(network.rate_hz is not None for network in workload.networks):
@@ -180,7 +180,8 @@ def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[
     rate = options.frames_per_second or workload.frames_per_second
     if options.guarantee and not has_deadline and rate is None:
         raise WorkloadError(
-            "--guarantee: a deadline (--deadline) or a frame rate (--fps) is required"
+            f"{asked}: a deadline ({as_written('deadline_ms')}) or a frame rate "
+            f"({as_written('frames_per_second')}) is required"
         )
 
 
