@@ -12,6 +12,7 @@ from paretosoc.fitness.check.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.closed_form import make_load_evaluator
+from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.fitness.multipliers.arrays import BoxArrayTables
 from paretosoc.fitness.multipliers.structure import (
     chains_of,
@@ -91,6 +92,7 @@ def smallest_pipeline() -> Problem:
 def warm_up() -> None:
     """Compiles all kernels of this package, or loads the machine code of an earlier time."""
     warm_up_frames()
+    warm_up_guarantee()
     warm_up_long_run()
     warm_up_rates()
     warm_up_branch_and_bound()
@@ -108,6 +110,11 @@ def warm_up_frames() -> None:
     make_load_evaluator(smallest_pipeline())(row)
     make_segment_counter(problem)(row)
     simulate(problem, _DESIGN)
+
+
+def warm_up_guarantee() -> None:
+    """The same for guaranteed latencies."""
+    make_guarantees(smallest_problem(), (1000, 1000))(np.zeros((1, 2), dtype=np.int64))
 
 
 def warm_up_long_run() -> None:

@@ -20,6 +20,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_branch_and_bound,
     warm_up_checker,
     warm_up_frames,
+    warm_up_guarantee,
     warm_up_long_run,
     warm_up_multipliers,
     warm_up_rates,
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "checker": warm_up_checker,
     "replay": warm_up_replay,
     "long-run": warm_up_long_run,
+    "guarantee": warm_up_guarantee,
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,
 }

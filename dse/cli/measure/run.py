@@ -28,7 +28,13 @@ from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
-from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict, run_releases
+from paretosoc.dse.tools.host.measure.running import (
+    DesignRuns,
+    host_machine,
+    kept_guarantees,
+    predict,
+    run_releases,
+)
 from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member, member_title
@@ -110,10 +116,21 @@ def run(
     with machine as here:
         runs.run(here, frames)
     predicted, ran = predict(problem, design), runs.result()
+    kept = kept_guarantees(problem, design, ran) if dispatch is Dispatch.PLANNED else ()
     if as_json:
-        print(json.dumps(_document(problem, design, index, predicted, ran), indent=2))
-    else:
-        _print(problem, design, member_title(front, index), predicted, ran)
+        document = _document(problem, design, index, predicted, ran)
+        if kept:
+            names = [network.name for network in problem.networks]
+            document["guaranteed"] = dict(zip(names, map(asdict, kept), strict=True))
+        print(json.dumps(document, indent=2))
+        return 0
+    _print(problem, design, member_title(front, index), predicted, ran)
+    for network, found in zip(problem.networks, kept, strict=False):
+        print(
+            f"guaranteed latency of {network.name}: {found.guaranteed_ms:.3f} ms, longest "
+            f"{found.longest_ms:.3f} ms; later: {found.late} of {ran.makespan.samples} frames, "
+            f"{found.late_disturbed} of {ran.frames - ran.makespan.samples} while others took cores"
+        )
     return 0
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.unfinished import temporary_folder
@@ -30,6 +31,7 @@ from paretosoc.dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
+from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.fitness.simulate import row_of, simulate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -67,6 +69,44 @@ class Ran:
     frames: int
     """Frames that were run one at a time; those that count are fewer where others took cores."""
     lost_share: float
+    every_latency_ns: FloatArray
+    """[frames, networks]: of all frames that were run one at a time."""
+    was_undisturbed: NDArray[np.bool_]
+    """[frames]: whether a frame counts."""
+
+
+@dataclass(frozen=True)
+class KeptGuarantee:
+    """The guaranteed latency of a network beside what was measured."""
+
+    guaranteed_ms: float
+    longest_ms: float
+    """Of the frames that count."""
+    late: int
+    """Frames that count and took longer than what is guaranteed."""
+    late_disturbed: int
+    """Likewise of the frames during which others took cores."""
+
+
+def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
+    """Return [networks]: what is guaranteed, and how often it was kept. Empty without a
+    tolerance."""
+    if problem.tolerance_permille is None:
+        return ()
+    bounds = make_guarantees(problem, problem.tolerance_permille)(row_of(design)[None])
+    kept = []
+    for n, bound in enumerate(bounds.latency_ps[0].tolist()):
+        times = ran.every_latency_ns[:, n]
+        late = times * PS_PER_NS > bound
+        kept.append(
+            KeptGuarantee(
+                guaranteed_ms=bound / PS_PER_MS,
+                longest_ms=float(times[ran.was_undisturbed].max()) * PS_PER_NS / PS_PER_MS,
+                late=int(late[ran.was_undisturbed].sum()),
+                late_disturbed=int(late[~ran.was_undisturbed].sum()),
+            )
+        )
+    return tuple(kept)
 
 
 @contextmanager
@@ -154,6 +194,8 @@ class DesignRuns:
             period=sorted(periods, key=lambda item: item.median_ns)[(len(periods) - 1) // 2],
             frames=len(span),
             lost_share=float(self._lost_ns[0] / max(self._lost_ns[1], 1)),
+            every_latency_ns=latency,
+            was_undisturbed=kept,
         )
 
     def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:

@@ -1,5 +1,6 @@
 """Running for real: processes, shared memory and ONNX Runtime; predictions beside measurements."""
 
+import dataclasses
 import json
 import os
 
@@ -26,7 +27,12 @@ from paretosoc.dse.tools.host.measure.fidelity_figures import (
 )
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
-from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
+from paretosoc.dse.tools.host.measure.running import (
+    DesignRuns,
+    kept_guarantees,
+    predict,
+    without_contention,
+)
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.simulate import design_of
@@ -182,6 +188,22 @@ def test_a_machine_at_half_the_pace_is_half_wrong(front):
     assert summary.makespan.rank_correlation == pytest.approx(1)
 
 
+def test_runs_are_held_against_what_is_guaranteed(front):
+    problem = dataclasses.replace(front.problem, tolerance_permille=(900, 1000))
+    design = front.members[0].design
+    late = []
+    for pace in (0.99, 2.0):
+        runs = DesignRuns(problem, design, dispatch=Dispatch.PLANNED)
+        runs.run(ModelledMachine(problem, pace=pace), 6)
+        kept = kept_guarantees(problem, design, runs.result())
+        assert len(kept) == 2
+        assert all(entry.late_disturbed == 0 for entry in kept)
+        assert all((entry.longest_ms > entry.guaranteed_ms) == (entry.late > 0) for entry in kept)
+        late.append(sum(entry.late for entry in kept))
+    assert late == [0, 12]
+    assert kept_guarantees(front.problem, design, runs.result()) == ()
+
+
 def test_the_sample_is_the_fastest_member_and_rows_that_differ(front):
     rows = sample_rows(front, 9, seed=4)
     assert len({row.tobytes() for row in rows}) == len(rows) <= 10
@@ -264,6 +286,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     assert document["frames"] == {"run": 5, "counted": 5}
     table = dse("run", made, "--frames", 5, "--dispatch", "fifo")
     assert "makespan, ms" in table.out
+    assert "guaranteed" not in table.out
     assert "cores taken by others" in table.out
     rates, rated = tmp_path / "rates.yaml", tmp_path / "rated"
     rates.write_text(
