@@ -196,9 +196,11 @@ def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
     plan = _plan_of(problem)
     chosen, state = _simulated(problem, plan, row, frames=1, in_flight=1)
     group = plan.instance["group"]
-    energies = np.zeros(len(problem.units), dtype=np.int64)
     spent = chosen.group.dynamic_mw[group] * (state.log["end"] - state.log["start"])
-    np.add.at(energies, plan.unit_of[chosen.group.unit[group]], spent)
+    unit = plan.unit_of[chosen.group.unit[group]]
+    shared = plan.share.reshape(plan.units, -1)[:, 1] > 0
+    energies = state.unit.drawn_fj[: plan.units].copy()
+    np.add.at(energies, unit, np.where(shared[unit], 0, spent))
     return tuple(energies.tolist())
 
 

@@ -235,7 +235,7 @@ def simulate_shown(
     from paretosoc.fitness.simulator.long_run import simulate_shown as simulate_kernel
 
     plan = make_plan(problem)
-    state = _endless(problem, plan, log_rows=most + 3 * len(problem.units))
+    state = _endless(problem, plan, log_rows=most + 3 * plan.queues)
     chosen = chosen_of(problem, plan, row_of(design))
     instants = np.zeros(3, dtype=np.int64)
     simulate_kernel(plan, chosen, state, most, instants)

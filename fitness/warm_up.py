@@ -35,15 +35,22 @@ from paretosoc.results.front.node_kinds import MEMBERS
 from paretosoc.results.front.proof_tree import ProofTree
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.parts import ChannelCosts, ProblemDomain, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import (
+    ENGINE,
+    GROUP,
+    ChannelCosts,
+    ProblemDomain,
+    ProblemNetwork,
+    ProblemUnit,
+)
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _DESIGN = DesignPoint(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 """The only design point of :func:`smallest_problem`."""
 
 
-def smallest_problem() -> Problem:
-    """One group on one unit."""
+def smallest_problem(*, engines: bool = False) -> Problem:
+    """One group on one unit, which may run engines. Kernels have a form for each."""
     one = np.ones((1, 1), dtype=np.int64)
     return Problem(
         networks=(ProblemNetwork(name="network", first_group=0, group_names=("group",)),),
@@ -68,6 +75,7 @@ def smallest_problem() -> Problem:
                 dynamic_mw=one,
                 idle_mw=np.ones(1, dtype=np.int64),
                 contention=None,
+                dispatch=ENGINE if engines else GROUP,
             ),
         ),
         memory_domain=None,
@@ -101,9 +109,9 @@ def warm_up() -> None:
     warm_up_multipliers()
 
 
-def warm_up_frames() -> None:
+def warm_up_frames(*, engines: bool = False) -> None:
     """The same for one frame alone, and for pipelines in closed form."""
-    problem = smallest_problem()
+    problem = smallest_problem(engines=engines)
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
@@ -117,28 +125,28 @@ def warm_up_guarantee() -> None:
     make_guarantees(smallest_problem(), (1000, 1000))(np.zeros((1, 2), dtype=np.int64))
 
 
-def warm_up_long_run() -> None:
+def warm_up_long_run(*, engines: bool = False) -> None:
     """The same for the long run of pipelines and free-running networks."""
-    pipeline = replace(smallest_problem(), execution=Pipeline(frames_in_flight=1))
+    pipeline = replace(smallest_problem(engines=engines), execution=Pipeline(frames_in_flight=1))
     row = np.zeros((1, 2), dtype=np.int64)
     make_long_run_evaluator(pipeline)(row)
     simulate_shown(pipeline, _DESIGN)
 
 
-def warm_up_rates() -> None:
+def warm_up_rates(*, engines: bool = False) -> None:
     """The same for networks with rates of their own."""
-    rates = replace(smallest_problem(), execution=Rates(period_ps=1))
+    rates = replace(smallest_problem(engines=engines), execution=Rates(period_ps=1))
     make_evaluator(rates)(np.zeros((1, 2), dtype=np.int64))
     recurring_dynamic_fj(rates, _DESIGN)
     recurring_schedule(rates, _DESIGN)
 
 
-def warm_up_branch_and_bound() -> None:
+def warm_up_branch_and_bound(*, engines: bool = False) -> None:
     """The same for the search that proves a front."""
     from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
     from paretosoc.fitness.branch_and_bound.search import begin_subtree, search_nodes
 
-    problem = smallest_problem()
+    problem = smallest_problem(engines=engines)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,))

@@ -15,6 +15,8 @@ from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import (
+    DISPATCHES,
+    SHARED,
     ChannelCosts,
     ContentionTable,
     ProblemDomain,
@@ -178,6 +180,23 @@ def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
     if len(problem.networks) > 1 and rng.integers(3) == 0:
         return replace(problem, searches_priorities=True)
     return with_fixed_priorities(rng, problem)
+
+
+def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
+    """The problem with units that run engines, or are shared, each now and then; as it is in half
+    of all cases, and in the closed form."""
+    if isinstance(problem.execution, ClosedForm) or rng.integers(2):
+        return problem
+    drawn = [
+        (DISPATCHES[int(rng.integers(len(DISPATCHES)))], int(rng.integers(0, 500)))
+        for _ in problem.units
+    ]
+    units = []
+    for u, unit in zip(problem.unit_of, problem.units, strict=True):
+        dispatch, permille = drawn[u]
+        sharing = permille if dispatch == SHARED else 0
+        units.append(replace(unit, dispatch=dispatch, sharing_permille=sharing))
+    return replace(problem, units=tuple(units))
 
 
 def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem:

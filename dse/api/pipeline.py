@@ -255,13 +255,13 @@ def explore_to_folder(
     optimizer = optimizer or optimizer_named("auto")
     check_output_folder(output, overwrite=overwrite)
     if prove and rules_of(problem.numeric).provable and settings.time_limit_s is None:
-        compile_proof_code_aside()
+        compile_proof_code_aside(problem.numeric)
     limit, has_proof = settings.time_limit_s, prove and _has_proof(problem, goal_of(optimizer))
     until = NEVER
     if limit is not None:
         load_search_code(DesignSpace(problem.numeric))
         if has_proof:
-            load_proof_code()
+            load_proof_code(problem.numeric)
             load_bound_code()
         until = _before_pictures(limit, clock)
         share = SEARCH_SHARE if has_proof else 1.0
@@ -378,7 +378,7 @@ def prove(
     goal = Goal.FASTEST if fastest_only or formulation else Goal.WHOLE_FRONT
     if time_limit_s is not None:
         announce_compilation()
-        load_proof_code()
+        load_proof_code(front.problem)
         load_bound_code()
     until, proof = _before_pictures(time_limit_s), None
     # A claim whose certificate is lost is proved again.

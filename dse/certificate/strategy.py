@@ -81,7 +81,7 @@ def prove_front(
     limits = limits or Limits()
     began = limits.until.clock()
     if can.front is not None or can.fastest is not None:
-        load_proof_code()
+        load_proof_code(front.problem)
     if limits.until.is_limited and can.bounded:
         load_bound_code()
     limits = replace(limits, until=limits.until.sooner(began - limits.until.clock()))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_checker,
     warm_up_multipliers,
 )
+from paretosoc.results.problem.problem import Problem
 
 LEAST_ADDRESS_SPACE = 800 * 10**6
 """Bytes. With less LLVM ends the process when it loads or compiles kernels."""
@@ -83,26 +85,28 @@ def load_search_code(space: DesignSpace) -> None:
     _in_a_thread(simulate)
 
 
-def compile_proof_code_aside() -> None:
+def compile_proof_code_aside(problem: Problem) -> None:
     """Starts to compile the search of a proof, while the other search is compiled and runs.
 
     Does nothing where that has been compiled before, or there is only one core.
     """
     search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
     if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
-        command = [sys.executable, "-m", "paretosoc.dse.compile", "proof"]
+        part = "proof-engines" if any(problem.runs_engines) else "proof"
+        command = [sys.executable, "-m", "paretosoc.dse.compile", part]
         _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
 
 _ASIDE: list[subprocess.Popen[bytes]] = []
 
 
-def load_proof_code() -> None:
+def load_proof_code(problem: Problem | None = None) -> None:
     """Loads or compiles what the search that proves a front needs, and what checks its tree."""
     _in_a_thread(warm_up_checker)
     while _ASIDE:
         _ASIDE.pop().wait()
-    _in_a_thread(warm_up_branch_and_bound)
+    engines = problem is not None and any(problem.runs_engines)
+    _in_a_thread(partial(warm_up_branch_and_bound, engines=engines))
 
 
 def load_bound_code() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -28,23 +29,27 @@ from paretosoc.fitness.warm_up import (
 )
 
 
-def warm_up_search() -> None:
+def warm_up_search(*, engines: bool = False) -> None:
     """Compiles what a search needs, or loads the machine code of an earlier time."""
-    warm_up_frames()
-    space = DesignSpace(smallest_problem())
+    warm_up_frames(engines=engines)
+    space = DesignSpace(smallest_problem(engines=engines))
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
     load_operators(space)
 
 
 PARTS: dict[str, Callable[[], None]] = {
     "proof": warm_up_branch_and_bound,
+    "proof-engines": partial(warm_up_branch_and_bound, engines=True),
     "search": warm_up_search,
+    "search-engines": partial(warm_up_search, engines=True),
     "checker": warm_up_checker,
     "replay": warm_up_replay,
     "long-run": warm_up_long_run,
+    "long-run-engines": partial(warm_up_long_run, engines=True),
     "guarantee": warm_up_guarantee,
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,
+    "rates-engines": partial(warm_up_rates, engines=True),
 }
 """What is compiled apart, the slowest first."""
 

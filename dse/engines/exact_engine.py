@@ -27,7 +27,7 @@ class ExactEngine:
 
     def __init__(self, space: DesignSpace, *, seed: int) -> None:
         check_provable(space.problem, range(len(space.problem.objectives)))
-        load_proof_code()
+        load_proof_code(space.problem)
         self._space = space
         self._rng = np.random.default_rng(seed)
         self._asked = 0

@@ -11,10 +11,16 @@ from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
 from paretosoc.fitness.contention import largest_products
 from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.arithmetic import LOSS_LIMIT, MAX_PERIODS, TIME_LIMIT_PS, WORK_PER_PS
+from paretosoc.results.problem.arithmetic import (
+    LOSS_LIMIT,
+    MAX_PERIODS,
+    SHARING_WHOLE,
+    TIME_LIMIT_PS,
+    WORK_PER_PS,
+)
 from paretosoc.results.problem.execution import LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.parts import ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import SHARED, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 INT64_LIMIT = 1 << 63
@@ -50,7 +56,7 @@ def check_magnitudes(problem: Problem) -> None:
                 f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
                 f"{longest} ps"
             )
-        slowed = _slowed(problem, u) * (factor / 1000)
+        slowed = _slowed(problem, u) * (factor / 1000) * _most_sharing(problem, u)
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
     horizon = 0.0
     for n, network in enumerate(problem.networks):
@@ -93,6 +99,16 @@ def check_magnitudes(problem: Problem) -> None:
         )
     _check_rates(problem)
     _check_memory(problem)
+
+
+def _most_sharing(problem: Problem, u: int) -> float:
+    """Return by how much all networks at once slow each other on a shared unit at most."""
+    unit, count = problem.units[u], len(problem.networks)
+    if unit.dispatch != SHARED or count == 1:
+        return 1.0
+    least = WORK_PER_PS - LOSS_LIMIT
+    share = WORK_PER_PS * SHARING_WHOLE // (count * (SHARING_WHOLE + unit.sharing_permille))
+    return least / max(least * share // WORK_PER_PS, 1)
 
 
 def _check_memory(problem: Problem) -> None:
@@ -193,6 +209,8 @@ def _most_ahead(problem: Problem, network: ProblemNetwork, times: FloatArray) ->
     """Return the longest wait for one frame of a network. ``times``: times of its groups."""
     if problem.has_priorities:
         return network.repeats * float(times.sum())
+    if any(problem.runs_engines):
+        return float(times.sum())
     return float(times.max() if _is_chain(problem, network) else times.sum())
 
 

@@ -129,8 +129,11 @@ def choose_points(plan, points, chosen):
 def choose_units(plan, rules, units, n, chosen):
     """Looks up the costs of the assigned groups of network n, after :func:`choose_points`; a
     stand-alone time of -1 where clocks are open."""
+    chosen.first_open[n] = -1
     for g in range(rules.first[n], rules.first[n] + rules.size[n]):
         u = units[g]
+        if u < 0 and chosen.first_open[n] < 0:
+            chosen.first_open[n] = g
         chosen.group[g].unit = u
         chosen.group[g].alone_ps = -1
         chosen.group[g].dynamic_mw = 0
@@ -184,14 +187,14 @@ def makespan_bound(plan, rules, state, tree):
     for n in range(plan.networks):
         end[n] = -1
     # Running groups: their work left, rounded up, then the path behind them.
-    for u in range(plan.units):
+    for u in range(plan.queues):
         if state.unit[u].free == 0:
             place = state.unit[u].place
             left = _work_left(state, u, now)
             begin = now + left - _least_of(plan, state, tree, place)
             _raise_end(plan, rules, state, tree, place, begin)
     # Assigned groups that wait: no earlier than their ready time.
-    for heap in range(plan.units):
+    for heap in range(plan.queues):
         for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
@@ -290,12 +293,13 @@ def _work_bound(plan, state, tree):
             if tree.units[g] >= 0:
                 load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
-    for u in range(plan.units):
-        if state.unit[u].free == 0:
+    for q in range(plan.queues):
+        if state.unit[q].free == 0:
             # Of what runs only the work left counts.
-            done = _least_of(plan, state, tree, state.unit[u].place) - _work_left(state, u, now)
-            load[u] -= done
+            done = _least_of(plan, state, tree, state.unit[q].place) - _work_left(state, q, now)
+            load[plan.queue_unit[q]] -= done
             total -= done
+    for u in range(plan.units):
         most = max(most, load[u])
     return now + max(most, -((-total) // plan.unit_count))
 

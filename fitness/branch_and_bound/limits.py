@@ -53,16 +53,21 @@ def min_idle_power(plan, tree, chosen):
 @jit
 def min_dynamic_energy(plan, tree, chosen, state):
     """Dynamic energy at least: of what has ended, of what runs (its work left), and the smallest of
-    the rest."""
+    the rest. Of shared units what they have drawn is accounted apart from what runs there."""
     now = state.run.now
     energy = state.run.dynamic_fj
-    for u in range(plan.units):
-        if state.unit[u].free == 0:
-            place = state.unit[u].place
+    for q in range(plan.queues):
+        u = plan.queue_unit[q]
+        if u == q and state.unit[u].sharing > 0:
+            energy += state.unit[u].shared_mw * (now - state.unit[u].settled)
+        if state.unit[q].free == 0:
+            place = state.unit[q].place
             i = state.place[place].instance
             g = plan.instance[i].group
-            work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
-            time = now - state.unit[u].started - ((-work) // WORK_PER_PS)
+            work = state.unit[q].work - state.unit[q].rate * (now - state.unit[q].since)
+            time = -((-work) // WORK_PER_PS)
+            if state.unit[u].sharing == 0:
+                time += now - state.unit[q].started
             energy += chosen.group[g].dynamic_mw * time
             # The loop below adds the smallest energy of all that has not ended, this one included.
             energy -= _least_energy(plan, tree, i, tree.units[g])

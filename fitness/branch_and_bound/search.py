@@ -359,7 +359,7 @@ def _open_power_domain(plan, rules, tree, chosen):
 
 
 @jit
-def _open_level(plan, state, tree, power_domain):
+def _open_level(plan, chosen, state, tree, power_domain):
     """Opens a level for the choice that stopped the simulation, or for the domain given."""
     level = tree.progress.depth
     if power_domain >= 0:
@@ -370,8 +370,11 @@ def _open_level(plan, state, tree, power_domain):
         first = state.open[0]
         for i in range(1, state.run.open_count):
             first = min(first, state.open[i])
+        g = np.int64(state.place[first].group)
+        if chosen.group[g].unit >= 0:
+            g = chosen.first_open[plan.job[plan.instance[first].job].network]
         tree.kind[level] = UNIT_CHOICE
-        tree.subject[level] = state.place[first].group
+        tree.subject[level] = g
     else:
         u = state.run.open_unit
         d = np.int64(plan.memory_domain)
@@ -499,7 +502,7 @@ def search_nodes(plan, rules, chosen, state, tree, nodes):
             tree.progress.backtracking = 1
             continue
         # Branch on the choice that stopped the simulation.
-        _open_level(plan, state, tree, power_domain)
+        _open_level(plan, chosen, state, tree, power_domain)
         level = tree.progress.depth - 1
         if not _next_option(plan, rules, tree, level):
             tree.progress.depth = level

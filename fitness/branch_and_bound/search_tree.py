@@ -205,8 +205,8 @@ def _snapshot_words(plan: Plan) -> int:
     places."""
     places = plan.instances
     words = {dtype: len(dtype.names or ()) for dtype in (RUN, UNIT, JOB_STATE)}
-    fixed = words[RUN] + plan.units * words[UNIT] + plan.jobs * words[JOB_STATE] + 4 + plan.networks
-    return fixed + 7 * places
+    fixed = words[RUN] + plan.queues * words[UNIT] + plan.jobs * words[JOB_STATE]
+    return fixed + 4 + plan.networks + 7 * places
 
 
 def _zeros(*shape: int) -> IntArray:

@@ -5,7 +5,12 @@ is kept, of one frame alone."""
 
 import numpy as np
 
-from paretosoc.fitness.simulator.general import enqueue
+from paretosoc.fitness.simulator.general import (
+    continues,
+    enqueue,
+    enqueue_engine,
+    joins_engines,
+)
 from paretosoc.fitness.simulator.jit import jit
 
 
@@ -19,7 +24,7 @@ def save_snapshot(plan, state, snapshot):
     for i in range(state.unit_words.shape[0]):
         snapshot[at + i] = state.unit_words[i]
     at += state.unit_words.shape[0]
-    for heap in range(plan.units):
+    for heap in range(plan.queues):
         for i in range(state.unit[heap].queued):
             snapshot[at] = state.heap[heap, i].ready
             snapshot[at + 1] = state.heap[heap, i].order
@@ -55,7 +60,7 @@ def load_snapshot(plan, state, snapshot):
     for i in range(state.unit_words.shape[0]):
         state.unit_words[i] = snapshot[at + i]
     at += state.unit_words.shape[0]
-    for heap in range(plan.units):
+    for heap in range(plan.queues):
         for i in range(state.unit[heap].queued):
             state.heap[heap, i].ready = snapshot[at]
             state.heap[heap, i].order = snapshot[at + 1]
@@ -102,13 +107,19 @@ def resume(plan, rules, chosen, state):
     state.run.open_unit = -1
     count = state.run.open_count
     state.run.open_count = 0
-    # What is still open is written back into the same list, never before what is read.
     for i in range(count):
         place = state.open[i]
         g = state.place[place].group
-        ready = state.place[place].ready
         if chosen.group[g].unit >= 0 and plan.instance[place].incoming > 0:
-            ready = _delivered(plan, chosen, state, place, g)
+            state.place[place].ready = _delivered(plan, chosen, state, place, g)
+    # What is still open is written back into the same list, never before what is read.
+    for i in range(count):
+        place = state.open[i]
+        if plan.has_engines and joins_engines(plan, chosen, place):
+            enqueue_engine(plan, chosen, state, np.int64(0), place, np.int64(0))
+            continue
+        ready = state.place[place].ready
+        g = state.place[place].group
         enqueue(plan, chosen, state, place, place, g, np.int64(0), ready)
 
 
@@ -119,7 +130,12 @@ def _delivered(plan, chosen, state, place, g):
     ready = state.place[place].ready
     v = chosen.group[g].unit
     for i in range(plan.input_start[place], plan.input_start[place + 1]):
-        end = state.log[plan.input[i].source].end
+        source = np.int64(plan.input[i].source)
+        end = state.log[source].end
+        # It leaves its engine as that ends.
+        while end >= 0 and plan.has_engines and continues(plan, chosen, source + 1):
+            source += 1
+            end = state.log[source].end
         if end >= 0:
             u = chosen.group[plan.input[i].group].unit
             end += plan.transition_ps[plan.input[i].edge_row + u * plan.units + v]

@@ -89,7 +89,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
             least = work.instant[row, i]
         else:
             if work.status[row, i] == RUNNING:
-                least, time = now, _left_ps(work, row, facts.unit_of[unit])
+                queue = facts.queue_of[facts.network_of[i], unit]
+                least, time = now, _left_ps(work, row, queue)
             else:
                 where = unit if unit >= 0 else facts.units
                 time = work.smallest_ps[costs, where, facts.group_of[i]]
@@ -165,8 +166,9 @@ def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         g = facts.group_of[i]
         unit = work.units[g]
         if work.status[row, i] == RUNNING:
-            left = _left_ps(work, row, facts.unit_of[unit])
-            ran = work.now[row] - work.instant[row, i] + left
+            ran = _left_ps(work, row, facts.queue_of[facts.network_of[i], unit])
+            if facts.sharing_permille[facts.unit_of[unit]] < 0:
+                ran += work.now[row] - work.instant[row, i]
             energy += work.dynamic_mw[costs, unit, g] * ran
         else:
             where = unit if unit >= 0 else facts.units

@@ -16,6 +16,7 @@ from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.interchangeable import interchangeable_before
 from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import Problem
 
 NONE = -1
@@ -68,6 +69,19 @@ class Facts(Tables):
     """[units]: the first entry of the same unit, which runs its groups in all number formats."""
     unit_count: int
     """Units that are first entries."""
+    queues: int
+    queue_of: IntArray
+    """[networks, units]: where groups of a network wait for an entry."""
+    queue_unit: IntArray
+    """[queues]: the first entry of its unit."""
+    runs_engines: IntArray
+    """[units]"""
+    sharing_permille: IntArray
+    """[units]: what sharing costs, or ``NONE`` where the unit is not shared."""
+    joins_engines: IntArray
+    """[networks]: 1 where engines may read or be read in their middle."""
+    has_joins: int
+    """1 for any such network."""
     group_of: IntArray
     """[instances]"""
     network_of: IntArray
@@ -269,6 +283,15 @@ def make_facts(
         slot_start=np.searchsorted(slots, range(slots[-1] + 2)).astype(np.int64),
         unit_of=_int64(problem.unit_of),
         unit_count=len(set(problem.unit_of)),
+        queues=len(problem.queue_units),
+        queue_of=_int64(problem.queue_of),
+        queue_unit=_int64(problem.queue_units),
+        runs_engines=_int64(problem.runs_engines),
+        sharing_permille=_limits(
+            unit.sharing_permille if unit.dispatch == SHARED else None for unit in units
+        ),
+        joins_engines=_int64(problem.joins_engines),
+        has_joins=int(any(problem.joins_engines)),
         group_of=_int64([group for _, _, _, group, _ in instances]),
         network_of=_int64([n for _, n, _, _, _ in instances]),
         slot_of=_int64(slots),

@@ -19,13 +19,14 @@ from paretosoc.fitness.check.closed_form import points_of
 from paretosoc.fitness.check.facts import Facts, Frames, make_facts
 from paretosoc.fitness.check.interpreted import interpreted
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.timeline import next_instant
+from paretosoc.fitness.check.timeline import leaves_with, next_instant
 from paretosoc.fitness.check.walk import begin_frames
 from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.execution import frames_in_flight
+from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Execution = tuple[int, int, int, int]
@@ -41,6 +42,8 @@ class Account:
     """Stand-alone time executed by stream and unit, whole ps, rounded down."""
     drawn_fj: tuple[int, ...]
     """Dynamic energy of each unit."""
+    shared_ps: int
+    """How long shared units were busy, added up."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class PlainTimeline:
     """[frames][networks]: last end minus arrival; of a paced network the longest of a repeat."""
     drawn_fj: tuple[int, ...]
     """Dynamic energy of each unit, at its first entry."""
+    busy_ps: int
+    """How long units are busy, added up."""
 
 
 @lru_cache(maxsize=4)
@@ -117,8 +122,10 @@ class Simulation:
             self.powers.append(int(unit.dynamic_mw[at]))
         self._facts = facts = _facts_of(problem, frames, compiled)
         self._work = make_work(facts)
-        self._next = next_instant if compiled else interpreted(next_instant)
-        begin = begin_frames if compiled else interpreted(begin_frames)
+        self._next, begin, self._leaves_with = (
+            kernel if compiled else interpreted(kernel)
+            for kernel in (next_instant, begin_frames, leaves_with)
+        )
         points = [1 << int(point) for point in design.operating_points]
         masks = np.array(points, dtype=np.int64 if compiled else object)
         priorities = np.array(problem.priorities(design), dtype=np.int64)
@@ -149,7 +156,8 @@ class Simulation:
                 self.runs[frame, n, repeat, group] = ready, start, self.now
             unit = self._place(group)
             self._executed[self._stream(n), unit] += self.alone_ps(group, repeat)
-            self._drawn[unit] += self.powers[group] * (self.now - start)
+            if not self.is_shared(unit):
+                self._drawn[unit] += self.powers[group] * (self.now - start)
             self.executions += 1
         if count:
             self.rounds = int(work.ended_frames.min())
@@ -178,8 +186,14 @@ class Simulation:
 
     def running(self) -> list[tuple[int, int, int]]:
         """Return the (instance, unit, work left) of all that runs."""
-        rows = self._work.running[0].tolist(), self._work.left[0].tolist()
-        return [(i, u, left) for u, (i, left) in enumerate(zip(*rows, strict=True)) if i >= 0]
+        rows = self._facts.queue_unit, self._work.running[0], self._work.left[0]
+        columns = zip(*(row.tolist() for row in rows), strict=True)
+        return [(i, u, left) for u, i, left in columns if i >= 0]
+
+    def is_shared(self, unit: int) -> bool:
+        """Return whether several groups may run on a unit at once. What it draws is then accounted
+        from interval to interval."""
+        return self.problem.units[unit].dispatch == SHARED
 
     def starts_before(self, instant_ps: int) -> bool:
         """Return whether something runs that started before an instant."""
@@ -187,13 +201,28 @@ class Simulation:
 
     def account(self) -> Account:
         """Return what has been executed and drawn by now."""
-        executed, drawn = dict(self._executed), list(self._drawn)
+        shared = self._work.shared_fj.tolist()
+        executed = dict(self._executed)
+        drawn = [own + of_all for own, of_all in zip(self._drawn, shared, strict=True)]
         for i, unit, left in self.running():
             n, repeat, group = self._instances[i]
             whole = self.alone_ps(group, repeat) * WORK_PER_PS
             executed[self._stream(n), unit] += (whole - left) // WORK_PER_PS
-            drawn[unit] += self.powers[group] * (self.now - int(self._work.start[i]))
-        return Account(self.now, executed, tuple(drawn))
+            if not self.is_shared(unit):
+                drawn[unit] += self.powers[group] * (self.now - int(self._work.start[i]))
+        return Account(self.now, executed, tuple(drawn), int(self._work.shared_ps.sum()))
+
+    def busy_ps(self, since: Account | None = None) -> int:
+        """Return how long units were busy, added up: shared ones since an account was taken, others
+        for all executions that have ended since then."""
+        begin = 0 if since is None else since.now_ps
+        own = sum(
+            end - start
+            for (*_, group), (_, start, end) in self.runs.items()
+            if end > begin and not self.is_shared(self._place(group))
+        )
+        shared = self.account().shared_ps - (0 if since is None else since.shared_ps)
+        return own + shared
 
     def form(self) -> tuple[object, ...]:
         """Return the present state: of every frame in flight its number, counted from the oldest of
@@ -229,10 +258,11 @@ class Simulation:
         unit = self.unit_of[self._instances[i][2]]
         for k in range(facts.input_start[i], facts.input_start[i + 1]):
             source, edge = facts.input[k], int(facts.input_edge[k])
-            if edge >= 0 and status[source] == ENDED:
+            left = int(self._leaves_with(facts, self._work, source))
+            if edge >= 0 and status[left] == ENDED:
                 other = self.unit_of[self._instances[source][2]]
                 at = (edge * facts.units + other) * facts.units + unit
-                come = instants[source] + int(facts.transition_ps[at]) - self.now
+                come = instants[left] + int(facts.transition_ps[at]) - self.now
                 latest = come if latest is None else max(latest, come)
         return latest
 
@@ -310,4 +340,5 @@ def simulate(
         frame_end_ps=tuple(ends[1:]),
         latency_ps=tuple(tuple(row) for row in latency[1:]),
         drawn_fj=simulation.account().drawn_fj,
+        busy_ps=simulation.busy_ps(),
     )

@@ -143,9 +143,7 @@ def _stretch(account: PlainAccount, objective: Objective) -> int:
     del objective
     rows = account.frame.schedule.groups
     alone = sum(row.alone_ps for row in rows)
-    busy = sum(row.end_ps - row.start_ps for row in rows)
-    if account.rates is not None:
-        busy = account.rates.busy_ps
+    busy = account.frame.busy_ps if account.rates is None else account.rates.busy_ps
     return (busy - alone) * PPM // max(alone, 1)
 
 

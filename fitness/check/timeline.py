@@ -54,10 +54,13 @@ def begin_timeline(facts: Facts, work: Work) -> None:
     work.now[0] = 0
     work.ended_fj[0] = 0
     work.queued[0] = 0
+    for q in range(facts.queues):
+        work.running[0, q] = -1
+        work.left[0, q] = 0
+        work.demand[0, q] = 0
     for u in range(facts.units):
-        work.running[0, u] = -1
-        work.left[0, u] = 0
-        work.demand[0, u] = 0
+        work.shared_fj[u] = 0
+        work.shared_ps[u] = 0
     for slot in range(facts.slots):
         work.frame[slot] = 0
     for slot in range(facts.slots):
@@ -78,10 +81,82 @@ def _release_frame(facts: Facts, work: Work, row: Int, slot: Int, frame: Int) ->
         for k in range(facts.input_start[i], facts.input_start[i + 1]):
             source = facts.input[k]
             there = work.frame[facts.slot_of[source]]
-            missing += there < frame or (there == frame and work.status[row, source] != ENDED)
+            missing += there < frame or (there == frame and not _has_left(facts, work, row, source))
         work.missing[row, i] = missing
-        if missing == 0:
+        if missing == 0 and not facts.joins_engines[facts.network_of[i]]:
             _make_eligible(work, row, i)
+
+
+@jit
+def continues(facts: Facts, work: Work, i: Int) -> bool | np.bool_:
+    """Return whether an instance belongs to the engine of the one before it: the same network,
+    repeat, frame, unit and number format."""
+    if i == 0 or i == facts.instances:
+        return False
+    g = facts.group_of[i]
+    unit = work.units[g]
+    return (
+        unit >= 0
+        and facts.runs_engines[unit] == 1
+        and g > facts.first_group[facts.network_of[i]]
+        and work.units[g - 1] == unit
+    )
+
+
+@jit
+def leaves_with(facts: Facts, work: Work, i: Int) -> Int:
+    """Return the instance with whose end the result of this one is there for others: in a network
+    that engines may join in their middle, the last one of its engine."""
+    if facts.joins_engines[facts.network_of[i]]:
+        while continues(facts, work, i + 1):
+            i += 1
+    return i
+
+
+@jit
+def _has_left(facts: Facts, work: Work, row: Int, i: Int) -> bool | np.bool_:
+    """Return whether the result of an instance is there for others."""
+    return work.status[row, leaves_with(facts, work, i)] == ENDED
+
+
+@jit
+def _first_open(facts: Facts, work: Work, n: Int) -> Int:
+    """Return the first group of a network whose unit is open, or -1."""
+    for g in range(facts.first_group[n], facts.end_group[n]):
+        if work.units[g] < 0:
+            return np.int64(g)
+    return np.int64(-1)
+
+
+@jit
+def _find_engines(facts: Facts, work: Work, row: Int, first: Int) -> Int:
+    """Make engines eligible that wait for nothing else, of networks that they may join in their
+    middle. Return the first instance, at most ``first``, that waits for nothing while a group of
+    its network is open."""
+    for i in range(facts.instances):
+        n = facts.network_of[i]
+        if facts.joins_engines[n] and work.status[row, i] == LOCKED and work.missing[row, i] == 0:
+            if _first_open(facts, work, n) >= 0:
+                first = min(first, np.int64(i))
+            elif not continues(facts, work, i) and _has_all(facts, work, row, i):
+                _make_eligible(work, row, i)
+    return first
+
+
+@jit
+def _has_all(facts: Facts, work: Work, row: Int, first: Int) -> bool:
+    """Return whether all that the engine beginning with an instance reads from elsewhere has left
+    its engine."""
+    i = first
+    while True:
+        inside = np.int64(0)
+        for k in range(facts.input_start[i], facts.input_start[i + 1]):
+            inside += first <= facts.input[k] and facts.input[k] < i
+        if work.missing[row, i] > inside:
+            return False
+        i += 1
+        if not continues(facts, work, i):
+            return True
 
 
 @jit
@@ -103,10 +178,10 @@ def _copy_row(facts: Facts, work: Work, row: Int) -> None:
         work.status[row, i] = work.status[row - 1, i]
         work.instant[row, i] = work.instant[row - 1, i]
         work.missing[row, i] = work.missing[row - 1, i]
-    for u in range(facts.units):
-        work.running[row, u] = work.running[row - 1, u]
-        work.left[row, u] = work.left[row - 1, u]
-        work.demand[row, u] = work.demand[row - 1, u]
+    for q in range(facts.queues):
+        work.running[row, q] = work.running[row - 1, q]
+        work.left[row, q] = work.left[row - 1, q]
+        work.demand[row, q] = work.demand[row - 1, q]
 
 
 @jit
@@ -120,8 +195,9 @@ def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
         if not queue_eligible(facts, work, row):
             return
         later = _find_starts(facts, work, row)
-        for u in range(facts.units):
-            if work.starting[u] >= 0 and work.choice[costs, u] < 0:
+        for q in range(facts.queues):
+            u = facts.queue_unit[q]
+            if work.starting[q] >= 0 and work.choice[costs, u] < 0:
                 work.stop[0] = AT_CLOCK
                 work.stop[1] = u
                 return
@@ -147,6 +223,8 @@ def next_instant(facts: Facts, work: Work) -> bool:
 def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
     """What is eligible waits for its unit from its ready time on; False where a unit is open."""
     first = np.int64(facts.instances)
+    if facts.has_joins:
+        first = _find_engines(facts, work, row, first)
     for k in range(work.queued[row]):
         i = work.queue[row, k]
         if work.status[row, i] == ELIGIBLE and work.units[facts.group_of[i]] < 0:
@@ -154,16 +232,23 @@ def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
     if first < facts.instances:
         work.stop[0] = AT_UNIT
         work.stop[1] = facts.group_of[first]
+        if work.units[work.stop[1]] >= 0:
+            work.stop[1] = _first_open(facts, work, facts.network_of[first])
         return False
     for k in range(work.queued[row]):
         i = work.queue[row, k]
         if work.status[row, i] == ELIGIBLE:
             # The last end that it has waited for is this instant.
-            ready = max(work.now[row], work.release[facts.slot_of[i]] + facts.arrival_of[i])
+            ready, last = work.now[row], i
+            if not continues(facts, work, i):
+                last = leaves_with(facts, work, i)
             unit = work.units[facts.group_of[i]]
-            for e in range(facts.input_start[i], facts.input_start[i + 1]):
-                if facts.input_edge[e] >= 0:
-                    ready = max(ready, _handed_over(facts, work, row, e, unit))
+            for k in range(i, last + 1):
+                ready = max(ready, work.release[facts.slot_of[k]] + facts.arrival_of[k])
+                for e in range(facts.input_start[k], facts.input_start[k + 1]):
+                    source = facts.input[e]
+                    if facts.input_edge[e] >= 0 and not (i <= source and source < k):
+                        ready = max(ready, _handed_over(facts, work, row, e, unit))
             work.instant[row, i] = ready
             work.status[row, i] = WAITING
     return True
@@ -171,34 +256,38 @@ def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
 
 @jit
 def _handed_over(facts: Facts, work: Work, row: Int, e: Int, unit: Int) -> Int:
-    """When what has ended is there on a unit: input ``e``, which comes along an edge."""
+    """When what has left its engine is there on a unit: input ``e``, which comes along an edge."""
     source = work.units[facts.group_of[facts.input[e]]]
     at = (facts.input_edge[e] * facts.units + source) * facts.units + unit
-    return work.instant[row, facts.input[e]] + facts.transition_ps[at]
+    left = leaves_with(facts, work, facts.input[e])
+    return work.instant[row, left] + facts.transition_ps[at]
 
 
 @jit
 def _find_starts(facts: Facts, work: Work, row: Int) -> Int:
-    """For every free unit what starts now. Returns the first later ready time."""
+    """For every free queue what starts now. Returns the first later ready time."""
     now, later = work.now[row], FAR
-    for u in range(facts.units):
-        work.starting[u] = -1
+    for q in range(facts.queues):
+        work.starting[q] = -1
     for k in range(work.queued[row]):
         i = work.queue[row, k]
         if work.instant[row, i] > now:
             later = min(later, work.instant[row, i])
             continue
-        u = facts.unit_of[work.units[facts.group_of[i]]]
-        if work.running[row, u] < 0:
-            other = work.starting[u]
+        q = facts.queue_of[facts.network_of[i], work.units[facts.group_of[i]]]
+        if work.running[row, q] < 0:
+            other = work.starting[q]
             if other < 0 or _is_before(facts, work, row, i, other):
-                work.starting[u] = i
+                work.starting[q] = i
     return later
 
 
 @jit
 def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool | np.bool_:
-    """Whether instance i starts before another one."""
+    """Whether instance i starts before another one. What continues an engine, on a unit that has
+    just become free, is first."""
+    if continues(facts, work, i) or continues(facts, work, other):
+        return continues(facts, work, i)
     a, b = work.priority[facts.network_of[i]], work.priority[facts.network_of[other]]
     if a != b:
         return a < b
@@ -213,8 +302,8 @@ def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool |
 
 @jit
 def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
-    for u in range(facts.units):
-        i = work.starting[u]
+    for q in range(facts.queues):
+        i = work.starting[q]
         if i >= 0:
             g = facts.group_of[i]
             at = work.choice[costs, work.units[g]]
@@ -223,10 +312,10 @@ def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
             work.status[row, i] = RUNNING
             work.instant[row, i] = work.now[row]
             work.start[i] = work.now[row]
-            work.running[row, u] = i
+            work.running[row, q] = i
             time = facts.time_ps[at, g] + facts.repeat_of[i] * facts.step_ps[at, g]
-            work.left[row, u] = time * WORK_PER_PS
-            work.demand[row, u] = facts.demand_kbps[at, g]
+            work.left[row, q] = time * WORK_PER_PS
+            work.demand[row, q] = facts.demand_kbps[at, g]
     kept = np.int64(0)
     for k in range(work.queued[row]):
         if work.status[row, work.queue[row, k]] == WAITING:
@@ -238,48 +327,79 @@ def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
 @jit
 def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool:
     """To the next end, or to ``later`` before it; False where there is neither."""
+    for u in range(facts.units):
+        work.sharing[u] = 0
+        work.seen_kbps[u] = 0
+        work.sum_mw[u] = 0
+    for q in range(facts.queues):
+        i = work.running[row, q]
+        if i >= 0:
+            u, g = facts.queue_unit[q], facts.group_of[i]
+            work.sharing[u] += 1
+            work.seen_kbps[u] = max(work.seen_kbps[u], work.demand[row, q])
+            work.sum_mw[u] += facts.dynamic_mw[work.choice[costs, work.units[g]], g]
     total = np.int64(0)
     for u in range(facts.units):
-        if work.running[row, u] >= 0:
-            total += work.demand[row, u]
+        total += work.seen_kbps[u]
     now, point = work.now[row], work.memory_point[costs]
     instant = later
-    for u in range(facts.units):
-        if work.running[row, u] >= 0:
+    for q in range(facts.queues):
+        if work.running[row, q] >= 0:
             # The rate, kept where nothing starts any more at this instant.
-            own = work.demand[row, u]
-            rate = WORK_PER_PS - lost_rate(facts, u, point, own, total - own)
-            work.starting[u] = rate
-            instant = min(instant, now - (-work.left[row, u]) // rate)
+            u = facts.queue_unit[q]
+            others = total - work.seen_kbps[u]
+            rate = WORK_PER_PS - lost_rate(facts, u, point, work.demand[row, q], others)
+            if work.sharing[u] > 1:
+                rate = _shared_rate(facts, work, u, rate)
+            work.starting[q] = rate
+            instant = min(instant, now - (-work.left[row, q]) // rate)
     if instant == FAR:
         return False
     work.now[row] = instant
     for u in range(facts.units):
-        if work.running[row, u] >= 0:
-            work.left[row, u] -= work.starting[u] * (instant - now)
-            if work.left[row, u] <= 0:
-                _end(facts, work, row, costs, u)
+        if facts.sharing_permille[u] >= 0 and work.sharing[u] > 0:
+            # The power is the mean of what runs.
+            drawn = _up(work.sum_mw[u], work.sharing[u]) * (instant - now)
+            work.ended_fj[row] += drawn
+            work.shared_fj[u] += drawn
+            work.shared_ps[u] += instant - now
+    for q in range(facts.queues):
+        if work.running[row, q] >= 0:
+            work.left[row, q] -= work.starting[q] * (instant - now)
+            if work.left[row, q] <= 0:
+                _end(facts, work, row, costs, q)
     return True
 
 
 @jit
-def _end(facts: Facts, work: Work, row: Int, costs: Int, u: Int) -> None:
-    i = work.running[row, u]
+def _shared_rate(facts: Facts, work: Work, u: Int, rate: Int) -> Int:
+    """The rate of each of several groups that share a unit."""
+    whole = 1000 * np.int64(WORK_PER_PS)
+    share = whole // (work.sharing[u] * (1000 + facts.sharing_permille[u]))
+    return max(rate * share // WORK_PER_PS, np.int64(1))
+
+
+@jit
+def _end(facts: Facts, work: Work, row: Int, costs: Int, q: Int) -> None:
+    i = work.running[row, q]
     g, slot = facts.group_of[i], facts.slot_of[i]
     frame = work.frame[slot]
-    ran = work.now[row] - work.instant[row, i]
-    work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, work.units[g]], g]
-    work.running[row, u] = -1
+    if facts.sharing_permille[facts.queue_unit[q]] < 0:
+        ran = work.now[row] - work.instant[row, i]
+        work.ended_fj[row] += ran * facts.dynamic_mw[work.choice[costs, work.units[g]], g]
+    work.running[row, q] = -1
     work.status[row, i] = ENDED
     work.instant[row, i] = work.now[row]
-    for k in range(facts.follower_start[i], facts.follower_start[i + 1]):
-        follower = facts.follower[k]
-        if facts.of_frames and work.frame[facts.slot_of[follower]] != frame:
-            # It is behind: its frame looks for this when it is released.
-            continue
-        work.missing[row, follower] -= 1
-        if work.missing[row, follower] == 0:
-            _make_eligible(work, row, follower)
+    if not facts.joins_engines[facts.network_of[i]]:
+        _deliver(facts, work, row, i, i)
+    elif continues(facts, work, i + 1):
+        work.missing[row, i + 1] = 0
+        _make_eligible(work, row, i + 1)
+    else:
+        first = i
+        while continues(facts, work, first):
+            first -= 1
+        _deliver(facts, work, row, first, i)
     if facts.of_frames:
         k = work.executions[0]
         work.executed[k, 0] = frame
@@ -292,6 +412,24 @@ def _end(facts: Facts, work: Work, row: Int, costs: Int, u: Int) -> None:
             work.ended_frames[slot % facts.streams] += 1
             if facts.last_frame < 0 or frame + facts.in_flight <= facts.last_frame:
                 _release_frame(facts, work, row, slot, frame + facts.in_flight)
+
+
+@jit
+def _deliver(facts: Facts, work: Work, row: Int, first: Int, last: Int) -> None:
+    """What these instances have computed leaves their engine."""
+    frame = work.frame[facts.slot_of[last]]
+    for i in range(first, last + 1):
+        for k in range(facts.follower_start[i], facts.follower_start[i + 1]):
+            follower = facts.follower[k]
+            if first <= follower and follower <= last:
+                continue
+            if facts.of_frames and work.frame[facts.slot_of[follower]] != frame:
+                # It is behind: its frame looks for this when it is released.
+                continue
+            work.missing[row, follower] -= 1
+            joins = facts.joins_engines[facts.network_of[follower]]
+            if work.missing[row, follower] == 0 and not joins:
+                _make_eligible(work, row, follower)
 
 
 @jit

@@ -147,19 +147,18 @@ def simulate_rates(
             recurs_ps=recurs_ps,
             responses_ps=_responses(problem, first, (0, end_of_first)),
             dynamic_fj=alone.drawn_fj,
-            busy_ps=sum(end - start for _, start, end in first.values()),
+            busy_ps=alone.busy_ps,
             periods=1,
         )
     window = begin.now_ps, end.now_ps
     periods = (window[1] - window[0]) // period
-    inside = [each for each in run.runs.values() if window[0] < each[2] <= window[1]]
     drawn = zip(begin.drawn_fj, end.drawn_fj, strict=True)
     return PlainRates(
         window_ps=window,
         recurs_ps=end.now_ps,
         responses_ps=_responses(problem, run.runs, window),
         dynamic_fj=tuple((after - before) // periods for before, after in drawn),
-        busy_ps=sum(last - start for _, start, last in inside) // periods,
+        busy_ps=run.busy_ps(begin) // periods,
         periods=periods,
     )
 

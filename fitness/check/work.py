@@ -59,12 +59,16 @@ class Work(Tables):
     """[depths, instances]: what is eligible or waits, of it ``queued`` [depths]."""
     queued: IntArray
     running: IntArray
-    """[depths, units]: an instance, or -1."""
+    """[depths, queues]: an instance, or -1."""
     left: IntArray
-    """[depths, units]: work left of it."""
+    """[depths, queues]: work left of it."""
     demand: IntArray
     starting: IntArray
-    """[units]: what starts now."""
+    """[queues]: what starts now, then rates."""
+    sharing: IntArray
+    """[units]: what runs, and the largest of its demands and the sum of its powers."""
+    seen_kbps: IntArray
+    sum_mw: IntArray
     smallest_ps: IntArray
     """[costs, units + 1, groups]; the last row over all units that a group may have."""
     step_ps: IntArray
@@ -116,9 +120,12 @@ class Work(Tables):
     ended_frames: IntArray
     """[streams]"""
     executed: IntArray
-    """[units, 4]: frame, instance, ready time and start of what has ended at the present instant,
+    """[queues, 4]: frame, instance, ready time and start of what has ended at the present instant,
     of it ``executions`` [1]."""
     executions: IntArray
+    shared_fj: IntArray
+    """[units]: what shared units have drawn so far, and how long they were busy."""
+    shared_ps: IntArray
 
     def __post_init__(self) -> None:
         if self.units.dtype != object:
@@ -128,7 +135,7 @@ class Work(Tables):
 def make_work(facts: Facts) -> Work:
     """Make room for one part at a time, or for one timeline of frames."""
     groups, units, domains, instances = facts.groups, facts.units, facts.domains, facts.instances
-    rates = len(facts.rate_mw)
+    rates, queues = len(facts.rate_mw), facts.queues
     costs = 1 if facts.of_frames else int(facts.points.sum()) + 1
     depths = 1 if facts.of_frames else groups + costs + 1
 
@@ -153,10 +160,13 @@ def make_work(facts: Facts) -> Work:
         missing=room(depths, instances),
         queue=room(depths, instances),
         queued=room(depths),
-        running=room(depths, units),
-        left=room(depths, units),
-        demand=room(depths, units),
-        starting=room(units),
+        running=room(depths, queues),
+        left=room(depths, queues),
+        demand=room(depths, queues),
+        starting=room(queues),
+        sharing=room(units),
+        seen_kbps=room(units),
+        sum_mw=room(units),
         smallest_ps=room(costs, units + 1, groups),
         step_ps=room(costs * facts.grows, units + 1, groups),
         smallest_fj=room(costs, units + 1, groups),
@@ -183,6 +193,8 @@ def make_work(facts: Facts) -> Work:
         release=room(facts.slots),
         unended=room(facts.slots),
         ended_frames=room(facts.streams),
-        executed=room(units, 4),
+        executed=room(queues, 4),
         executions=room(1),
+        shared_fj=room(units),
+        shared_ps=room(units),
     )

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit, rare
 from paretosoc.fitness.simulator.state import (
+    HIGH_FJ,
     NEVER,
 )
 from paretosoc.fitness.simulator.vectors import as_floats, as_integers
@@ -71,37 +72,88 @@ def rate_after(minor, heavy):
     return WORK_PER_PS - min(max(minor, heavy), LOSS_LIMIT)
 
 
+@rare
+def settle_shared(plan, state, now):
+    """Accounts what shared units have drawn, and how long they were busy, since the last time."""
+    for u in range(plan.units):
+        if state.unit[u].sharing > 0:
+            passed = now - state.unit[u].settled
+            spent = state.unit[u].shared_mw * passed
+            state.run.busy_ps += passed
+            state.unit[u].settled = now
+            if state.streams:
+                state.account[1 + u] += spent
+                if state.account[1 + u] >= HIGH_FJ:
+                    state.account[1 + u] -= HIGH_FJ
+                    state.account[1 + plan.units + u] += 1
+            else:
+                state.run.dynamic_fj += spent
+                state.unit[u].drawn_fj += spent
+
+
+@rare
+def _share_units(plan, state, now):
+    """What shared units do from now on. Returns the demand of all units."""
+    settle_shared(plan, state, now)
+    total = np.int64(0)
+    for u in range(plan.units):
+        state.unit[u].sharing = 0
+        state.unit[u].seen_kbps = state.unit[u].demand
+        state.unit[u].shared_mw = 0
+    for q in range(plan.queues):
+        u = plan.queue_unit[q]
+        if plan.share[u * (plan.networks + 1) + 1] > 0 and not state.unit[q].free:
+            state.unit[u].sharing += 1
+            state.unit[u].seen_kbps = max(state.unit[u].seen_kbps, state.unit[q].demand)
+            state.unit[u].shared_mw += state.unit[q].dynamic_mw
+    for u in range(plan.units):
+        total += state.unit[u].seen_kbps
+        if state.unit[u].sharing > 0:
+            state.unit[u].shared_mw = _ceil_div(state.unit[u].shared_mw, state.unit[u].sharing)
+            state.unit[u].settled = now
+    return total
+
+
 @jit
 def update_rates(plan, chosen, state, now, total):
     """A new contention interval: rates, ends where a rate has changed, and which end is next.
 
-    ``total`` is the demand of all running groups in kB/s.
+    ``total`` is the demand of all running groups in kB/s, if no unit is shared.
     """
+    if plan.has_engines and plan.has_shared:
+        total = _share_units(plan, state, now)
     next_end = NEVER
-    for u in range(plan.units):
-        if state.unit[u].free:
+    for q in range(plan.queues):
+        if state.unit[q].free:
             continue
+        u, share = np.int64(q), np.int64(0)
+        others = total - state.unit[q].demand
+        if plan.has_engines and plan.has_shared:
+            u = plan.queue_unit[q]
+            others = total - state.unit[u].seen_kbps
+            share = plan.share[u * (plan.networks + 1) + state.unit[u].sharing]
         rate = np.int64(WORK_PER_PS)
-        others = total - state.unit[u].demand
         if others > 0 and chosen.contention[u].minor_den > 0:
             minor, heavy = lost_products(
                 others,
                 chosen.contention[u].peak_kbps,
                 chosen.contention[u].minor_num,
-                state.unit[u].heavy_offset,
-                state.unit[u].heavy_cap,
-                state.unit[u].heavy_num,
+                state.unit[q].heavy_offset,
+                state.unit[q].heavy_cap,
+                state.unit[q].heavy_num,
             )
             rate = rate_after(
                 _ceil_div(minor, chosen.contention[u].minor_den),
-                _ceil_div(heavy, state.unit[u].heavy_den),
+                _ceil_div(heavy, state.unit[q].heavy_den),
             )
-        if rate != state.unit[u].rate:
-            work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
-            state.unit[u].work = work
-            state.unit[u].since = now
-            state.unit[u].rate = rate
-            state.unit[u].end = now + _ceil_div(work, rate)
-        next_end = min(next_end, state.unit[u].end)
+        if share > 0:
+            rate = max(rate * share // WORK_PER_PS, np.int64(1))
+        if rate != state.unit[q].rate:
+            work = state.unit[q].work - state.unit[q].rate * (now - state.unit[q].since)
+            state.unit[q].work = work
+            state.unit[q].since = now
+            state.unit[q].rate = rate
+            state.unit[q].end = now + _ceil_div(work, rate)
+        next_end = min(next_end, state.unit[q].end)
     state.run.next_end = next_end
     state.run.running_changed = 0

@@ -14,11 +14,12 @@ form in :mod:`fitness.check.frames`, which shares no code with this one. What ma
 
 import numpy as np
 
-from paretosoc.fitness.simulator.contention import heavy_slope, update_rates
+from paretosoc.fitness.simulator.contention import heavy_slope, settle_shared, update_rates
 from paretosoc.fitness.simulator.heap import lift, sift_down, sift_up
-from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit, rare
 from paretosoc.fitness.simulator.lookup import alone_time, choose, idle_power
 from paretosoc.fitness.simulator.state import (
+    CONTINUES,
     NEVER,
 )
 from paretosoc.fitness.simulator.streams import begin_streams, count_execution, end_stream_frame
@@ -30,14 +31,76 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
     """Puts an instance, all of whose inputs are on their way, where it waits."""
     if state.logs or state.stops:
         state.place[place].ready = ready
-    if state.stops and chosen.group[group].unit < 0:
+    if state.stops and is_open(plan, chosen, instance, group):
         state.open[state.run.open_count] = place
         state.run.open_count += 1
         return
-    unit = plan.unit_of[chosen.group[group].unit]
+    queue = plan.unit_of[chosen.group[group].unit]
+    if plan.has_engines and plan.has_shared:
+        network = plan.job[plan.instance[instance].job].network
+        queue = plan.queue_of[network * plan.units + chosen.group[group].unit]
+    if plan.has_engines and continues(plan, chosen, instance):
+        # Its unit was open as the group before it ended; the engine goes on.
+        ready = CONTINUES
     order = state.slot[slot].frame * plan.instances + instance
-    sift_up(state.heap[unit], state.unit[unit].queued, ready, order, place)
-    state.unit[unit].queued += 1
+    sift_up(state.heap[queue], state.unit[queue].queued, ready, order, place)
+    state.unit[queue].queued += 1
+
+
+@jit
+def is_open(plan, chosen, instance, group):
+    """Whether the unit of a group is open, or, if engines may join its network in their middle,
+    that of any group of the network: which groups make an engine is then not known."""
+    if chosen.group[group].unit < 0:
+        return True
+    if not plan.has_engines:
+        return False
+    network = plan.job[plan.instance[instance].job].network
+    return plan.network[network].joins_engines and chosen.first_open[network] >= 0
+
+
+@jit
+def continues(plan, chosen, instance):
+    """Whether an instance belongs to the engine of the one before it."""
+    if instance == 0 or instance == plan.instances:
+        return False
+    group = plan.instance[instance].group
+    unit = chosen.group[group].unit
+    return (
+        unit >= 0
+        and plan.runs_engines[unit] == 1
+        and plan.instance[instance].job == plan.instance[instance - 1].job
+        and chosen.group[group - 1].unit == unit
+    )
+
+
+@rare
+def first_of_engine(plan, chosen, instance):
+    """The instance with which the engine of an instance begins: itself, if it is in none."""
+    while continues(plan, chosen, instance):
+        instance -= 1
+    return instance
+
+
+@rare
+def enqueue_engine(plan, chosen, state, base, instance, slot):
+    """Puts the engine of an instance where it waits, if all is on its way that any of its groups
+    reads from elsewhere."""
+    first = first_of_engine(plan, chosen, instance)
+    ready, i = np.int64(0), first
+    while True:
+        inside = np.int64(0)
+        for k in range(plan.input_start[i], plan.input_start[i + 1]):
+            inside += first <= plan.input[k].source and plan.input[k].source < i
+        if state.place[base + i].missing != inside:
+            return
+        ready = max(ready, state.place[base + i].ready)
+        i += 1
+        if not continues(plan, chosen, i):
+            break
+    state.place[base + first].missing = -1
+    group = plan.instance[first].group
+    enqueue(plan, chosen, state, base + first, first, group, slot, ready)
 
 
 @jit
@@ -59,7 +122,20 @@ def _begin_job(plan, chosen, state, now, slot, job):
             # Hand-overs of networks that it waits for: they are all on their way.
             here = max(ready, state.place[place].ready)
             state.place[place].missing = 0
-        enqueue(plan, chosen, state, place, instance, group, slot, here)
+            state.place[place].ready = here
+        if not plan.has_engines or not joins_engines(plan, chosen, instance):
+            enqueue(plan, chosen, state, place, instance, group, slot, here)
+    if plan.has_engines:
+        for i in range(plan.job[job].source_start, plan.job[job].source_end):
+            if joins_engines(plan, chosen, plan.source[i]):
+                enqueue_engine(plan, chosen, state, base, np.int64(plan.source[i]), slot)
+
+
+@jit
+def joins_engines(plan, chosen, instance):
+    """Whether engines may join the network of an instance in their middle, and are known."""
+    network = plan.job[plan.instance[instance].job].network
+    return plan.network[network].joins_engines and chosen.first_open[network] < 0
 
 
 @jit
@@ -146,11 +222,13 @@ def begin(plan, chosen, state):
         state.run.open_unit = -1
     for execution in range(state.log.shape[0]):
         state.log[execution].end = -1
-    for u in range(plan.units):
-        state.unit[u].free = 1
-        state.unit[u].end = NEVER
-        state.unit[u].demand = 0
-        state.unit[u].queued = 0
+    for q in range(plan.queues):
+        state.unit[q].free = 1
+        state.unit[q].end = NEVER
+        state.unit[q].demand = 0
+        state.unit[q].queued = 0
+        state.unit[q].sharing = 0
+        state.unit[q].drawn_fj = 0
     slots = state.run.in_flight
     if state.streams:
         begin_streams(plan, state)
@@ -220,22 +298,20 @@ def _end_job(plan, chosen, state, now, slot, job):
 
 @jit
 def _end_group(plan, chosen, state, now, u):
-    """The group on unit ``u`` ends now: its successors get their inputs."""
+    """The group of queue ``u`` ends now: its engine goes on, or its successors get their inputs."""
     place = state.unit[u].place
-    instance = state.place[place].instance
-    slot = state.place[place].slot
+    instance = np.int64(state.place[place].instance)
+    slot = np.int64(state.place[place].slot)
     group = state.place[place].group
-    source = chosen.group[group].unit
-    base = np.int64(place) - np.int64(instance)
+    base = np.int64(place) - instance
     ran = now - state.unit[u].started
     if state.streams:
-        stream = np.int64(slot) % state.run.streams
-        count_execution(plan, chosen, state, u, place, stream, ran)
-    else:
+        count_execution(plan, chosen, state, u, place, slot % state.run.streams, ran)
+    elif not (plan.has_engines and plan.has_shared) or state.unit[plan.queue_unit[u]].sharing == 0:
         state.run.dynamic_fj += chosen.group[group].dynamic_mw * ran
         state.run.busy_ps += ran
     if state.logs:
-        execution = state.slot[slot].frame * plan.instances + np.int64(instance)
+        execution = state.slot[slot].frame * plan.instances + instance
         if state.streams:
             state.logged[state.run.logged] = execution
             execution = state.run.logged
@@ -247,17 +323,33 @@ def _end_group(plan, chosen, state, now, u):
     state.unit[u].end = NEVER
     state.unit[u].demand = 0
     state.run.running_changed = 1
-    first, end = (
-        plan.instance[instance].out_start,
-        plan.instance[instance].out_end,
-    )
-    for edge_of in range(first, end):
-        i = edge_of
-        target = plan.outgoing[i].target
+    first = instance
+    if plan.has_engines:
+        if continues(plan, chosen, instance + 1):
+            state.place[place + 1].ready = now
+            state.place[place + 1].missing = 0
+            _run(plan, chosen, state, now, u, place + 1)
+            return
+        # All that leaves an engine does so at its end.
+        if joins_engines(plan, chosen, instance):
+            first = first_of_engine(plan, chosen, instance)
+    for i in range(first, instance + 1):
+        _deliver(plan, chosen, state, now, base, slot, i, first, instance)
+
+
+@jit
+def _deliver(plan, chosen, state, now, base, slot, instance, engine, last):
+    """What an instance has computed leaves its engine, that of the instances from ``engine`` to
+    ``last``."""
+    source = chosen.group[plan.instance[instance].group].unit
+    for i in range(plan.instance[instance].out_start, plan.instance[instance].out_end):
+        target = np.int64(plan.outgoing[i].target)
+        if engine <= target and target <= last:
+            continue
         target_group = plan.outgoing[i].group
         edge = plan.outgoing[i].edge_row
         to = chosen.group[target_group].unit
-        at = base + np.int64(target)
+        at = base + target
         ready = now
         # A unit that is open (-1) delays nothing: the timeline stops before it matters.
         if not state.stops or to >= 0:
@@ -266,24 +358,27 @@ def _end_group(plan, chosen, state, now, u):
             ready = max(ready, state.place[at].ready)
             state.place[at].ready = ready
             state.place[at].missing -= 1
+            if plan.has_engines and joins_engines(plan, chosen, target):
+                enqueue_engine(plan, chosen, state, base, target, slot)
+                continue
             if state.place[at].missing > 0:
                 continue
-        enqueue(plan, chosen, state, at, np.int64(target), target_group, slot, ready)
+        enqueue(plan, chosen, state, at, target, target_group, slot, ready)
     if plan.instance[instance].is_last:
         job = plan.instance[instance].job
-        at_job = _ring_position(state, np.int64(slot)) * plan.jobs + job
+        at_job = _ring_position(state, slot) * plan.jobs + job
         left = state.job[at_job].left - 1
         state.job[at_job].left = left
         if left == 0:
-            _end_job(plan, chosen, state, now, np.int64(slot), job)
+            _end_job(plan, chosen, state, now, slot, job)
 
 
 @jit
 def _first_waiting(plan, chosen, state, now, u):
-    """Where in the unit's heap the group stands that starts next: of those that are ready the
-    smallest (priority, ready time, order)."""
+    """Where in the queue's heap the group stands that starts next: what continues an engine, else
+    of those that are ready the smallest (priority, ready time, order)."""
     first = np.int64(0)
-    if not plan.has_priorities:
+    if not plan.has_priorities or state.heap[u, 0].ready == CONTINUES:
         return first
     queue = state.heap[u]
     least = _priority(plan, chosen, state, queue[0].place)
@@ -308,7 +403,7 @@ def _priority(plan, chosen, state, place):
 
 @jit
 def _start_group(plan, chosen, state, now, u):
-    """The first group in the unit's queue starts now."""
+    """The first group in the queue starts now."""
     queue = state.heap[u]
     if plan.has_priorities:
         lift(queue, _first_waiting(plan, chosen, state, now, u))
@@ -317,6 +412,12 @@ def _start_group(plan, chosen, state, now, u):
     state.unit[u].queued = queued
     if queued > 0:
         sift_down(queue, queued)
+    _run(plan, chosen, state, now, u, place)
+
+
+@jit
+def _run(plan, chosen, state, now, u, place):
+    """The group at a place starts now on the unit of queue ``u``."""
     group = state.place[place].group
     own = chosen.group[group].demand_kbps
     state.run.running_changed = 1
@@ -327,7 +428,11 @@ def _start_group(plan, chosen, state, now, u):
     state.unit[u].work = alone_time(plan, chosen, state, place) * WORK_PER_PS
     state.unit[u].rate = 0
     state.unit[u].since = now
-    num, den, offset, cap = heavy_slope(chosen.contention[u], own)
+    unit = np.int64(u)
+    if plan.has_engines and plan.has_shared:
+        unit = plan.queue_unit[u]
+        state.unit[u].dynamic_mw = chosen.group[group].dynamic_mw
+    num, den, offset, cap = heavy_slope(chosen.contention[unit], own)
     state.unit[u].heavy_num = num
     state.unit[u].heavy_den = den
     state.unit[u].heavy_offset = offset
@@ -349,18 +454,18 @@ def advance(plan, chosen, state):
     # Where a start depends on an open choice, nothing is dispatched: all completions share the past
     # up to here.
     if state.stops:
-        for u in range(plan.units):
+        for u in range(plan.queues):
             if _can_start(state, u, now):
                 first = _first_waiting(plan, chosen, state, now, u)
                 group = state.place[state.heap[u, first].place].group
                 if chosen.group[group].alone_ps < 0:
-                    state.run.open_unit = u
+                    state.run.open_unit = plan.queue_unit[u]
                     return False
     # Dispatch: each free unit takes the first that waits. All starts of an instant come before
     # the rates, which depend on everything that runs.
     demand = np.int64(0)
     first_ready = NEVER
-    for u in range(plan.units):
+    for u in range(plan.queues):
         if _can_start(state, u, now):
             _start_group(plan, chosen, state, now, u)
         elif state.unit[u].free and state.unit[u].queued > 0:
@@ -379,7 +484,9 @@ def advance(plan, chosen, state):
         return False
     # All ends of the instant are processed before anything starts: see the rules' order.
     state.run.now = later
-    for u in range(plan.units):
+    if plan.has_engines and plan.has_shared:
+        settle_shared(plan, state, later)
+    for u in range(plan.queues):
         if state.unit[u].end == later:
             _end_group(plan, chosen, state, later, u)
     return True

@@ -57,5 +57,14 @@ def jit(function: Callable[..., Any]) -> Any:
     allocates, so nothing needs counting. Without ``forceinline`` small problems take 1.4 times as
     long.
     """
+    return _compiled(function, forceinline=True)
+
+
+def rare(function: Callable[..., Any]) -> Any:
+    """Compile a function that few problems need once, instead of at each place that calls it."""
+    return _compiled(function)
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     folder = cache_folder(Path(sys.modules[function.__module__].__file__ or ""))
-    return compiled(function, folder, nogil=True, error_model="numpy", forceinline=True, _nrt=False)
+    return compiled(function, folder, nogil=True, error_model="numpy", _nrt=False, **options)

@@ -9,6 +9,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.results.problem.arithmetic import SHARING_WHOLE, WORK_PER_PS
+from paretosoc.results.problem.parts import SHARED
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 INSTANCE = record("group", "job", "incoming", "out_start", "out_end", "repeat", "is_last")
 """A group in one repeat of its network: its group, its job; what it waits for: edges, hand-overs
-and, if there are some of these but no edges, the begin of the job; its rows in ``Plan.outgoing``;
+and, if there are no edges, the begin of the job (counted if there are hand-overs, or engines may
+join its network in their middle); its rows in ``Plan.outgoing``;
 the repeat, from 0; 1 where no edge leads on inside its repeat."""
 INPUT = record("source", "group", "edge_row")
 """The instance that an edge or hand-over comes from, its group, where it begins in
@@ -34,10 +37,10 @@ first repeat; from the frame's release, when it may begin, and from when its lat
 its end is a response of a network with a rate."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
-    *("join_start", "join_end", "priority", "late_ps"),
+    *("join_start", "join_end", "priority", "late_ps", "joins_engines"),
 )
 """Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority; with rates, beyond which
-response it is late."""
+response it is late; 1 where engines may read or be read in their middle."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
 """A group on a unit at a choice of its clocks; the time is below 0 where the unit cannot run it."""
 CONTENTION = record(
@@ -91,7 +94,23 @@ class Plan(Tables):
     """[units]: the entry at which groups queue, the first of the same unit; its own index where
     number formats are not chosen."""
     unit_count: int
-    """Entries at which groups queue."""
+    """Units, whatever their number formats."""
+    queues: int
+    queue_of: IntArray
+    """Flat [networks, units]: where the groups of a network wait for an entry. A queue has the
+    number of its unit's first entry; further ones of shared units follow."""
+    queue_unit: IntArray
+    """[queues]: the first entry of its unit."""
+    runs_engines: IntArray
+    """[units]"""
+    has_engines: bool
+    """Whether a unit runs engines; part of the type, as tests at every event cost a tenth of the
+    speed."""
+    share: IntArray
+    """Flat [units, networks + 1]: of WORK_PER_PS what each of so many engines that run at once
+    gets; 0 where the unit is not shared."""
+    has_shared: int
+    """1 where a unit is shared."""
     table_start: IntArray
     """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
     cost: RecordArray
@@ -150,7 +169,7 @@ def make_plan(problem: Problem) -> Plan:
                 ]
             )
         own = graph.instance[graph.first[n] : graph.first[n + 1]]
-        own_joins = sum(incoming > 1 for _, _, incoming, *_ in own)
+        own_joins = sum(problem.joins_engines[n] or row[2] > 1 for row in own)
         first_dependent = len(dependent)
         dependent += [first_job[m] for m, o in enumerate(problem.networks) if n in o.waits_for]
         network_rows.append(
@@ -158,6 +177,7 @@ def make_plan(problem: Problem) -> Plan:
                 *(network.arrival_ps, first_dependent, len(dependent)),
                 *(first_job[n], first_job[n + 1], joins, joins + own_joins, network.priority),
                 problem.late_ps(n) if problem.has_rates else 0,
+                int(problem.joins_engines[n]),
             ]
         )
         joins += own_joins
@@ -182,7 +202,11 @@ def make_plan(problem: Problem) -> Plan:
         input=_table(graph.input, INPUT),
         input_start=np.array(graph.input_start, dtype=np.int64),
         join=np.array(
-            [i for i, (_, _, incoming, *_) in enumerate(graph.instance) if incoming > 1],
+            [
+                i
+                for i, (_, of_job, incoming, *_) in enumerate(graph.instance)
+                if incoming > 1 or problem.joins_engines[job[of_job][4]]
+            ],
             dtype=np.int64,
         ),
         job=_table(job, JOB),
@@ -197,6 +221,13 @@ def make_plan(problem: Problem) -> Plan:
         .reshape(-1),
         unit_of=np.array(problem.unit_of, dtype=np.int64),
         unit_count=len(set(problem.unit_of)),
+        queues=len(problem.queue_units),
+        queue_of=np.array(problem.queue_of, dtype=np.int64).reshape(-1),
+        queue_unit=np.array(problem.queue_units, dtype=np.int64),
+        runs_engines=np.array(problem.runs_engines, dtype=np.int64),
+        has_engines=bool(any(problem.runs_engines)),
+        share=_shares(problem),
+        has_shared=int(any(unit.dispatch == SHARED for unit in problem.units)),
         table_start=_starts([unit.time_ps.size for unit in problem.units]),
         cost=_costs(problem),
         grows=int(any(unit.step_ps is not None for unit in problem.units)),
@@ -212,6 +243,16 @@ def make_plan(problem: Problem) -> Plan:
         memory_domain=-1 if problem.memory_domain is None else problem.memory_domain,
         contention=_contention(problem),
     )
+
+
+def _shares(problem: Problem) -> IntArray:
+    shares = np.zeros((len(problem.units), len(problem.networks) + 1), dtype=np.int64)
+    for u, unit in enumerate(problem.units):
+        if unit.dispatch == SHARED:
+            count = np.arange(1, shares.shape[1])
+            costs = SHARING_WHOLE + np.where(count > 1, unit.sharing_permille, 0)
+            shares[u, 1:] = WORK_PER_PS * SHARING_WHOLE // (count * costs)
+    return shares.reshape(-1)
 
 
 def _costs(problem: Problem) -> RecordArray:
@@ -265,8 +306,9 @@ def _unroll(problem: Problem) -> _Unrolled:
         for job, (network, repeat) in enumerate((n, r) for n in networks for r in range(n.repeats))
         for group in network.groups
     ]
+    joins = [problem.joins_engines[network_of[group]] for group, _, _ in order]
     incoming = [
-        len(inputs[i]) + (bool(inputs[i]) and group not in fed)
+        len(inputs[i]) + ((bool(inputs[i]) or joins[i]) and group not in fed)
         for i, (group, _, _) in enumerate(order)
     ]
     in_start, out_start = (
@@ -281,7 +323,11 @@ def _unroll(problem: Problem) -> _Unrolled:
             ]
             for i, (group, repeat, job) in enumerate(order)
         ],
-        outgoing=[[*entry, int(incoming[entry[0]] > 1)] for row in feeds for entry in row],
+        outgoing=[
+            [*entry, int(joins[entry[0]] or incoming[entry[0]] > 1)]
+            for row in feeds
+            for entry in row
+        ],
         input=[entry for row in inputs for entry in row],
         input_start=in_start,
     )

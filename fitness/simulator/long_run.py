@@ -84,7 +84,7 @@ def simulate_shown(plan, chosen, state, most, instants):
 @jit
 def _runs_from_before(plan, state, instant):
     """Whether something still runs that started before the instant."""
-    for u in range(plan.units):
+    for u in range(plan.queues):
         if not state.unit[u].free and state.unit[u].started < instant:
             return True
     return False

@@ -12,6 +12,8 @@ from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, reco
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 
 NEVER = np.int64((1 << 63) - 1)
+CONTINUES = np.int64(-1)
+"""A ready time before all others."""
 
 HIGH_FJ = 1 << 62
 """Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
@@ -45,15 +47,18 @@ begun; the round whose state was kept, or 0. Responses noted."""
 UNIT = record(
     *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
     *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
+    *("dynamic_mw", "sharing", "seen_kbps", "shared_mw", "settled", "drawn_fj"),
 )
-"""Place of the running group; 1 where nothing runs; its start; work left at ``since``; rate since
-then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups queued; slope
-in the others' demand, as fraction, offset and cap."""
+"""Of a queue: place of the running group; 1 where nothing runs; its start; work left at ``since``;
+rate since then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups
+queued; slope in the others' demand, as fraction, offset and cap; its dynamic power. Of a shared
+unit, at its first queue: how many groups run; the demand that others see; dynamic power; until when
+that has been accounted, and what has been drawn."""
 WAITING_GROUP = record("ready", "order", "place")
 """Entry of a heap."""
 PLACE = record("missing", "ready", "instance", "slot", "group")
-"""Edges that have not delivered; latest delivery so far, then the ready time; instance, slot and
-group, which never change."""
+"""Edges that have not delivered, -1 where it has queued as the first group of an engine of more;
+latest delivery so far, then the ready time; instance, slot and group, which never change."""
 SLOT = record("frame", "networks_left", "release", "age")
 """Frame, from 0; networks left; release; where a state's form is written, how many of the frames in
 flight are older."""
@@ -84,6 +89,8 @@ class Chosen(Tables):
     """[units] of ``CONTENTION``, at the chosen clock of the memory."""
     priority: IntArray
     """[networks]"""
+    first_open: IntArray
+    """[networks]: the first group whose unit is open, or -1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +108,12 @@ class State(Tables):
     run_words: IntArray
     """The same memory, as are the next two with ``_words``."""
     unit: RecordArray
-    """[units] of ``UNIT``"""
+    """[queues] of ``UNIT``"""
     unit_words: IntArray
     heap: RecordArray
-    """[units, places] of ``WAITING_GROUP``, heaps by (ready time, order), with order = frame x
-    instances + instance; also what is in transition."""
+    """[queues, places] of ``WAITING_GROUP``, heaps by (ready time, order), with order = frame x
+    instances + instance; also what is in transition. A group that continues an engine is ready at
+    CONTINUES."""
     place: RecordArray
     """[places] of ``PLACE``"""
     job: RecordArray
@@ -172,7 +180,7 @@ def make_state(
     places = ring * plan.instances
     run = records(RUN)
     run.frames, run.in_flight, run.streams = frames, ring, max(streams, 1)
-    unit, job = records(UNIT, plan.units), records(JOB_STATE, ring * plan.jobs)
+    unit, job = records(UNIT, plan.queues), records(JOB_STATE, ring * plan.jobs)
     place = records(PLACE, places)
     place.slot, place.instance = np.divmod(np.arange(places), plan.instances)
     if streams > 1:
@@ -185,7 +193,7 @@ def make_state(
         run_words=words_of(run),
         unit=unit,
         unit_words=words_of(unit),
-        heap=records(WAITING_GROUP, plan.units, places),
+        heap=records(WAITING_GROUP, plan.queues, places),
         place=place,
         job=job,
         job_words=words_of(job),
@@ -226,6 +234,7 @@ def make_chosen(plan: Plan) -> Chosen:
         table_row=_zeros(plan.units),
         contention=records(CONTENTION, plan.units),
         priority=np.array(plan.network.priority),
+        first_open=np.full(plan.networks, -1, dtype=np.int64),
     )
 
 

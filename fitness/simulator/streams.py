@@ -82,14 +82,17 @@ def end_stream_frame(state, stream):
 
 @jit
 def count_execution(plan, chosen, state, u, place, stream, ran):
-    """Count a group that ended on unit ``u`` after running for ``ran``."""
+    """Count a group of queue ``u`` that ended after running for ``ran``."""
     group = state.place[place].group
+    u = plan.queue_unit[u]
     state.run.executions += 1
-    state.run.busy_ps += ran
-    state.account[1 + u] += chosen.group[group].dynamic_mw * ran
-    if state.account[1 + u] >= HIGH_FJ:
-        state.account[1 + u] -= HIGH_FJ
-        state.account[1 + plan.units + u] += 1
+    # What shared units draw is accounted from interval to interval.
+    if state.unit[u].sharing == 0:
+        state.run.busy_ps += ran
+        state.account[1 + u] += chosen.group[group].dynamic_mw * ran
+        if state.account[1 + u] >= HIGH_FJ:
+            state.account[1 + u] -= HIGH_FJ
+            state.account[1 + plan.units + u] += 1
     at = 1 + (2 + stream) * plan.units + u
     state.account[at] += alone_time(plan, chosen, state, place)
 
@@ -103,18 +106,20 @@ def take_account(plan, chosen, state, row):
     for column in range(1, account_width(plan, state)):
         state.account[base + column] = state.account[column]
     state.account[base] = now
-    for u in range(plan.units):
-        if state.unit[u].free:
+    for q in range(plan.queues):
+        if state.unit[q].free:
             continue
-        place = state.unit[u].place
+        u = plan.queue_unit[q]
+        place = state.unit[q].place
         group = state.place[place].group
         stream = state.place[place].slot % state.run.streams
-        ran = now - state.unit[u].started
-        since = now - state.unit[u].since
-        left = state.unit[u].work - state.unit[u].rate * since
+        ran = now - state.unit[q].started
+        since = now - state.unit[q].since
+        left = state.unit[q].work - state.unit[q].rate * since
         alone = alone_time(plan, chosen, state, place)
         at = base + 1 + (2 + stream) * plan.units + u
-        state.account[base + 1 + u] += chosen.group[group].dynamic_mw * ran
+        if state.unit[u].sharing == 0:
+            state.account[base + 1 + u] += chosen.group[group].dynamic_mw * ran
         state.account[at] += (alone * WORK_PER_PS - left) // WORK_PER_PS
 
 
@@ -181,11 +186,11 @@ def write_form(plan, state):
             missing = state.place[place].missing
             if 0 < missing < plan.instance[plan.join[k]].incoming:
                 _write(plan, state, place, JOINING + missing, state.place[place].ready - now)
-    for u in range(plan.units):
+    for u in range(plan.queues):
         for i in range(state.unit[u].queued):
             ready = state.heap[u, i].ready - now
             _write(plan, state, state.heap[u, i].place, WAITING, ready)
-    for u in range(plan.units):
+    for u in range(plan.queues):
         if not state.unit[u].free:
             since = now - state.unit[u].since
             left = state.unit[u].work - state.unit[u].rate * since

@@ -105,6 +105,7 @@ _operation(operator.mul, None, _arithmetic("mul", "fmul"))
 _operation(operator.truediv, None, _arithmetic("fdiv", "fdiv"))
 _operation(operator.and_, None, _arithmetic("and_", "and_"))
 _operation(operator.or_, None, _arithmetic("or_", "or_"))
+_operation(operator.rshift, None, _arithmetic("ashr", "ashr"))
 _operation(min, None, _first_if("<"))
 _operation(max, None, _first_if(">"))
 for _function, _how in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">")):

@@ -1,7 +1,8 @@
 """Integers in which the simulation advances, and their limits. They are apart from the problem
 because compiled code depends on them."""
 
-WORK_PER_PS = 1 << 16
+WORK_BITS = 16
+WORK_PER_PS = 1 << WORK_BITS
 """Work units in a picosecond of stand-alone time. Also the rate of a group that nobody slows."""
 TIME_LIMIT_PS = 1 << 47
 """Stand-alone times stay below this, so that the work left in a group stays below 2**63."""
@@ -11,6 +12,8 @@ PRIORITY_LEVELS = 3
 """Priorities that a search chooses from."""
 LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""
+SHARING_WHOLE = 1000
+"""Of it ``sharing_permille`` is a part."""
 MAX_MEMORY_BYTES = 10**15
 """Of the activations of a network."""
 MAX_WEIGHT_BYTES = 10**12

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Annotated
 
 import numpy as np
@@ -30,6 +31,8 @@ from paretosoc.common.marks import (
 from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.parts import (
+    GROUP,
+    SHARED,
     DomainIndex,
     MemoryPool,
     ProblemDomain,
@@ -135,6 +138,51 @@ class Problem:
         """Return whether number formats are chosen."""
         return any(unit.unit is not None for unit in self.units)
 
+    @cached_property
+    def queue_of(self) -> tuple[tuple[int, ...], ...]:
+        """Return where the groups of each network wait for each entry, [networks][units].
+
+        Queues are numbered as units are: a unit's first entry stands for its queue. On a shared
+        unit each network but the first has a queue of its own, numbered from the last unit on by
+        network and unit.
+        """
+        further = count(len(self.units))
+        shared = [u for u in sorted(set(self.unit_of)) if self.units[u].dispatch == SHARED]
+        rows = [self.unit_of]
+        for _ in self.networks[1:]:
+            own = {u: next(further) for u in shared}
+            rows.append(tuple(own.get(u, u) for u in self.unit_of))
+        return tuple(rows)
+
+    @cached_property
+    def queue_units(self) -> tuple[int, ...]:
+        """Return the unit of each queue, [queues]; an entry of ``unit_of``, or its own index."""
+        found = dict(enumerate(self.unit_of))
+        for row in self.queue_of:
+            found |= dict(zip(row, self.unit_of, strict=True))
+        return tuple(found[queue] for queue in sorted(found))
+
+    @property
+    def runs_engines(self) -> tuple[bool, ...]:
+        """Return whether a unit runs engines, [units]."""
+        return tuple(unit.dispatch != GROUP for unit in self.units)
+
+    @cached_property
+    def joins_engines(self) -> tuple[bool, ...]:
+        """Return of which networks engines may read or be read in their middle: all but chains that
+        take nothing over, if a unit runs engines."""
+        handed = {self.network_of[g] for handover in self.handovers for g in handover}
+        edges = set(self.edges)
+        return tuple(
+            any(self.runs_engines)
+            and (
+                n in handed
+                or {(g, g + 1) for g in network.groups[:-1]}
+                != {edge for edge in edges if edge[0] in network.groups}
+            )
+            for n, network in enumerate(self.networks)
+        )
+
     @property
     def has_priorities(self) -> bool:
         """Return whether networks differ in priority, or may do so."""
@@ -234,8 +282,8 @@ class Problem:
         """Return the sum of the stand-alone times on unit ``u`` of all repeats in a frame, in the
         shape of its ``time_ps``, or -1 if it cannot run a group."""
         unit = self.units[u]
-        count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
-        total = count * unit.time_ps + count * (count - 1) // 2 * unit.steps_ps
+        often = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
+        total = often * unit.time_ps + often * (often - 1) // 2 * unit.steps_ps
         return np.where(unit.time_ps < 0, -1, total)
 
     def last_ps(self, u: int) -> IntArray:
@@ -244,8 +292,8 @@ class Problem:
         unit = self.units[u]
         if unit.step_ps is None:
             return unit.time_ps
-        count = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
-        return np.where(unit.time_ps < 0, -1, unit.time_ps + (count - 1) * unit.step_ps)
+        often = self.repeats.reshape(-1, *([1] * (unit.time_ps.ndim - 1)))
+        return np.where(unit.time_ps < 0, -1, unit.time_ps + (often - 1) * unit.step_ps)
 
     @property
     def has_phases(self) -> bool:

@@ -15,6 +15,7 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_problem,
+    with_dispatch,
     with_priorities,
 )
 from paretosoc.fitness.check.frames import Simulation
@@ -138,7 +139,7 @@ def drawn(seed: int) -> tuple[Problem, DesignPoint, np.random.Generator]:
         copies=True,
         phases=seed % 3 == 1,
     )
-    case = random_problem(rng, shape)
+    case = with_dispatch(np.random.default_rng([seed, 3]), random_problem(rng, shape))
     return case, random_design(rng, case), rng
 
 
@@ -154,7 +155,7 @@ def compare(case: Problem, point: DesignPoint, seed: int) -> set[str]:
     limits = compare_outcomes(case, point, plain, seed) if seed % 4 == 0 else set()
     shown = simulate_shown(case, point, most=most)
     assert shown == (plain.schedule, plain.window_ps, plain.shown_ps), f"seed {seed}"
-    assert len(plain.schedule.groups) < most + 2 * len(case.units)
+    assert len(plain.schedule.groups) < most + 2 * len(case.queue_units)
     return features(case, plain) | limits
 
 

@@ -10,7 +10,13 @@ import numpy as np
 from benchmarks.problems.enumerated.space import Enumerated, all_designs
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_batches, with_rates
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_problem,
+    with_batches,
+    with_dispatch,
+    with_rates,
+)
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -32,6 +38,7 @@ def enumerated_formats(seed: int) -> Enumerated | None:
     rng = np.random.default_rng((29, seed))
     problem = with_memory(rng, with_formats(rng, _problem(rng), most=3 if seed % 3 else 2))
     problem = with_batches(rng.spawn(1)[0], problem)
+    problem = with_dispatch(np.random.default_rng((37, seed)), problem)
     rows = all_designs(problem)
     one_frame = not problem.execution.frames_overlap and not problem.has_rates
     if len(rows) > (MAX_DESIGNS if one_frame else MAX_RUNS):
@@ -103,6 +110,7 @@ def enumerated_losses(seed: int) -> Enumerated | None:
     count = int(rng.integers(1, 4))
     chosen = tuple(pool[i] for i in sorted(rng.choice(len(pool), count, replace=False)))
     problem = replace(problem, networks=networks, units=units, objectives=chosen)
+    problem = with_dispatch(np.random.default_rng((37, seed)), problem)
     rows = all_designs(problem)
     if len(rows) > MAX_DESIGNS:
         return None

@@ -11,6 +11,7 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_problem,
     with_batches,
+    with_dispatch,
     with_priorities,
 )
 from paretosoc.fitness.objectives import make_outcomes
@@ -31,6 +32,7 @@ def enumerated(seed: int) -> Enumerated | None:
     problem = random_problem(rng, SHAPE)
     if seed % 7 < 3:
         problem = with_priorities(np.random.default_rng(seed), problem)
+    problem = with_dispatch(np.random.default_rng((37, seed)), problem)
     objectives = [Objective(ObjectiveKind.LATENCY), Objective(ObjectiveKind.ENERGY)]
     if rng.integers(3) == 0:
         n = int(rng.integers(len(problem.networks)))

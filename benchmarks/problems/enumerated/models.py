@@ -14,6 +14,7 @@ from benchmarks.problems.random_problem import (
     random_pipeline,
     random_problem,
     with_batches,
+    with_dispatch,
 )
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import (
@@ -47,6 +48,7 @@ def enumerated_model(seed: int) -> Enumerated | None:
     rng = np.random.default_rng((5, seed))
     problem = _problem(rng)
     problem = with_batches(rng.spawn(1)[0], problem)
+    problem = with_dispatch(np.random.default_rng((37, seed)), problem)
     rows = all_designs(problem)
     if len(rows) > MAX_DESIGNS:
         return None

@@ -11,6 +11,7 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_problem,
     with_batches,
+    with_dispatch,
     with_priorities,
     with_rates,
     with_waiting_releases,
@@ -58,6 +59,7 @@ def enumerated_rates(seed: int) -> Enumerated | None:
         ),
     )
     problem = with_batches(rng.spawn(1)[0], problem)
+    problem = with_dispatch(np.random.default_rng((37, seed)), problem)
     rows = all_designs(problem)
     if len(rows) > MAX_DESIGNS:
         return None

@@ -18,6 +18,7 @@ from typing import Any
 from paretosoc.dse.certificate.formulation.instance import Layers
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import OVER_TIME
+from paretosoc.results.problem.parts import GROUP
 from paretosoc.results.problem.problem import Problem
 
 Term = Any
@@ -29,8 +30,15 @@ def check_formulated(problem: Problem) -> None:
 
     Raises:
         ResultError: on a power cap or an energy budget, which the equations do not know, phases of
-            one model, searched priorities, networks with rates of their own, guaranteed deadlines.
+            one model, searched priorities, networks with rates of their own, guaranteed deadlines,
+            and units that run engines.
     """
+    engines = [unit.name for unit in problem.units if unit.dispatch != GROUP]
+    if engines:
+        raise ResultError(
+            "the SMT formulation needs units that take one group at a time; "
+            f"{', '.join(engines)} run whole engines"
+        )
     if problem.has_phases:
         raise ResultError(
             "the SMT formulation has one time for all repeats of a group and no hand-overs between "

@@ -28,6 +28,8 @@ SLOTS = 2
 """Networks that can run at the same time."""
 LEAD_PS = 1 << 55
 """Times of a frame are below: as much earlier as this is ready what has a priority smaller by 1."""
+GOES_ON = -(1 << 62)
+"""When what continues an engine is ready: before all else, whatever the priorities."""
 MAX_COSTS = 1 << 20
 """Rows of ``Chains.cost`` beyond which the table, 64 bytes a row, is not worth its memory."""
 
@@ -45,7 +47,8 @@ FIGURES = columns(
     ),
     **dict.fromkeys(
         (
-            *("group", "repeats_left", "unit", "runs", "when", "started", "work", "demand"),
+            *("group", "repeats_left", "queue", "unit", "runs", "when", "started"),
+            *("work", "demand", "share"),
             *("dynamic", "heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
             *("minor_num", "minor_den", "peak"),
         ),
@@ -57,9 +60,9 @@ FIGURES = columns(
 """For each lane: its row, -1 where idle; the instant; where in the other columns the slot is whose
 group ends now, if one does; networks left; dynamic energy; busy time; how much later the first
 network may be ready than the second and still start before it. For each lane of slot
-0, then of slot 1: group; repeats left; unit; 1 where the group runs; when it ends, or else is
-ready; its start; work left; demand; dynamic power; slope, offset, cap; minor slope and its cap;
-1 / the two denominators."""
+0, then of slot 1: group; repeats left; queue; unit; 1 where the group runs; when it ends, or else
+is ready; its start; work left; demand; what it gets of the unit beside another one; dynamic power;
+slope, offset, cap; minor slope and its cap; 1 / the two denominators."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ exactly one group that runs, waits or is in transition. What makes it fast:
 import numpy as np
 
 from paretosoc.fitness.simulator.chains.chain_tables import (
+    GOES_ON,
     LANES,
     LEAD_PS,
     SLOTS,
@@ -44,7 +45,7 @@ from paretosoc.fitness.simulator.vectors import (
     put,
     where,
 )
-from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_BITS, WORK_PER_PS
 
 
 @jit
@@ -93,7 +94,7 @@ def _rate(figure, at, others):
 
 
 @jit
-def _step(figure):
+def _step(figure, engines):
     """Starts what can start now in every lane, then moves to the lane's next instant; returns bits,
     1 for the lanes in which a group ends.
 
@@ -105,37 +106,52 @@ def _step(figure):
     waits_0, waits_1 = integers(figure.runs, 0) == 0, integers(figure.runs, LANES) == 0
     when_0, when_1 = integers(figure.when, 0), integers(figure.when, LANES)
     work_0, work_1 = integers(figure.work, 0), integers(figure.work, LANES)
-    unit_0, unit_1 = integers(figure.unit, 0), integers(figure.unit, LANES)
-    same_unit, apart = unit_0 == unit_1, unit_0 != unit_1
+    queue_0, queue_1 = integers(figure.queue, 0), integers(figure.queue, LANES)
+    same_queue, apart = queue_0 == queue_1, queue_0 != queue_1
 
     # Starts: nothing starts before all ends of the instant; of two that are ready for one unit the
     # smaller priority wins, then the earlier ready time, then the first network.
     all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
     ready_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | apart)
     ready_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | apart)
-    # A clash is where both are ready for the same unit.
+    # A clash is where both are ready for the same queue.
     late_1 = when_1 + integers(figure.lead, 0)
     starts_0 = ready_0 & ((when_0 <= late_1) | apart | (when_1 > now))
     starts_1 = ready_1 & ((late_1 < when_0) | apart | (when_0 > now))
     runs_0, runs_1 = runs_0 | starts_0, runs_1 | starts_1
 
     # Rates in this contention interval, and the ends that they give.
-    rate_0 = _rate(figure, 0, where(runs_1, integers(figure.demand, LANES), zero))
-    rate_1 = _rate(figure, LANES, where(runs_0, integers(figure.demand, 0), zero))
+    beside_0, beside_1 = runs_1, runs_0
+    if engines:
+        unit_0, unit_1 = integers(figure.unit, 0), integers(figure.unit, LANES)
+        beside_0, beside_1 = runs_1 & (unit_0 != unit_1), runs_0 & (unit_0 != unit_1)
+    rate_0 = _rate(figure, 0, where(beside_0, integers(figure.demand, LANES), zero))
+    rate_1 = _rate(figure, LANES, where(beside_1, integers(figure.demand, 0), zero))
+    if engines:
+        together = runs_0 & runs_1 & (unit_0 == unit_1)
+        share = where(together, integers(figure.share, 0), all_lanes(WORK_PER_PS))
+        rate_0 = max((rate_0 * share) >> WORK_BITS, all_lanes(1))
+        rate_1 = max((rate_1 * share) >> WORK_BITS, all_lanes(1))
     end_0 = now + ceil_near(work_0, rate_0, as_floats(work_0) / as_floats(rate_0))
     end_1 = now + ceil_near(work_1, rate_1, as_floats(work_1) / as_floats(rate_1))
     when_0, when_1 = where(runs_0, end_0, when_0), where(runs_1, end_1, when_1)
 
     # A group that waits for the other's unit starts at the other's end, not at an own instant.
     flag_0, flag_1 = as_integers(runs_0), as_integers(runs_1)
-    queued_0 = (flag_0 == 0) & ((when_0 <= now) | (runs_1 & same_unit))
-    queued_1 = (flag_1 == 0) & ((when_1 <= now) | (runs_0 & same_unit))
+    queued_0 = (flag_0 == 0) & ((when_0 <= now) | (runs_1 & same_queue))
+    queued_1 = (flag_1 == 0) & ((when_1 <= now) | (runs_0 & same_queue))
     never = all_lanes(NEVER)
     # So that what is never ready is not ready in a lane where nothing is left either.
     later = min(min(where(queued_0, never, when_0), where(queued_1, never, when_1)), NEVER - 1)
     passed = later - now
     ends_0, ends_1 = runs_0 & (when_0 == later), runs_1 & (when_1 == later)
 
+    if engines:
+        # Of groups that share a unit the power is the mean, rounded up, and busy is the unit once.
+        twice = where(together, passed, zero)
+        both_mw = integers(figure.dynamic, 0) + integers(figure.dynamic, LANES)
+        put(figure.dynamic_fj, 0, integers(figure.dynamic_fj, 0) - twice * (both_mw >> 1))
+        put(figure.busy_ps, 0, integers(figure.busy_ps, 0) - twice)
     put(figure.now, 0, later)
     put(figure.ended, 0, where(ends_0, zero, all_lanes(LANES)))
     put(figure.runs, 0, flag_0)
@@ -161,7 +177,11 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     at = slot + lane
     figure.group[at] = group
     # Number formats of a unit are busy together.
-    figure.unit[at] = plan.unit_of[unit]
+    figure.queue[at] = plan.unit_of[unit]
+    if plan.has_engines:
+        figure.queue[at] = plan.queue_of[(plan.units if slot > 0 else 0) + unit]
+        figure.unit[at] = plan.unit_of[unit]
+        figure.share[at] = plan.share[unit * (plan.networks + 1) + plan.networks]
     figure.runs[at] = 0
     figure.when[at] = ready
     figure.work[at] = work
@@ -229,6 +249,10 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
     if group < chains.chain[n].end:
         before, unit = row[np.uint64(group - 1)], row[np.uint64(group)]
         ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
+        if plan.has_engines:
+            # Without a branch: whether groups stay where they are cannot be predicted.
+            goes_on = (before == unit) & (plan.runs_engines[unit] == 1)
+            ready = np.int64(GOES_ON) if goes_on else ready
     else:
         figure.repeats_left[at] -= 1
         if figure.repeats_left[at] == 0:
@@ -256,7 +280,7 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
         ahead += 1
         running += figure.row[lane] >= 0
     while running > 0:
-        bits = _step(figure)
+        bits = _step(figure, plan.has_engines)
         while bits != 0:
             lane = first_bit(bits)
             bits &= bits - np.uint64(1)

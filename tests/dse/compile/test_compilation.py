@@ -101,7 +101,7 @@ def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch,
             order.append("clock")
             super().__init__(*arguments)
 
-    monkeypatch.setattr(proving, "load_proof_code", lambda: order.append("loaded"))
+    monkeypatch.setattr(proving, "load_proof_code", lambda _: order.append("loaded"))
     monkeypatch.setattr(proving, "_Work", Work)
     proving.prove_front(explored_exactly, limits=Limits(nodes=50, until=Deadline.after(600.0)))
     assert order == ["loaded", "clock"]

@@ -16,6 +16,7 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_problem,
+    with_dispatch,
     with_rates,
 )
 from paretosoc.dse.api.front import load
@@ -92,6 +93,7 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
     for seed in (*range(300), 416, 2299):
         rng = np.random.default_rng([29, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
+        problem = with_dispatch(np.random.default_rng([seed, 3]), problem)
         design = random_design(rng, problem)
         row = row_of(design)[None]
         outcomes = make_outcomes(problem)(row)

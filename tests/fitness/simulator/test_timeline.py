@@ -12,15 +12,22 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_problem,
+    with_dispatch,
     with_priorities,
     with_rates,
 )
 from paretosoc.fitness import simulate as timeline
 from paretosoc.fitness.check import frames as plain_timeline
 from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.parts import ENGINE, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
-from tests.support.problems.chain_cases import has_overtaking
+from tests.support.problems.chain_cases import (
+    busy_ps,
+    has_engine,
+    has_overtaking,
+    has_sharing,
+)
 
 PROBLEMS = 10_000
 CHUNKS = 20
@@ -50,6 +57,10 @@ MIN_OF_CHUNK = {
     "tie of ready times on a unit": 100,
     "tie of frames": 150,
     "one overtakes another": 15,
+    "engine": 20,
+    "engine on a shared unit": 20,
+    "engines that join in their middle": 40,
+    "sharing": 20,
     "a repeat is released later than the one before ends": 4,
     "a repeat ends later than the next is released": 4,
     "ends at one instant": 50,
@@ -78,6 +89,7 @@ def compare(seed: int) -> set[str]:
         problem = with_priorities(np.random.default_rng([seed, 1]), problem)
     if seed % 13 < 3 and not problem.has_phases:
         problem = with_rates(np.random.default_rng([seed, 2]), problem)
+    problem = with_dispatch(np.random.default_rng([seed, 3]), problem)
     design = random_design(rng, problem)
     in_flight = int(rng.integers(1, 5))
     frames = int(rng.integers(1, 5))
@@ -99,8 +111,7 @@ def compare(seed: int) -> set[str]:
     assert result.latency_ps.tolist() == [list(alone.latency_ps[0])], f"seed {seed}"
     energy = frame_energy_fj(problem, design)
     assert result.energy_fj.tolist() == [energy], f"seed {seed}"
-    busy = sum(group.end_ps - group.start_ps for group in alone.schedule.groups)
-    assert result.busy_ps.tolist() == [busy], f"seed {seed}"
+    assert result.busy_ps.tolist() == [busy_ps(problem, alone.schedule.groups)], f"seed {seed}"
     return features(problem, design, plain, frames, in_flight)
 
 
@@ -176,6 +187,10 @@ def features(
                     for g in groups
                     if g.group not in targets
                 ),
+                "engine": has_engine(problem, groups, ENGINE),
+                "engine on a shared unit": has_engine(problem, groups, SHARED),
+                "engines that join in their middle": any(problem.joins_engines),
+                "sharing": has_sharing(problem, groups),
                 "one overtakes another": has_overtaking(problem.priorities(design), groups),
                 "ends at one instant": any(count > 1 for count in ends.values()),
                 "a frame released by another's end": frames > in_flight,

@@ -22,6 +22,7 @@ from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.execution import Pipeline, Rates
+from paretosoc.results.problem.parts import ENGINE, SHARED
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
@@ -58,6 +59,67 @@ def start_order(played: timeline.Timeline) -> list[tuple[int, int, int, int]]:
         (group.frame, group.network, group.repeat, group.group)
         for group in sorted(played.schedule.groups, key=lambda group: group.start_ps)
     ]
+
+
+def dispatched(stated: Problem, dispatch: str, sharing_permille: int = 0) -> Problem:
+    units = (
+        replace(unit, dispatch=dispatch, sharing_permille=sharing_permille) for unit in stated.units
+    )
+    return replace(stated, units=tuple(units))
+
+
+class TestDispatch:
+    def test_an_engine_runs_to_its_end(self) -> None:
+        networks = [network("a", 0, 2), network("b", 2, 1)]
+        stated = problem(networks, [[10], [10], [5]], edges={(0, 1): 0})
+        assert spans(simulate(stated, [0, 0, 0])) == [(0, 10), (15, 25), (10, 15)]
+        engines = dispatched(stated, ENGINE)
+        assert spans(simulate(engines, [0, 0, 0])) == [(0, 10), (10, 20), (20, 25)]
+
+    def test_another_priority_does_not_end_an_engine(self) -> None:
+        networks = [network("a", 0, 2), network("b", 2, 1, arrival_ps=5)]
+        stated = with_priority(problem(networks, [[10], [10], [5]], edges={(0, 1): 0}), 1, 0)
+        engines = dispatched(stated, ENGINE)
+        assert spans(simulate(engines, [0, 0, 0])) == [(0, 10), (10, 20), (20, 25)]
+
+    def test_an_engine_waits_for_all_that_it_reads(self) -> None:
+        edges = {(0, 2): 3, (1, 2): 0}
+        stated = problem([network("a", 0, 3)], [[30, 30], [10, 10], [10, 10]], edges=edges)
+        assert spans(simulate(stated, [1, 0, 0])) == [(0, 30), (0, 10), (33, 43)]
+        engines = dispatched(stated, ENGINE)
+        assert spans(simulate(engines, [1, 0, 0])) == [(0, 30), (33, 43), (43, 53)]
+
+    def test_what_leaves_an_engine_does_so_at_its_end(self) -> None:
+        edges = {(0, 1): 0, (0, 2): 3, (1, 3): 0, (2, 3): 0}
+        stated = problem([network("a", 0, 4)], [[10, 10]] * 4, edges=edges)
+        units = [0, 0, 1, 0]
+        assert spans(simulate(stated, units)) == [(0, 10), (10, 20), (13, 23), (23, 33)]
+        engines = dispatched(stated, ENGINE)
+        assert spans(simulate(engines, units)) == [(0, 10), (10, 20), (23, 33), (33, 43)]
+
+    def test_repeats_are_engines_of_their_own(self) -> None:
+        networks = [network("a", 0, 2, repeats=2), network("b", 2, 1)]
+        engines = dispatched(problem(networks, [[10], [10], [5]], edges={(0, 1): 0}), ENGINE)
+        played = spans(simulate(engines, [0, 0, 0]))
+        assert played == [(0, 10), (10, 20), (25, 35), (35, 45), (20, 25)]
+
+    def test_engines_of_two_networks_share_a_unit(self) -> None:
+        networks = [network("a", 0, 1), network("b", 1, 1)]
+        shared = dispatched(problem(networks, [[1000], [2000]]), SHARED, 250)
+        # Each gets 26214 of 65536: 0.8 / 2, rounded down.
+        assert spans(simulate(shared, [0, 0])) == [(0, 2501), (0, 3501)]
+
+    def test_one_network_shares_nothing(self) -> None:
+        stated = problem([network("a", 0, 2)], [[10], [10]], edges={})
+        shared = dispatched(stated, SHARED, 250)
+        assert spans(simulate(shared, [0, 0])) == [(0, 10), (10, 20)]
+
+    def test_others_see_the_largest_demand_of_a_shared_unit(self) -> None:
+        networks = [network("a", 0, 1), network("b", 1, 1), network("c", 2, 1)]
+        times, demands = [[4000, -1], [4000, -1], [-1, 1000]], [0, BUSY_KBPS, 0]
+        stated = problem(networks, times, demands_kbps=demands, contention=flat_loss("50"))
+        shared = dispatched(stated, SHARED)
+        assert spans(simulate(shared, [0, 0, 1])) == [(0, 8000), (0, 8000), (0, 2000)]
 
 
 class TestPhases:

@@ -29,6 +29,8 @@ MIN_OF_CHUNK = {
     "impossible rows": 80,
     "no contention": 80,
     "slowed": 80,
+    "engine": 20,
+    "sharing": 20,
     "no transitions": 80,
     "ties": 200,
     "one overtakes another": 15,

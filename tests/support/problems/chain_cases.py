@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.oracles.frame_energy import frame_energy_fj
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_priorities
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_problem,
+    with_dispatch,
+    with_priorities,
+)
 from paretosoc.fitness.check import frames as plain_timeline
 from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
+from paretosoc.results.problem.parts import ENGINE
 from paretosoc.results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3
@@ -46,6 +52,7 @@ def chains_of(seed: int, networks: tuple[int, int]) -> Problem:
             for unit in units
         )
     problem = replace(problem, networks=free, transition_ps=transition, units=units)
+    problem = with_dispatch(np.random.default_rng([seed, 2]), problem)
     numbers = np.random.default_rng([seed, 1])
     return with_priorities(numbers, problem) if seed % 11 < 5 else problem
 
@@ -68,6 +75,32 @@ def assert_same(one: Evaluation, other: Evaluation, what: str) -> None:
         assert np.array_equal(left, right), f"{what}: {field.name}"
 
 
+def busy_ps(problem: Problem, groups: Sequence[ScheduledGroup]) -> int:
+    """How long units run at least one group, added up."""
+    busy, until = 0, dict.fromkeys(problem.unit_of, 0)
+    for group in sorted(groups, key=lambda entry: entry.start_ps):
+        unit = problem.unit_of[group.unit]
+        busy += max(0, group.end_ps - max(group.start_ps, until[unit]))
+        until[unit] = max(until[unit], group.end_ps)
+    return busy
+
+
+def has_engine(problem: Problem, groups: Sequence[ScheduledGroup], dispatch: str) -> bool:
+    """Whether an engine of several groups runs on a unit with this dispatch."""
+    runs = {(entry.frame, entry.network, entry.repeat, entry.group): entry for entry in groups}
+    return any(
+        problem.units[entry.unit].dispatch == dispatch
+        and (after := runs.get((*key[:3], key[3] + 1))) is not None
+        and (after.unit, after.start_ps) == (entry.unit, entry.end_ps)
+        for key, entry in runs.items()
+    )
+
+
+def has_sharing(problem: Problem, groups: Sequence[ScheduledGroup]) -> bool:
+    """Whether two groups run on one unit at once."""
+    return busy_ps(problem, groups) < sum(group.end_ps - group.start_ps for group in groups)
+
+
 def has_overtaking(priorities: Sequence[int], groups: Sequence[ScheduledGroup]) -> bool:
     """Whether something waits for its unit while a smaller priority starts that was ready later."""
     return any(
@@ -88,7 +121,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
     fast = make_evaluator(problem, kernel=kernel)(rows)
     assert_same(fast, make_evaluator(problem, kernel=Kernel.GENERAL)(rows), f"seed {seed}")
     index = int(np.argmax(fast.possible))
-    slowed = tie = overtakes = False
+    slowed = tie = overtakes = engine = sharing = False
     if fast.possible[index]:
         design = design_of(problem, rows[index])
         played = plain_timeline.simulate(problem, design)
@@ -98,8 +131,9 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
         energy = frame_energy_fj(problem, design)
         # Modulo 2**64: times near the limit are minutes, and their energy is beyond int64.
         assert (int(fast.energy_fj[index]) - energy) % (1 << 64) == 0, f"seed {seed}"
-        busy = sum(group.end_ps - group.start_ps for group in groups)
-        assert fast.busy_ps[index] == busy, f"seed {seed}"
+        assert fast.busy_ps[index] == busy_ps(problem, groups), f"seed {seed}"
+        engine = has_engine(problem, groups, ENGINE)
+        sharing = has_sharing(problem, groups)
         slowed = any(group.end_ps - group.start_ps > group.alone_ps for group in groups)
         overtakes = has_overtaking(problem.priorities(design), groups)
         tie = max(Counter((group.unit, group.ready_ps) for group in groups).values()) > 1
@@ -117,6 +151,8 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
                 "impossible rows": not fast.possible.all(),
                 "no contention": not any(unit.contention for unit in units),
                 "slowed": slowed,
+                "engine": engine,
+                "sharing": sharing,
                 "no transitions": not problem.transition_ps.any(),
                 "ties": seed % 2 == 0,
                 "a tie between networks": tie,

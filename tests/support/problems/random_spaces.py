@@ -7,7 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_problem,
+    with_dispatch,
+    with_fixed_priorities,
+)
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
@@ -126,6 +131,7 @@ def random_limited_problem(rng: np.random.Generator) -> Problem:
         # With numbers of their own: everything else is drawn as without.
         if problem.board_mw % 2:
             problem = with_fixed_priorities(np.random.default_rng(problem.board_mw), problem)
+        problem = with_dispatch(np.random.default_rng([problem.board_mw, 3]), problem)
         if size_of(problem) <= MAX_ROWS:
             return _with_deadline(rng, problem) if rng.integers(3) == 0 else problem
 

@@ -7,7 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.problems.random_problem import RandomShape, random_problem, with_fixed_priorities
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_problem,
+    with_dispatch,
+    with_fixed_priorities,
+)
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
@@ -35,6 +40,7 @@ def small_problem(seed: int) -> Problem:
         problem = _narrowed(rng, random_problem(rng, shape))
         if seed % 7 < 3:
             problem = with_fixed_priorities(np.random.default_rng(seed), problem)
+        problem = with_dispatch(np.random.default_rng([seed, 3]), problem)
         if design_count(problem) <= MAX_DESIGNS:
             return problem
 
