@@ -132,9 +132,11 @@ def test_every_field_is_in_the_file(problem):
     changed = dataclasses.replace(with_phases(problem), searches_priorities=True)
     changed = with_memory(rng, with_formats(rng, changed))
     changed = with_pools(rng, dataclasses.replace(changed, memory_cap_bytes=1), most=10**4)
-    units = (dataclasses.replace(u, loads_whole_networks=True) for u in changed.units)
+    given = {"loads_whole_networks": True, "dispatch": "shared", "sharing_permille": 1}
+    units = (dataclasses.replace(u, **given) for u in changed.units)
+    changed = dataclasses.replace(changed, units=tuple(units), runtime="triton")
     changed = dataclasses.replace(changed, tolerance_permille=(700, 1100), guarantee=True)
-    document = problem_to_document(dataclasses.replace(changed, units=tuple(units)))
+    document = problem_to_document(changed)
     fields = {field.name for field in dataclasses.fields(Problem)}
     assert fields - {"transition_ps", "edge_tokens", "handover_ps"} <= set(document)
     assert set(document["handovers"][0]) == {"source", "target", "transition_ps"}
