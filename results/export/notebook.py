@@ -6,6 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.front.choices import choose
+from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.style import COLOURS, ink_on
 from paretosoc.results.problem.objectives import format_objectives, objective_label, unit_heading
@@ -16,13 +18,12 @@ if TYPE_CHECKING:
     from paretosoc.results.front.schedule import Schedule
     from paretosoc.results.problem.problem import Problem
 
-_MAX_ROWS = 12
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
 
 def front_html(front: Front) -> str:
-    """Return the picture of a front with members, a table of its named members, and their
-    differences."""
+    """Return the picture of a front with members, a table of its choices, what mapping gains, and
+    the differences of named members."""
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
         f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "
@@ -37,21 +38,22 @@ def front_html(front: Front) -> str:
 
         svg = front_pictures(front, ".svg")[".svg"].decode()
         picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
-    words = "".join(
-        f"<p>{escape(text[0].upper() + text[1:])}.</p>" for text in describe_front(front)
-    )
+    gain = describe_mapping_gain(front)
+    texts = [] if gain is None else [gain.text]
+    texts += [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    words = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return f"<div>{head}{picture}{_member_table(front)}{words}</div>"
 
 
 def _member_table(front: Front) -> str:
-    problem, marks = front.problem, mark_members(front)
-    shown = list(marks)[:_MAX_ROWS]
+    problem, marks, choices = front.problem, mark_members(front), choose(front)
+    shown = choices.members
     columns = [
         format_objectives(objective, [front.members[i].objectives[k] for i in shown])
         for k, objective in enumerate(problem.objectives)
     ]
     titles = [
-        *("member", ""),
+        *("member", "", "stands for"),
         *(
             f"{objective_label(problem, o)} ({unit_heading(o, problem)})"
             for o in problem.objectives
@@ -65,7 +67,8 @@ def _member_table(front: Front) -> str:
         clocks = clocks_mhz(problem, member)
         cells = [
             str(index),
-            ", ".join(marks[index]),
+            ", ".join(marks.get(index, ())),
+            str(choices.counts[index]),
             *(column[place] for column in columns),
             ", ".join(f"{name} {count}" for name, count in groups.items()),
             ", ".join(f"{n} {'off' if mhz is None else f'{mhz:g}'}" for n, mhz in clocks.items()),

@@ -72,7 +72,7 @@ def test_show_says_what_is_guaranteed_and_what_first_come_first_served_does(
     shown = capsys.readouterr().out
     assert "guaranteed latency of squeezenet: " in shown
     assert "with first come, first served up to" in shown
-    assert run(["show", str(folder), "--json"]) == 0
+    assert run(["show", str(folder), "--json", "--all"]) == 0
     front = read_results(folder)
     for row in json.loads(capsys.readouterr().out):
         member = front.members[row["member"]]

@@ -22,6 +22,7 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.front.front import BaselinePoint, CertificateSummary, Front, Member
+from paretosoc.results.front.mapping_gain import is_one_unit
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz
@@ -92,7 +93,9 @@ def compare(
     objective = problem.objectives[column]
     values = [member.objectives[column] for member in front.members]
     optimum = front.members[values.index(min(values))]
-    kept = [point for point in front.baselines if not point.breaks]
+    # One unit per network at free clocks is no method of others, and here clocks are fixed.
+    points = [point for point in front.baselines if not is_one_unit(point)]
+    kept = [point for point in points if not point.breaks]
     best = min(kept, key=lambda point: point.member.objectives[column], default=None)
     # Gains are against the best baseline; without one, against the optimum itself.
     reference = (optimum if best is None else best.member).objectives[column]
@@ -101,13 +104,12 @@ def compare(
         gain = improvement(objective, point.member.objectives[column], reference)
         return BaselineRow(point.name, point.label, point.member, point.breaks, gain)
 
-    applied = {method_of(point.name) for point in front.baselines}
+    applied = {method_of(point.name) for point in points}
     return Comparison(
         problem=problem,
         # Of a method that has a front, the point that is best at what is compared: it comes first.
         methods=tuple(
-            entry(point)
-            for point in {point.name: point for point in reversed(front.baselines)}.values()
+            entry(point) for point in {point.name: point for point in reversed(points)}.values()
         )[::-1],
         optimum=entry(BaselinePoint("optimum", "optimum", member=optimum)),
         best=None if best is None else best.name,

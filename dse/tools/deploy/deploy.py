@@ -14,6 +14,7 @@ from paretosoc.results.deploy.deployment import Deployment, as_target, check_pla
 from paretosoc.results.deploy.deployment_document import deployment_to_document
 from paretosoc.results.deploy.deployment_folder import check_deployment_folder, write_deployment
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import by_speed
 from paretosoc.results.io.canonical_json import Json
@@ -136,10 +137,14 @@ def _reason_against(deployment: Deployment, form: Format) -> str | None:
 
 def _instead(deployment: Deployment, form: Format) -> str:
     """Return the end of a refusal: of the members that can be served the nearest in the first
-    objective."""
+    objective, a choice if one can be."""
     members = deployment.front.members
     wanted = members[deployment.index].objectives[0]
-    for index in sorted(range(len(members)), key=lambda i: abs(members[i].objectives[0] - wanted)):
+    choices = set(choose(deployment.front).members)
+    for index in sorted(
+        range(len(members)),
+        key=lambda i: (i not in choices, abs(members[i].objectives[0] - wanted)),
+    ):
         if _reason_against(replace(deployment, index=index), form) is None:
             return f"; --member {index} is the nearest that can be served"
     return "; nor can any other member be served" if len(members) > 1 else ""

@@ -118,7 +118,7 @@ def test_the_report_says_so_and_has_responses_of_members(front, open_page):
         assert "response of map, ms" in [head.lower() for head in heads]
         own, other = page.locator("#table tbody tr").all_inner_texts()
         # The other network's response is an objective.
-        assert own.split("\t")[4] == f"{front.members[0].latencies_ps[1] / MS:.3f}"
+        assert own.split("\t")[5] == f"{front.members[0].latencies_ps[1] / MS:.3f}"
         assert "other method, overloaded" in other
         page.locator("tr[data-row='1'] button").press("Enter")
         panel = page.locator("article").inner_text()
