@@ -17,7 +17,7 @@ function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
   const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
-  byId("subtitle").append(`${counted(choicesOf(page).size, "choice")} of ${counted(data.members.length, "member")}, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
+  byId("subtitle").append(`${counted(data.members.length, "member")}, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
     ...data.proofs.flatMap((proof) => [proofBadge(proof, `${told(proof)}: `, proofSentence(data, proof)), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
   const [words, first] = data.mapping_gain ?? ["", false];
