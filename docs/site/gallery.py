@@ -74,8 +74,8 @@ _PAIR = f"{_EXPLORE} --max-transitions 1 -o runs/pair"
 PICTURES = (
     Picture(
         "front",
-        "A front: marks are choices, shapes the units in use, colours a clock, crosses other methods; "
-        "the dashed line is one unit per network at free clocks.",
+        "A front: marks are choices, shapes the units in use, colours a clock, crosses other "
+        "methods; the dashed line is one unit per network at free clocks.",
         _pair,
         "front",
         (_PAIR, "dse plot front runs/pair -o front.svg"),
