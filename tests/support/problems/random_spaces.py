@@ -110,9 +110,9 @@ def size_of(problem: Problem) -> int:
     return size
 
 
-def random_limited_problem(rng: np.random.Generator) -> Problem:
+def random_limited_problem(rng: np.random.Generator, *, engines: bool = True) -> Problem:
     """At most ``MAX_ROWS`` design points; some transitions, segments, operating points and
-    latencies limited."""
+    latencies limited. Without ``engines`` units take one group at a time."""
     while True:
         problem = random_problem(
             rng,
@@ -131,7 +131,8 @@ def random_limited_problem(rng: np.random.Generator) -> Problem:
         # With numbers of their own: everything else is drawn as without.
         if problem.board_mw % 2:
             problem = with_fixed_priorities(np.random.default_rng(problem.board_mw), problem)
-        problem = with_dispatch(np.random.default_rng([problem.board_mw, 3]), problem)
+        if engines:
+            problem = with_dispatch(np.random.default_rng([problem.board_mw, 3]), problem)
         if size_of(problem) <= MAX_ROWS:
             return _with_deadline(rng, problem) if rng.integers(3) == 0 else problem
 

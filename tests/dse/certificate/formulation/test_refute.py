@@ -46,7 +46,7 @@ def random_spaces(
     rng = np.random.default_rng([22, seed])
     spaces: list[Space] = []
     while len(spaces) < count:
-        problem = random_limited_problem(rng)
+        problem = random_limited_problem(rng, engines=False)
         problem = replace(problem, objectives=(Objective(ObjectiveKind.LATENCY),))
         if formats:
             problem = with_formats(rng, problem, most=2)
