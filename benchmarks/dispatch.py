@@ -1,0 +1,113 @@
+"""What the right dispatch is worth: fronts that are searched as if units took one group at a time,
+played as the platform's runtime takes its work, beside fronts that are searched under that.
+
+For each workload the same search runs twice. Members of the first front are simulated again under
+the runtime's dispatch: how many have a longer makespan, how much longer, how many of them another
+one then dominates, and what of the second front's hypervolume is left.
+
+Usage: ``python -m benchmarks.dispatch [--evaluations 20000] [--json | --markdown]``; some minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import paretosoc as dse
+from benchmarks.harness.report import Column, parser, show
+from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.problem.parts import GROUP
+
+EVALUATIONS = 20_000
+LONGER = 1.05
+COLUMNS = (
+    Column("workload", "workload"),
+    Column("changes", "unit changes"),
+    Column("members", "members"),
+    Column("longer_percent", "over 5 % longer, %", ".0f"),
+    Column("worst_percent", "worst, %", "+.1f"),
+    Column("dominated_percent", "then dominated, %", ".0f"),
+    Column("kept_percent", "hypervolume kept, %", ".2f"),
+    Column("fastest_percent", "fastest is slower by, %", ".2f"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A workload on a board with a runtime."""
+
+    networks: tuple[str, ...]
+    platform: str
+    max_transitions: int | str
+
+    def problem(self, **options: str) -> dse.Problem:
+        """Return the problem, with further options."""
+        return dse.Problem(
+            list(self.networks),
+            self.platform,
+            groups=12,
+            runtime="trtexec",
+            max_transitions=self.max_transitions,
+            **options,
+        )
+
+
+CASES = tuple(
+    Case(networks, platform, most)
+    for networks, platform in (
+        (("vgg19", "resnet50"), "jetson-agx-xavier"),
+        (("resnet50", "mobilenet_v2", "swin_t"), "jetson-agx-orin"),
+        (("vgg19", "resnet101", "googlenet", "inception_v4"), "jetson-agx-xavier"),
+    )
+    for most in ("any", 2)
+)
+
+
+def measure(case: Case, evaluations: int) -> dict[str, object]:
+    """Return a row of the table."""
+    planned = dse.explore(case.problem(dispatch=GROUP), "nsga2", max_evaluations=evaluations)
+    right = dse.explore(case.problem(), "nsga2", max_evaluations=evaluations)
+    rows = np.stack([row_of(member.design) for member in planned.numeric.members])
+    played = make_outcomes(right.numeric.problem)(rows).objectives
+    ratio = played[:, 0] / _values(planned)[:, 0]
+    best = _values(right)
+    reference = reference_point(np.concatenate([best, played]))
+    return {
+        "workload": f"{', '.join(case.networks)} on {case.platform}",
+        "changes": case.max_transitions,
+        "members": len(rows),
+        "longer_percent": 100 * float((ratio > LONGER).mean()),
+        "worst_percent": 100 * (float(ratio.max()) - 1),
+        "dominated_percent": 100 * (1 - len(non_dominated(played)) / len(played)),
+        "kept_percent": 100 * hypervolume(played, reference) / hypervolume(best, reference),
+        "fastest_percent": 100 * (float(played[:, 0].min()) / float(best[:, 0].min()) - 1),
+    }
+
+
+def _values(front: dse.Front) -> IntArray:
+    return np.array([member.objectives for member in front.numeric.members], dtype=np.int64)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure all cases and print the table."""
+    options = parser("benchmarks.dispatch", "fronts under the dispatch of groups and of runtimes")
+    options.add_argument("--markdown", action="store_true", help="print Markdown")
+    options.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of each search")
+    chosen = options.parse_args(arguments)
+    rows = [measure(case, chosen.evaluations) for case in CASES]
+    show(
+        "Fronts searched with groups, played with engines and shared GPUs",
+        COLUMNS,
+        rows,
+        as_json=chosen.json,
+        as_markdown=chosen.markdown,
+    )
+
+
+if __name__ == "__main__":
+    main()
