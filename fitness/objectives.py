@@ -4,8 +4,8 @@ Every objective is minimised and has the name and unit of its spec
 (:mod:`results.problem.objectives`):
 
 * latency: the makespan of one frame alone (Eq. 11 of HaX-CoNN), or one network's latency, ps;
-* guaranteed-latency: an upper bound on it for all times in the problem's tolerance, if every unit
-  keeps its order (:mod:`fitness.guarantee`), ps;
+* guaranteed-latency, guaranteed-response: upper bounds on latency and response for all times in
+  the problem's tolerance, if every unit keeps its order (:mod:`fitness.guarantee`), ps;
 * inverse-latency: -sum over networks of floor(10^18 ps / T_n), in uHz (Eq. 10);
 * throughput: the time per image in the long run, ps (:mod:`fitness.simulate_long_run`), which
   belongs to the mean over the networks of images per second; in closed form (Tang Eq. 1-7) a frame
@@ -183,7 +183,8 @@ def guarantees(problem: Problem) -> bool:
     """Return whether a guaranteed latency is an objective or limited."""
     kinds = [objective.kind for objective in problem.objectives]
     limited = [limit.kind.figure for limit in constraints_of(problem)]
-    return ObjectiveKind.GUARANTEED_LATENCY in (*kinds, *limited)
+    guaranteed = {ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE}
+    return not guaranteed.isdisjoint((*kinds, *limited))
 
 
 def tolerance_of(problem: Problem) -> tuple[int, int]:
@@ -322,6 +323,7 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
     ObjectiveKind.TOKEN_ENERGY: _token_energy,
     ObjectiveKind.RELATIVE_RESPONSE: _relative_response,
     ObjectiveKind.RESPONSE: lambda found, o: _of_networks(found.frame.latency_ps, o),
+    ObjectiveKind.GUARANTEED_RESPONSE: lambda found, o: _of_networks(found.guaranteed_ps[1], o),
     ObjectiveKind.RESPONSE_95: lambda found, o: _of_networks(found.frame.percentile_95_ps, o),
     ObjectiveKind.JITTER: lambda found, o: _of_networks(found.frame.jitter_ps, o),
     ObjectiveKind.MISSES: _misses,

@@ -230,8 +230,8 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
             max_misses=limit(3),
         )
 
-    # Nothing is known of accuracy and memory.
-    unknown = (ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY)
+    # Nothing is known of accuracy and memory, and nothing is guaranteed.
+    unknown = (ObjectiveKind.ACCURACY_LOSS, ObjectiveKind.MEMORY, ObjectiveKind.GUARANTEED_RESPONSE)
     kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models and kind not in unknown]
     drawn = [
         Objective(

@@ -32,6 +32,7 @@ from paretosoc.results.problem.limits import (
     POOL,
     RATE,
     RESPONSE,
+    RESPONSES,
     SEGMENTS,
     TRANSITIONS,
     Constraint,
@@ -170,7 +171,7 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
 def can_be_relaxed(constraint: Constraint) -> bool:
     """Return whether a limit was asked for, and says nothing else."""
     kind = constraint.kind
-    return kind.is_asked and kind.field is not None and kind is not RESPONSE
+    return kind.is_asked and kind.field is not None and kind not in RESPONSES
 
 
 def lifted(problem: Problem, constraint: Constraint, limit: int | None) -> Problem:

@@ -164,21 +164,32 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
 
 def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[Objective]) -> None:
     """Check that what is guaranteed has a tolerance, and that a deadline is guaranteed."""
-    kinds = {objective.kind for objective in objectives}
+    kinds = [objective.kind for objective in objectives]
     asked = as_written("guarantee") if options.guarantee else None
-    if ObjectiveKind.GUARANTEED_LATENCY in kinds:
-        asked = f"the objective {ObjectiveKind.GUARANTEED_LATENCY.value}"
+    has_rates = any(network.rate_hz is not None for network in workload.networks)
+    for kind in (ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE):
+        if kind in kinds:
+            asked = f"the objective {kind.value}"
     if asked is not None and options.tolerance is None:
         raise WorkloadError(f"{asked}: {as_written('tolerance')} is required, such as 0.7..1.1")
     if asked is not None and ObjectiveKind.THROUGHPUT in kinds:
         raise WorkloadError(f"{asked}: is of one frame alone; frames of a pipeline overlap")
-    if asked is not None and any(network.rate_hz is not None for network in workload.networks):
-        raise WorkloadError(f"{asked}: is of one frame alone; networks have rates of their own")
+    if ObjectiveKind.GUARANTEED_RESPONSE in kinds and not options.guarantee:
+        raise WorkloadError(
+            f"{asked}: {as_written('guarantee')} is required: all must end within the period"
+        )
+    if options.guarantee and (
+        options.max_misses or any(n.max_misses is not None for n in workload.networks)
+    ):
+        raise WorkloadError(
+            f"{as_written('guarantee')} and {as_written('max_misses')} exclude each other: a "
+            "deadline that is guaranteed has no misses"
+        )
     has_deadline = bool(options.deadline_ms) or any(
         network.deadline_ms is not None for network in workload.networks
     )
     rate = options.frames_per_second or workload.frames_per_second
-    if options.guarantee and not has_deadline and rate is None:
+    if options.guarantee and not (has_deadline or has_rates or rate is not None):
         raise WorkloadError(
             f"{asked}: a deadline ({as_written('deadline_ms')}) or a frame rate "
             f"({as_written('frames_per_second')}) is required"

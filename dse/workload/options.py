@@ -341,7 +341,7 @@ class ProblemOptions(TypedDict, total=False):
             "Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
             "power, efficiency, stretch, memory; of phases tokens-per-second, energy-per-token; "
             "with --free-running fairness; with --losses accuracy-loss; "
-            "with --tolerance guaranteed-latency; with rates of networks "
+            "with --tolerance guaranteed-latency, guaranteed-response; with rates of networks "
             "relative-response, response, response-95, jitter, misses, each also of one :NETWORK",
             *("--objective", "objectives"),
             starts_others=True,

@@ -139,6 +139,12 @@ def _guaranteed_latency(account: PlainAccount, objective: Objective) -> int:
     return bound.makespan_ps if network is None else bound.latency_ps[network]
 
 
+def _guaranteed_response(account: PlainAccount, objective: Objective) -> int:
+    assert account.guarantee is not None, "check_problem"
+    responses, network = account.guarantee.latency_ps, objective.network
+    return max(responses) if network is None else responses[network]
+
+
 def _stretch(account: PlainAccount, objective: Objective) -> int:
     del objective
     rows = account.frame.schedule.groups
@@ -215,6 +221,7 @@ PLAIN_OBJECTIVES: dict[ObjectiveKind, Callable[[PlainAccount, Objective], int]] 
         )
     ),
     ObjectiveKind.RESPONSE: _of_responses(lambda account, n: account.responses_ps[n][-1]),
+    ObjectiveKind.GUARANTEED_RESPONSE: _guaranteed_response,
     ObjectiveKind.RESPONSE_95: _of_responses(lambda account, n: _share_95(account.responses_ps[n])),
     ObjectiveKind.JITTER: _of_responses(
         lambda account, n: account.responses_ps[n][-1] - account.responses_ps[n][0]

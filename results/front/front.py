@@ -99,36 +99,39 @@ class Member:
     over the other processors of the largest demand of the executions that have started early, have
     not ended late, and neither wait for this one, directly, by that order or through others, nor
     are waited for by it. Early, each takes its shortest time, and y is the sum of the demands of
-    the executions on other processors that run both late and early. negative_rate_sum_uhz: minus
-    the sum over the networks of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n
-    over the sum, over n networks, of the images of a frame of the network over its frame period in
-    the long run (in one stream, and for 'closed-form', where it is the largest load of a unit, the
-    same period for all), rounded up, at most 2^63 - 1; the images of a frame are batch times
-    repeats, batch alone of a network that is the target of handovers; see problem.schema.json.
-    energy_fj: energy of a frame, of free-running networks per image, at most 2^63 - 1; see
-    problem.schema.json. energy_per_image_fj: energy_fj / the images of all networks in a frame,
-    with rates in a period, rounded down; of free-running networks energy_fj itself. power_uw: 1000
-    * energy_fj / whole time, rounded down; the whole time in ps is for the execution model 'frame'
-    the makespan, for 'periodic' and 'rates' period_ps, for 'closed-form' T; else power_uw is 1000 *
-    D / w, rounded down, of the long run's window, see problem.schema.json. stretch_ppm: 10^6 *
-    (busy - alone) / alone, rounded down, busy the sum of end - start and alone the sum of
-    stand-alone times over the executions of one frame played alone. time_per_token_ps:NETWORK: the
-    end of the network's last execution minus the later of its arrival and the ends of the networks
-    in waits_for, over its repeats, rounded up, in one frame played alone.
-    energy_per_token_fj:NETWORK: energy_fj / the network's repeats, rounded down. Where the
-    execution model is rates, over the releases of a network that end in the window:
-    response_ps:NETWORK is its longest response; response_95_ps:NETWORK its 95th percentile, the
-    ceil(95 n / 100)-th smallest of n; jitter_ps:NETWORK the longest less the shortest;
-    misses:NETWORK how many exceed deadline_ps, or if that is null floor(period_ps / r) +
-    batch_wait_ps, over the window's periods, rounded up; relative_response_ppm:NETWORK 10^6 times
-    the longest times r / period_ps, r the releases in a period, rounded down; without :NETWORK the
-    largest over the networks, for misses the sum; in stretch_ppm busy is that of the window over
-    its periods, rounded down. negative_fairness_ppm, of free-running networks: minus the smallest
-    relative rate of a network, see execution in problem.schema.json. accuracy_loss_ppm,
-    accuracy_loss_ppm:NETWORK: the loss_ppm of all groups, or of those of the network, each on the
-    unit that it is mapped to, added up. memory_bytes: what all memory_pools of problem.json hold;
-    without pools the activation_bytes of all networks and the weight_bytes of all groups, each on
-    the unit that it is mapped to, added up, of units with loads_whole_networks as said there."""
+    the executions on other processors that run both late and early. guaranteed_response_ps:NETWORK,
+    where the execution model is rates: the longest, over the network's releases in the first
+    period, from a release to its end in that late timeline, which ends within the period; without
+    :NETWORK the largest over the networks. negative_rate_sum_uhz: minus the sum over the networks
+    of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n over the sum, over n
+    networks, of the images of a frame of the network over its frame period in the long run (in one
+    stream, and for 'closed-form', where it is the largest load of a unit, the same period for all),
+    rounded up, at most 2^63 - 1; the images of a frame are batch times repeats, batch alone of a
+    network that is the target of handovers; see problem.schema.json. energy_fj: energy of a frame,
+    of free-running networks per image, at most 2^63 - 1; see problem.schema.json.
+    energy_per_image_fj: energy_fj / the images of all networks in a frame, with rates in a period,
+    rounded down; of free-running networks energy_fj itself. power_uw: 1000 * energy_fj / whole
+    time, rounded down; the whole time in ps is for the execution model 'frame' the makespan, for
+    'periodic' and 'rates' period_ps, for 'closed-form' T; else power_uw is 1000 * D / w, rounded
+    down, of the long run's window, see problem.schema.json. stretch_ppm: 10^6 * (busy - alone) /
+    alone, rounded down, busy the sum of end - start and alone the sum of stand-alone times over the
+    executions of one frame played alone. time_per_token_ps:NETWORK: the end of the network's last
+    execution minus the later of its arrival and the ends of the networks in waits_for, over its
+    repeats, rounded up, in one frame played alone. energy_per_token_fj:NETWORK: energy_fj / the
+    network's repeats, rounded down. Where the execution model is rates, over the releases of a
+    network that end in the window: response_ps:NETWORK is its longest response;
+    response_95_ps:NETWORK its 95th percentile, the ceil(95 n / 100)-th smallest of n;
+    jitter_ps:NETWORK the longest less the shortest; misses:NETWORK how many exceed deadline_ps, or
+    if that is null floor(period_ps / r) + batch_wait_ps, over the window's periods, rounded up;
+    relative_response_ppm:NETWORK 10^6 times the longest times r / period_ps, r the releases in a
+    period, rounded down; without :NETWORK the largest over the networks, for misses the sum; in
+    stretch_ppm busy is that of the window over its periods, rounded down. negative_fairness_ppm, of
+    free-running networks: minus the smallest relative rate of a network, see execution in
+    problem.schema.json. accuracy_loss_ppm, accuracy_loss_ppm:NETWORK: the loss_ppm of all groups,
+    or of those of the network, each on the unit that it is mapped to, added up. memory_bytes: what
+    all memory_pools of problem.json hold; without pools the activation_bytes of all networks and
+    the weight_bytes of all groups, each on the unit that it is mapped to, added up, of units with
+    loads_whole_networks as said there."""
     makespan_ps: Count
     """End of the last execution of one frame played alone."""
     latencies_ps: Annotated[tuple[Count, ...], ByName("networks")]

@@ -189,9 +189,15 @@ RESPONSE = replace(
     figure=ObjectiveKind.RESPONSE,
     models=(Rates,),
     unless="max_misses",
-    guaranteed=None,
 )
 """A deadline of a network with a rate. It also says what is late, so it cannot be lifted alone."""
+GUARANTEED_RESPONSE = replace(
+    RESPONSE,
+    words="guaranteed response",
+    figure=ObjectiveKind.GUARANTEED_RESPONSE,
+    guaranteed=True,
+)
+RESPONSES = (RESPONSE, GUARANTEED_RESPONSE)
 RESPONSE_95 = _of_responses(
     "95th percentile",
     "ps",
@@ -234,6 +240,7 @@ GUARANTEED_PERIOD = replace(
     PERIOD,
     words="guaranteed makespan within the period",
     figure=ObjectiveKind.GUARANTEED_LATENCY,
+    models=(Periodic, Rates),
     guaranteed=True,
 )
 OVERLOAD = LimitSpec(
@@ -267,7 +274,8 @@ ENERGY = LimitSpec(
 
 LIMITS = [
     *(TRANSITIONS, SEGMENTS, LOSS, MEMORY, POOL),
-    *(DEADLINE, GUARANTEED_DEADLINE, RESPONSE, RESPONSE_95, JITTER, MISSES),
+    *(DEADLINE, GUARANTEED_DEADLINE, RESPONSE, GUARANTEED_RESPONSE),
+    *(RESPONSE_95, JITTER, MISSES),
     *(RATE, PERIOD, GUARANTEED_PERIOD, OVERLOAD, POWER, ENERGY),
 ]
 """Every kind of limit, in the order of :func:`constraints_of`."""

@@ -291,16 +291,28 @@ def _check_tolerance(problem: Problem) -> None:
             f"must be at most 1000 and at least 1000, got {list(tolerance)}",
         )
     kinds = {objective.kind for objective in problem.objectives}
+    guaranteed = {ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE}
     require(
-        tolerance is not None
-        or not (problem.guarantee or ObjectiveKind.GUARANTEED_LATENCY in kinds),
+        tolerance is not None or not (problem.guarantee or guaranteed & kinds),
         "$.tolerance_permille",
         "must be given where something is guaranteed",
     )
     require(
-        not problem.guarantee or isinstance(problem.execution, OneFrame | Periodic),
+        not problem.guarantee or isinstance(problem.execution, OneFrame | Periodic | Rates),
         "$.guarantee",
-        f"must be left out but where the execution model is {OneFrame.model} or {Periodic.model}",
+        "must be left out but where the execution model is "
+        f"{OneFrame.model}, {Periodic.model} or {Rates.model}",
+    )
+    require(
+        problem.guarantee or ObjectiveKind.GUARANTEED_RESPONSE not in kinds,
+        "$.guarantee",
+        "must be true where responses are guaranteed: all must end within the period",
+    )
+    late = [n.name for n in problem.networks if n.max_misses is not None]
+    require(
+        not (problem.guarantee and late),
+        "$.guarantee",
+        f"must be left out where max_misses are given, got those of {', '.join(late)}",
     )
 
 

@@ -25,6 +25,15 @@ class GuaranteeFigures:
     first_come_latency_ps: tuple[int, ...]
     """[networks]: likewise."""
 
+    def longest(self, problem: Problem) -> tuple[int | None, int]:
+        """Return the guaranteed makespan, or response of networks with rates, and the latest seen.
+        None: nothing is guaranteed, since the work of a period may not end within it."""
+        if not problem.has_rates:
+            return self.makespan_ps, self.first_come_ps
+        period = problem.execution.period_ps or 0
+        bound = max(self.latency_ps) if self.makespan_ps <= period else None
+        return bound, max(self.first_come_latency_ps)
+
     def late(self, problem: Problem) -> list[str]:
         """Return what was found to be late if units take what comes first: names of networks, or
         the period."""
@@ -43,13 +52,21 @@ def guarantee_cells(
     """Return (name, header, cells) of the columns that the objectives do not have yet."""
     columns = []
     kinds = {(objective.kind, objective.network) for objective in problem.objectives}
-    if (ObjectiveKind.LATENCY, None) not in kinds:
-        nominal = [member.makespan_ps for member in members]
-        columns.append(("nominal latency", ("nominal", "ms"), _times(nominal)))
-    if (ObjectiveKind.GUARANTEED_LATENCY, None) not in kinds:
-        bounds = [entry.makespan_ps for entry in figures]
-        columns.append(("guaranteed latency", ("guaran-", "teed ms"), _times(bounds)))
-    seen = _times([entry.first_come_ps for entry in figures])
+    word, pair = "latency", (ObjectiveKind.LATENCY, ObjectiveKind.GUARANTEED_LATENCY)
+    if problem.has_rates:
+        word, pair = "response", (ObjectiveKind.RESPONSE, ObjectiveKind.GUARANTEED_RESPONSE)
+    if (pair[0], None) not in kinds:
+        nominal = [
+            max(member.latencies_ps) if problem.has_rates else member.makespan_ps
+            for member in members
+        ]
+        columns.append((f"nominal {word}", ("nominal", "ms"), _times(nominal)))
+    bounds, latest = zip(*(entry.longest(problem) for entry in figures), strict=True)
+    if (pair[1], None) not in kinds:
+        texts = iter(_times([bound for bound in bounds if bound is not None]))
+        cells = tuple("none" if bound is None else next(texts) for bound in bounds)
+        columns.append((f"guaranteed {word}", ("guaran-", "teed ms"), cells))
+    seen = _times(latest)
     cells = tuple(
         f"{text}{' late' if entry.late(problem) else ''}"
         for text, entry in zip(seen, figures, strict=True)
@@ -63,15 +80,17 @@ def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
     served."""
     assert problem.tolerance_permille is not None, "of a problem with a tolerance"
     least, most = (permille / 1000 for permille in problem.tolerance_permille)
-    (makespan,) = _times([figures.makespan_ps])
-    lines = [f"guaranteed latency ({least:g} to {most:g} times the nominal times): {makespan} ms"]
-    if len(problem.networks) > 1:
+    word = "response" if problem.has_rates else "latency"
+    bound, latest = figures.longest(problem)
+    text = "none" if bound is None else f"{_times([bound])[0]} ms"
+    lines = [f"guaranteed {word} ({least:g} to {most:g} times the nominal times): {text}"]
+    if len(problem.networks) > 1 and bound is not None:
         times = _times(figures.latency_ps)
         lines += [
-            f"guaranteed latency of {network.name}: {text} ms"
+            f"guaranteed {word} of {network.name}: {text} ms"
             for network, text in zip(problem.networks, times, strict=True)
         ]
-    (seen,) = _times([figures.first_come_ps])
+    (seen,) = _times([latest])
     late = figures.late(problem)
     limited = problem.execution.period_ps is not None or any(
         network.deadline_ps is not None for network in problem.networks

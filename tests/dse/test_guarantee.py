@@ -174,3 +174,32 @@ def test_what_cannot_be_guaranteed_is_said(
 ) -> None:
     assert explore(tmp_path / "run", *options) == 2
     assert words in capsys.readouterr().err
+
+
+def test_responses_of_networks_with_rates_are_guaranteed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workload, folder = tmp_path / "rates.yaml", tmp_path / "run"
+    networks = [{"network": PAIR[0], "rate_hz": 100, "deadline_ms": 6}]
+    networks.append({"network": PAIR[1], "rate_hz": 50})
+    workload.write_text(json.dumps({"networks": networks}))
+    command = [
+        *("explore", str(workload), "-p", "jetson-agx-xavier", "-o", str(folder), "--quiet"),
+        *("--groups", "5", "--max-evaluations", "600", "--guarantee", "--tolerance", "0.8..1.1"),
+        *("--objective", "guaranteed-response", "--objective", "power"),
+    ]
+    assert run(command) == 0
+    front = read_results(folder)
+    for member in front.members:
+        schedule = simulate(front.problem, member.design).schedule
+        bound = plain_guarantee(front.problem, member.design, schedule, (800, 1100))
+        assert member.objectives[0] == max(bound.latency_ps) >= max(member.latencies_ps)
+        assert bound.latency_ps[0] <= 6 * 10**9
+        assert bound.makespan_ps <= 20 * 10**9
+    assert run(["verify", str(folder)]) == 0
+    assert recomputed(folder) == 0
+    assert run(["show", str(folder), "--member", "0"]) == 0
+    assert "guaranteed response of squeezenet: " in capsys.readouterr().out
+    late = [*command[:-4], "--limit", "max-misses=1", *command[-4:], "--force"]
+    assert run(late) == 2
+    assert "exclude each other" in capsys.readouterr().err

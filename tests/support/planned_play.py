@@ -194,8 +194,9 @@ def _engines(problem: Problem, design: DesignPoint) -> list[Engine]:
             engine.inputs += [
                 ((end, other), 0) for m, end in awaited for other in problem.networks[m].groups
             ]
-            if repeat == 1:
-                engine.release_ps = max(engine.release_ps, network.arrival_ps)
+            if repeat == 1 or network.paced:
+                ready = problem.ready_ps(n, repeat - 1)
+                engine.release_ps = max(engine.release_ps, ready)
         for h, (source, target) in enumerate(problem.handovers):
             if target == g and repeat == 1:
                 last = problem.networks[problem.network_of[source]].repeats

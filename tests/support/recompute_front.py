@@ -238,10 +238,11 @@ def guaranteed(problem, unit_of, point, rows):
                 inputs[key].append(((1, n, repeat, e["source"]), delay))
         if not inputs[key]:
             others = [(n, repeat - 1)]
-            if repeat == 1:
-                others = [
-                    (named[o], networks[named[o]]["repeats"]) for o in networks[n]["waits_for"]
-                ]
+            for o in networks[n]["waits_for"] if repeat == 1 or networks[n].get("paced") else []:
+                last, often = networks[named[o]]["repeats"], releases_in(networks[n])
+                if networks[named[o]].get("paced"):
+                    last = 1 + (repeat - 1) * last // often
+                others.append((named[o], last))
             inputs[key] = [(other, 0) for other in rows if (other[1], other[2]) in others]
         for h in problem.get("handovers", []) if repeat == 1 else []:
             if h["target"] == g:
@@ -271,8 +272,11 @@ def guaranteed(problem, unit_of, point, rows):
                     ready = max(
                         [ended[side][source] + delay for source, delay in inputs[key]] + [0]
                     )
-                    if key[2] == 1 and not any(e["target"] == key[3] for e in problem["edges"]):
-                        ready = max(ready, networks[key[1]]["arrival_ps"])
+                    network = networks[key[1]]
+                    fed = any(e["target"] == key[3] for e in problem["edges"])
+                    if (key[2] == 1 or network.get("paced")) and not fed:
+                        begin = begin_of(problem, key[1], key[2]) + network.get("batch_wait_ps", 0)
+                        ready = max(ready, begin)
                     if ready > now:
                         instants.append(ready)
                         continue
@@ -337,8 +341,12 @@ def figures(problem, unit_of, point, rows, played=None):
         late = guaranteed(problem, unit_of, point, rows)
         result["guaranteed_latency_ps"] = max(late.values())
         for n, network in enumerate(problem["networks"]):
-            last = max(end for key, end in late.items() if key[1] == n)
-            result["guaranteed_latency_ps:" + network["name"]] = last - network["arrival_ps"]
+            ends = ((key, end) for key, end in late.items() if key[1] == n)
+            longest = max(end - begin_of(problem, n, key[2]) for key, end in ends)
+            result["guaranteed_latency_ps:" + network["name"]] = longest
+            result["guaranteed_response_ps:" + network["name"]] = longest
+        names = ["guaranteed_response_ps:" + network["name"] for network in problem["networks"]]
+        result["guaranteed_response_ps"] = max(result[name] for name in names)
     if problem["execution"]["model"] == "rates":
         result |= of_responses(problem, rows, played)
     units = {unit["name"]: unit for unit in problem["units"]}

@@ -149,7 +149,14 @@ class Corners:
                     energy = np.minimum(energy, value)
                 case ObjectiveKind.EFFICIENCY, _:
                     energy = np.minimum(energy, value * (1 if streams else images.sum()))
-                case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95, one:
+                case (
+                    (
+                        ObjectiveKind.RESPONSE
+                        | ObjectiveKind.GUARANTEED_RESPONSE
+                        | ObjectiveKind.RESPONSE_95
+                    ),
+                    one,
+                ):
                     for n in range(len(problem.networks)) if one is None else [one]:
                         ends[:, n] = np.minimum(ends[:, n], problem.releases(n) * value)
                 case ObjectiveKind.MISSES, one:

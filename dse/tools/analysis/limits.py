@@ -22,7 +22,7 @@ from paretosoc.dse.engines.diagnose_infeasible import (
     with_figure,
 )
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.problem.limits import RESPONSE, Constraint, constraints_of
+from paretosoc.results.problem.limits import RESPONSES, Constraint, constraints_of
 from paretosoc.results.problem.problem import Problem
 
 
@@ -70,7 +70,7 @@ def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int =
     free, not_tried = [], []
     for column, constraint in enumerate(constraints_of(problem)):
         if not can_be_relaxed(constraint):
-            if constraint.kind is RESPONSE:
+            if constraint.kind in RESPONSES:
                 not_tried.append(constraint)
             continue
         found = _beyond(problem, constraint, column, rows, best, seed, jobs)

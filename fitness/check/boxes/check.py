@@ -26,6 +26,7 @@ BOUNDED = OF_A_FRAME | {
     ObjectiveKind.FAIRNESS,
     ObjectiveKind.RELATIVE_RESPONSE,
     ObjectiveKind.RESPONSE,
+    ObjectiveKind.GUARANTEED_RESPONSE,
     ObjectiveKind.RESPONSE_95,
     ObjectiveKind.MISSES,
 }

@@ -161,7 +161,11 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
         objective = problem.objectives[column]
         every = range(len(networks)) if objective.network is None else [objective.network]
         match objective.kind:
-            case ObjectiveKind.RESPONSE | ObjectiveKind.RESPONSE_95:
+            case (
+                ObjectiveKind.RESPONSE
+                | ObjectiveKind.GUARANTEED_RESPONSE
+                | ObjectiveKind.RESPONSE_95
+            ):
                 for n in every:
                     responses[n] = _smaller(responses[n], value)
             case ObjectiveKind.MISSES:

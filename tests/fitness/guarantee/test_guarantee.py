@@ -7,7 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_rates,
+    with_waiting_releases,
+)
 from paretosoc.fitness.check.frames import simulate
 from paretosoc.fitness.check.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
@@ -119,6 +125,26 @@ def test_both_agree_on_engines_and_shared_units(seed: int) -> None:
         state.log["start"][row], state.log["end"][row] = played.start[run], played.end[run]
     bound(plan, rules, chosen_of(problem, plan, row_of(design)), state, tracks)
     assert tracks.end[LATE].tolist() == [plain.end_ps[run] for run in runs]
+
+
+@pytest.mark.parametrize("seed", range(600, 620))
+def test_releases_of_a_period_are_bounded(seed: int) -> None:
+    rng, problem, design, tolerance = drawn(seed)
+    units = tuple(replace(unit, step_ps=None) for unit in problem.units)
+    problem = with_rates(rng, replace(problem, units=units, handovers=(), handover_ps=None))
+    if seed % 2:
+        problem = with_waiting_releases(rng, problem)
+    alone = stand_alone_ps(problem, design)
+    nominal = play(problem, design, alone)
+    schedule = simulate(problem, design).schedule
+    plain = plain_guarantee(problem, design, schedule, tolerance)
+    found = make_guarantees(problem, tolerance)(row_of(design)[np.newaxis])
+    assert found.makespan_ps.tolist() == [plain.makespan_ps]
+    assert found.latency_ps.tolist() == [list(plain.latency_ps)]
+    assert nominal.end == {(run.repeat, run.group): run.end_ps for run in schedule.groups}
+    for _ in range(5):
+        played = play(problem, design, times_within(rng, alone, tolerance), nominal.order)
+        assert all(end <= plain.end_ps[run] for run, end in played.end.items())
 
 
 def test_exact_times_give_the_latency_itself() -> None:
