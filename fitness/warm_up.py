@@ -121,9 +121,11 @@ def warm_up_frames(*, engines: bool = False) -> None:
     simulate(problem, _DESIGN)
 
 
-def warm_up_guarantee() -> None:
+def warm_up_guarantee(*, engines: bool = False) -> None:
     """The same for guaranteed latencies."""
-    make_guarantees(smallest_problem(), (1000, 1000))(np.zeros((1, 2), dtype=np.int64))
+    make_guarantees(smallest_problem(engines=engines), (1000, 1000))(
+        np.zeros((1, 2), dtype=np.int64)
+    )
 
 
 def warm_up_long_run(*, engines: bool = False) -> None:

@@ -47,6 +47,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "long-run": warm_up_long_run,
     "long-run-engines": partial(warm_up_long_run, engines=True),
     "guarantee": warm_up_guarantee,
+    "guarantee-engines": partial(warm_up_guarantee, engines=True),
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,
     "rates-engines": partial(warm_up_rates, engines=True),

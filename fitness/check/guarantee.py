@@ -138,51 +138,30 @@ def _rate(
     """Return the smallest rate, of the early timeline the largest, of an instance that runs."""
     step = steps[i]
     possible: dict[tuple[int, int], list[int]] = {}
-    sure: dict[tuple[int, int], int] = {}
+    sure: dict[tuple[int, int], list[int]] = {}
     for j, other in enumerate(steps):
         if j in late.running and j in early.running:
-            sure[other.queue] = other.demand_kbps
+            sure[other.queue] = [other.demand_kbps]
         if early.started >> j & 1 and j not in late.ended:
             apart = step.before >> j & 1 or other.before >> i & 1
             if not (track.is_late and apart):
                 possible.setdefault(other.queue, []).append(other.demand_kbps)
-    others, beside = 0, 0
-    for unit in sorted({step.queue[0] for step in steps}):
-        queues = [queue for queue in possible if queue[0] == unit]
-        if unit == step.queue[0]:
-            beside = sum(
-                queue != step.queue
-                for queue in (queues if track.is_late else sure)
-                if queue[0] == unit
-            )
-            continue
-        certain = [demand for queue, demand in sure.items() if queue[0] == unit]
-        rest = [possible[queue] for queue in queues if queue not in sure]
-        if track.is_late:
-            rest_of = sorted((max(demands) for demands in rest), reverse=True)
-            others += _mean(certain, rest_of, most=True)
-        elif certain:
-            others += _mean(certain, sorted(min(demands) for demands in rest), most=False)
+    may = possible if track.is_late else sure
+    own = step.queue[0]
+    beside = sum(queue[0] == own and queue != step.queue for queue in may)
+    most: dict[int, int] = {}
+    for (unit, _), demands in may.items():
+        if unit != own:
+            most[unit] = max(most.get(unit, 0), *demands)
+    others = sum(most.values())
     point = 0 if facts.memory < 0 else int(design.operating_points[facts.memory])
     rate: int = WORK_PER_PS
-    rate -= int(_lost_rate(facts, step.queue[0], point, step.demand_kbps, others))
+    rate -= int(_lost_rate(facts, own, point, step.demand_kbps, others))
     if beside:
         count, overhead = beside + 1, problem.units[step.unit].sharing_permille
         share = WORK_PER_PS * 1000 // (count * (1000 + overhead))
         rate = max(rate * share // WORK_PER_PS, 1)
     return rate
-
-
-def _mean(certain: list[int], rest: list[int], *, most: bool) -> int:
-    """Return the largest, or smallest, mean of demands of which ``rest``, the best ones first, may
-    be left out, rounded down."""
-    taken = list(certain)
-    for demand in rest:
-        total = sum(taken)
-        if taken and (demand * len(taken) < total if most else demand * len(taken) > total):
-            break
-        taken.append(demand)
-    return sum(taken) // len(taken) if taken else 0
 
 
 def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Facts) -> list[_Step]:

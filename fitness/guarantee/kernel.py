@@ -215,71 +215,23 @@ def _largest(plan, chosen, tracks, q, i):
 
 
 @jit
-def _smallest(plan, chosen, tracks, q):
-    """The smallest demand that may be on a queue; -1 if nothing may."""
-    smallest = np.int64(-1)
-    for p in range(_first_possible(tracks, q), tracks.track[EARLY, q].next):
-        demand = _demand(plan, chosen, tracks.queued[tracks.queue[q].start + p])
-        if smallest < 0 or demand < smallest:
-            smallest = demand
-    return smallest
-
-
-@jit
 def _most_of_unit(plan, rules, chosen, tracks, u, i):
-    """The largest demand of a unit while instance ``i`` runs elsewhere: of one that is shared the
-    largest mean, rounded down."""
-    if not rules.shares[u]:
-        return max(_largest(plan, chosen, tracks, rules.queue_of[u, 0], i), 0)
-    total, count = np.int64(0), np.int64(0)
-    for n in range(plan.networks):
-        q = rules.queue_of[u, n]
-        sure = _certain(tracks, q)
-        tracks.taken[q] = 1 if sure >= 0 else 0
-        if sure >= 0:
-            total += _demand(plan, chosen, sure)
-            count += 1
-    while True:
-        best, at = np.int64(-1), np.int64(-1)
-        for n in range(plan.networks):
-            q = rules.queue_of[u, n]
-            if not tracks.taken[q]:
-                demand = _largest(plan, chosen, tracks, q, i)
-                if demand > best:
-                    best, at = demand, q
-        if best < 0 or best * count < total:
-            break
-        tracks.taken[at] = 1
-        total += best
-        count += 1
-    return total // max(count, 1)
+    """The largest demand that a unit may have while instance ``i`` runs elsewhere."""
+    most = np.int64(0)
+    for n in range(plan.networks if rules.shares[u] else 1):
+        most = max(most, _largest(plan, chosen, tracks, rules.queue_of[u, n], i))
+    return most
 
 
 @jit
 def _least_of_unit(plan, rules, chosen, tracks, u):
-    """The smallest demand of a unit: 0 if nothing runs on it for certain."""
-    total, count = np.int64(0), np.int64(0)
+    """The demand that a unit has in every run."""
+    least = np.int64(0)
     for n in range(plan.networks if rules.shares[u] else 1):
-        q = rules.queue_of[u, n]
-        sure = _certain(tracks, q)
-        tracks.taken[q] = 1 if sure >= 0 else 0
+        sure = _certain(tracks, rules.queue_of[u, n])
         if sure >= 0:
-            total += _demand(plan, chosen, sure)
-            count += 1
-    while rules.shares[u] and count > 0:
-        best, at = np.int64(-1), np.int64(-1)
-        for n in range(plan.networks):
-            q = rules.queue_of[u, n]
-            if not tracks.taken[q]:
-                demand = _smallest(plan, chosen, tracks, q)
-                if demand >= 0 and (best < 0 or demand < best):
-                    best, at = demand, q
-        if best < 0 or best * count > total:
-            break
-        tracks.taken[at] = 1
-        total += best
-        count += 1
-    return total // max(count, 1)
+            least = max(least, _demand(plan, chosen, sure))
+    return least
 
 
 @jit

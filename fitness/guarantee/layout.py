@@ -88,8 +88,6 @@ class Tracks(Tables):
     """[sides, instances]: or -1."""
     track: RecordArray
     """[sides, queues] of ``TRACK``"""
-    taken: IntArray
-    """[queues]: 1 if the demand of one of its groups has been counted."""
 
 
 def make_order_rules(
@@ -152,7 +150,6 @@ def make_tracks(plan: Plan, rules: OrderRules) -> Tracks:
         ahead=np.zeros((instances, queues), dtype=np.int64),
         end=np.zeros((len(SIDES), instances), dtype=np.int64),
         track=records(TRACK, len(SIDES), queues),
-        taken=np.zeros(queues, dtype=np.int64),
     )
 
 

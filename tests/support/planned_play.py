@@ -129,7 +129,7 @@ def _rate(
         demands.setdefault(unit, []).append(int(demand))
         if engine is running[queue]:
             own = int(demand)
-    others = sum(sum(of) // len(of) for unit, of in demands.items() if unit != queue[0])
+    others = sum(max(of) for unit, of in demands.items() if unit != queue[0])
     unit, count = problem.units[queue[0]], len(demands[queue[0]])
     rate = FULL - _loss(problem, design, queue[0], own, others)
     if count > 1:

@@ -11,21 +11,17 @@ from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
     random_problem,
+    with_dispatch,
     with_rates,
     with_waiting_releases,
 )
 from paretosoc.fitness.check.frames import simulate
 from paretosoc.fitness.check.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
-from paretosoc.fitness.guarantee.kernel import bound
-from paretosoc.fitness.guarantee.layout import LATE, make_order_rules, make_tracks
-from paretosoc.fitness.simulate import chosen_of, row_of
-from paretosoc.fitness.simulator.layout import make_plan
-from paretosoc.fitness.simulator.state import make_state
-from paretosoc.results.front.schedule import Schedule, ScheduledGroup
-from paretosoc.results.problem.parts import DISPATCHES, ENGINE, SHARED
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from tests.support.planned_play import Played, Run, play, stand_alone_ps
+from tests.support.planned_play import Run, play, stand_alone_ps
 
 SHAPES = (
     RandomShape(),
@@ -37,34 +33,15 @@ TOLERANCES = ((700, 1000), (700, 1100), (950, 1050), (0, 2000), (1000, 1000))
 
 
 def drawn(seed: int) -> tuple[np.random.Generator, Problem, DesignPoint, tuple[int, int]]:
-    """Return a random problem with a design point and a tolerance."""
+    """Return a random problem of any dispatch, with a design point and a tolerance."""
     rng = np.random.default_rng(seed)
-    problem = random_problem(rng, SHAPES[seed % len(SHAPES)])
+    problem = with_dispatch(rng, random_problem(rng, SHAPES[seed % len(SHAPES)]))
     return rng, problem, random_design(rng, problem), TOLERANCES[seed % len(TOLERANCES)]
 
 
-def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with a drawn dispatch of each unit."""
-    units = []
-    for unit in problem.units:
-        dispatch = DISPATCHES[int(rng.integers(len(DISPATCHES)))]
-        permille = int(rng.integers(0, 300)) if dispatch == SHARED else 0
-        units.append(replace(unit, dispatch=dispatch, sharing_permille=permille))
-    return replace(problem, units=tuple(units))
-
-
-def schedule_of(problem: Problem, design: DesignPoint, played: Played) -> Schedule:
-    """Return what was played as a schedule."""
-    alone = stand_alone_ps(problem, design)
-    return Schedule(
-        tuple(
-            ScheduledGroup(
-                *(1, problem.network_of[run[1]], *run, int(design.units[run[1]])),
-                *(start, start, played.end[run], alone[run]),
-            )
-            for run, start in played.start.items()
-        )
-    )
+def ends_of(schedule: Schedule) -> dict[Run, int]:
+    """Return the ends of the executions of a frame."""
+    return {(run.repeat, run.group): run.end_ps for run in schedule.groups}
 
 
 def times_within(
@@ -83,12 +60,11 @@ def times_within(
 @pytest.mark.parametrize("seed", range(40))
 def test_no_run_in_planned_order_is_later(seed: int) -> None:
     rng, problem, design, tolerance = drawn(seed)
-    if seed % 2:
-        problem = with_dispatch(rng, problem)
     alone = stand_alone_ps(problem, design)
     nominal = play(problem, design, alone)
-    schedule = schedule_of(problem, design, nominal)
+    schedule = simulate(problem, design).schedule
     bound = plain_guarantee(problem, design, schedule, tolerance)
+    assert nominal.end == ends_of(schedule)
     assert bound.makespan_ps >= max(nominal.end.values())
     if tolerance == (1000, 1000):
         assert bound.end_ps == nominal.end
@@ -108,25 +84,6 @@ def test_the_compiled_analysis_agrees_with_the_plain_one(seed: int) -> None:
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
 
 
-@pytest.mark.parametrize("seed", range(400, 430))
-def test_both_agree_on_engines_and_shared_units(seed: int) -> None:
-    rng, problem, design, tolerance = drawn(seed)
-    problem = with_dispatch(rng, problem)
-    played = play(problem, design, stand_alone_ps(problem, design))
-    schedule = schedule_of(problem, design, played)
-    plain = plain_guarantee(problem, design, schedule, tolerance)
-    plan = make_plan(problem)
-    rules = make_order_rules(problem, plan, tolerance)
-    tracks = make_tracks(plan, rules)
-    state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    repeats = (plan.instance["repeat"] + 1).tolist()
-    runs = list(zip(repeats, plan.instance.group.tolist(), strict=True))
-    for row, run in enumerate(runs):
-        state.log["start"][row], state.log["end"][row] = played.start[run], played.end[run]
-    bound(plan, rules, chosen_of(problem, plan, row_of(design)), state, tracks)
-    assert tracks.end[LATE].tolist() == [plain.end_ps[run] for run in runs]
-
-
 @pytest.mark.parametrize("seed", range(600, 620))
 def test_releases_of_a_period_are_bounded(seed: int) -> None:
     rng, problem, design, tolerance = drawn(seed)
@@ -141,7 +98,7 @@ def test_releases_of_a_period_are_bounded(seed: int) -> None:
     found = make_guarantees(problem, tolerance)(row_of(design)[np.newaxis])
     assert found.makespan_ps.tolist() == [plain.makespan_ps]
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
-    assert nominal.end == {(run.repeat, run.group): run.end_ps for run in schedule.groups}
+    assert nominal.end == ends_of(schedule)
     for _ in range(5):
         played = play(problem, design, times_within(rng, alone, tolerance), nominal.order)
         assert all(end <= plain.end_ps[run] for run, end in played.end.items())
@@ -165,13 +122,3 @@ def test_a_wider_tolerance_guarantees_no_less() -> None:
             for tolerance in ((1000, 1000), (950, 1020), (700, 1100), (0, 1100))
         ]
         assert bounds == sorted(bounds)
-
-
-def test_an_engine_is_bounded_as_a_whole() -> None:
-    rng, problem, _, _ = drawn(1)
-    units = tuple(replace(unit, dispatch=ENGINE) for unit in problem.units)
-    problem = replace(problem, units=units)
-    design = random_design(rng, problem)
-    played = play(problem, design, stand_alone_ps(problem, design))
-    schedule = schedule_of(problem, design, played)
-    assert plain_guarantee(problem, design, schedule, (1000, 1000)).end_ps == played.end
