@@ -17,6 +17,7 @@ __all__ = [
     "ClockLaw",
     "Contention",
     "Domain",
+    "FitError",
     "Memory",
     "MemoryPool",
     "OperatingPoint",
@@ -28,6 +29,7 @@ __all__ = [
     "Sharing",
     "Source",
     "Status",
+    "Tile",
     "Transition",
     "Unit",
 ]
@@ -69,12 +71,43 @@ class Domain:
 
 
 @dataclass(frozen=True)
+class FitError:
+    """Relative errors of the estimate, in percent, of networks that its fit left out.
+
+    ``constant_percent``: the median error of one time per multiply-accumulate, left out alike.
+    """
+
+    networks: int
+    median_percent: Fraction
+    p90_percent: Fraction
+    constant_percent: Fraction
+
+    @property
+    def words(self) -> str:
+        """Return it in words."""
+        return (
+            f"{float(self.median_percent):.0f} % off in the median, up to "
+            f"{float(self.p90_percent):.0f} % for nine of ten networks"
+        )
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a unit computes besides a layer's multiply-accumulates: ``start_macs`` for every result,
+    and output channels padded to a multiple of ``channels``."""
+
+    start_macs: int = 0
+    channels: int = 1
+
+
+@dataclass(frozen=True)
 class Peak:
     """The highest rate of a unit in one number format. Exact decimals are fractions.
 
     ``macs_per_cycle``: multiply-accumulates per cycle of the unit's own clock. ``efficiency``:
-    share of that peak that large layers reach, by layer kind (``LayerKind`` value). The key
-    ``default`` holds for kinds not named.
+    share of that peak that large layers reach, by class (:mod:`fitness.cost_model.roofline`) or
+    kind (``LayerKind`` value). The key ``default`` holds for those not named. If
+    ``bandwidth_share`` or ``ns_per_layer`` is None, the unit's holds.
     """
 
     precision: str
@@ -82,6 +115,12 @@ class Peak:
     macs_per_cycle: Fraction
     efficiency: tuple[tuple[str, Fraction], ...]
     source: Source
+    tile: Tile = Tile()
+    bandwidth_share: Fraction | None = None
+    ns_per_layer: int | None = None
+    ns_per_network: int = 0
+    """Of every inference, once."""
+    error: FitError | None = None
 
 
 @dataclass(frozen=True)
@@ -197,6 +236,8 @@ class Unit:
     max_segments: int | None
     """Maximum number of segments that it holds (a DLA core: 16 loadables)."""
     support_source: Source
+    kept_bytes: int = 0
+    """A network whose constants have no more bytes stays on the chip: it moves nothing."""
     memory_pool: str | None = None
     """The memory that holds weights and activations of its groups. None: the memory that units
     share."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
@@ -105,11 +105,24 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
                 "bytes_per_element": peak.bytes_per_element,
                 "gmacs_per_s": peak_gmacs_per_s(platform, unit, peak),
                 "efficiency": {kind: float(share) for kind, share in peak.efficiency},
+                "tile": asdict(peak.tile),
+                "bandwidth_share": None
+                if peak.bandwidth_share is None
+                else float(peak.bandwidth_share),
+                "ns_per_layer": peak.ns_per_layer,
+                "ns_per_network": peak.ns_per_network,
+                "error": None
+                if peak.error is None
+                else {key: float(value) for key, value in asdict(peak.error).items()},
                 **_source(peak.source),
             }
             for peak in unit.peaks
         ],
-        "bandwidth": {"share": float(unit.bandwidth_share), **_source(unit.bandwidth_source)},
+        "bandwidth": {
+            "share": float(unit.bandwidth_share),
+            "kept_bytes": unit.kept_bytes,
+            **_source(unit.bandwidth_source),
+        },
         "clock_law": {
             "overlap": float(unit.clock_law.overlap),
             "shares": {part: float(share) for part, share in unit.clock_law.shares},
@@ -300,6 +313,9 @@ def platform_lines(platform: Platform) -> list[str]:
             f"idle {_watts(table.idle_mw[0], table.idle_mw[-1])}, "
             f"busy {_watts(table.busy_mw[0], table.busy_mw[-1])} ({table.source.status.value})"
         )
+        errors = [f"{peak.precision} {peak.error.words}" for peak in unit.peaks if peak.error]
+        said = "; ".join(errors) or "nobody measured other networks there"
+        lines.append(f"  {'':<{width}}  estimates of times: {said}")
         if unit.max_segments is not None or unit.rules:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
             rules = _counted(len(unit.rules), "restriction")

@@ -96,7 +96,7 @@ COMMANDS = (
             "members": r"^complete: no design point is missing from the # members?;",
             "choices": r"^# choices of \d+ members",
             "percent": r"^\d+ choices of \d+ members: every member is within # %",
-            "gain_ms": r"^Mapping gains # % in latency at equal energy",
+            "gain_ms": r"^Mapping gains (?:less than [\d.]+ %: )?# % in latency at equal energy",
             "gain_mj": r"^Mapping gains .* and # % in energy at equal latency",
             "most_ms": r"points; at most # % and",
             "most_mj": r"points; at most [\d.]+ % and # %",
@@ -131,26 +131,20 @@ COMMANDS = (
     ),
     Command(
         "fit-costs",
-        "python -m benchmarks.fit_costs",
+        "python -m benchmarks.validation --only alone --markdown",
         {
-            f"{board}_{unit}": rf"^{name} {unit}:[^:]*\n(?: .*left out +[-+].*\n)*"
-            r" .*absolute error: #%"
-            for board, name in (("xavier", "jetson-agx-xavier"), ("orin", "jetson-agx-orin-32gb"))
-            for unit in ("gpu", "dla0")
+            f"{key}_{kind}": rf"^\| {name}, time of a network .*estimate "
+            + ("#, " if kind == "median" else r"[\d.]+, #")
+            for key, name in (
+                ("gpu", "GPUs with tensor cores"),
+                ("dla", "DLAs"),
+                ("cpu", "CPUs in FP32 and FP16"),
+                ("npu_fp16", "Snapdragon NPUs in FP16"),
+                ("npu_int8", "Snapdragon NPUs in INT8"),
+                ("hailo", "Hailo"),
+            )
+            for kind in ("median", "worst")
         },
-        is_quick=True,
-    ),
-    *(
-        Command(
-            name,
-            f"dse platform {platform} --json",
-            {"left_out": rf"{networks} .*median error # %, largest"},
-            is_quick=True,
-        )
-        for name, platform, networks in (
-            ("hailo-8", "raspberry-pi-5-hailo-8", "to the ten networks"),
-            ("x-elite", "snapdragon-x-elite", "to 13 networks"),
-        )
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),

@@ -6,38 +6,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks import fit_costs
+from benchmarks.fit_costs.fit import by_constant, left_out
+from benchmarks.fit_costs.pools import POOLS
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
-from benchmarks.validation.scores import Comparison, joined
+from benchmarks.validation.scores import Comparison
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
 
-ALONE = "Xavier, Orin, HaX-CoNN's Table 5, time"
 CO_RUNS = "HaX-CoNN's Table 6, our schedules beside theirs, time"
 ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 
 
 def alone() -> list[Comparison]:
-    """Each network predicted from the others (benchmarks.fit_costs); beside it, a time per
+    """Predict each network from the others (benchmarks.fit_costs); beside it, by one time per
     multiply-accumulate."""
-    by_macs, by_model = [], []
-    for board in fit_costs.BOARDS:
-        for unit in fit_costs.UNITS:
-            samples = fit_costs.samples_of(board, unit)
-            measured = np.array([sample.measured_ms for sample in samples])
-            macs = np.array([sample.macs.sum() for sample in samples])
-            errors = fit_costs.fit_unit(board, unit).left_out_errors
-            model = measured * (1 + np.array([errors[sample.network] for sample in samples]))
-            rates = measured / macs
-            naive = [
-                float(np.median(np.delete(rates, place))) * macs[place]
-                for place in range(len(macs))
-            ]
-            fitted_to = "the other networks on the unit"
-            by_macs.append(Comparison(ALONE, fitted_to, "by MACs", "ms", np.array(naive), measured))
-            by_model.append(Comparison(ALONE, fitted_to, "roofline", "ms", model, measured))
-    return [joined(by_macs), joined(by_model)]
+    found = []
+    for pool in POOLS:
+        samples = pool.samples()
+        entries = list(dict.fromkeys(s.measured.entry for s in samples))
+        samples.sort(key=lambda s: entries.index(s.measured.entry))
+        by_macs = np.concatenate(
+            [by_constant([s for s in samples if s.measured.entry == entry]) for entry in entries]
+        )
+        known = ~np.isnan(by_macs)
+        measured = np.array([s.measured.ms for s in samples])
+        data, fitted_to = f"{pool.name}, time of a network", "other networks"
+        for law, times in (
+            ("time per MAC", by_macs),
+            ("the program's estimate", left_out(samples, pool.prior)),
+        ):
+            found.append(Comparison(data, fitted_to, law, "ms", times[known], measured[known]))
+    return found
 
 
 def co_runs() -> list[Comparison]:

@@ -73,7 +73,8 @@ def memory_tables(
         np.array(
             [
                 sum(layer.parameter_bytes(width) for layer in own)
-                if choice.unit.bandwidth_share or choice.unit.memory_pool
+                if (choice.unit.bandwidth_share and not choice.unit.kept_bytes)
+                or choice.unit.memory_pool
                 else 0
                 for own in layers
             ],

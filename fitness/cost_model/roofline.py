@@ -1,20 +1,21 @@
 """The estimate: the parts of the time of a group from its multiply-accumulates and bytes.
 
-Of a launch compute = MACs / (peak x efficiency), memory = bytes / (peak bandwidth x the unit's
-share), both at the fastest clocks; they follow the clocks by :mod:`fitness.cost_model.clock_law`.
-A launch takes a fixed time besides.
+Of a launch compute = MACs, padded to the unit's tiles, / (peak x efficiency of the layer's class),
+memory = bytes / (peak bandwidth x the unit's share), both at the fastest clocks; they follow the
+clocks by :mod:`fitness.cost_model.clock_law`. A launch, and a network, takes a fixed time besides.
+``benchmarks.fit_costs`` fits the figures to measured networks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
 from paretosoc.fitness.cost_model.fusion import Launch
-from paretosoc.platforms.platform import Peak, Platform, Unit
+from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
 from paretosoc.sdf.layer import Layer, LayerKind
 
 CYCLES_PER_PS = Fraction(1, 10**9)
@@ -22,7 +23,14 @@ CYCLES_PER_PS = Fraction(1, 10**9)
 TRAFFIC_PER_BYTE = 10**9
 """bytes / ps = 10^9 kB/s."""
 DEPTHWISE = "depthwise convolution"
-"""Efficiency key of convolutions with a single input channel per group."""
+"""Class of convolutions with a single input channel per group."""
+GROUPED = "grouped convolution"
+POINTWISE = "pointwise convolution"
+FAST = "3 x 3 convolution"
+"""Class of convolutions for which fast algorithms exist: 3 x 3, ungrouped, by steps of one."""
+PRODUCT = "product of activations"
+CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT)
+"""Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,16 @@ class UnitModel:
     name: str
     macs_per_ps: Fraction
     efficiency: dict[str, Fraction]
+    tile: Tile
     bytes_per_ps: Fraction
     bytes_per_element: int
     bandwidth_share: Fraction
+    kept_bytes: int
+    """Constants of a network that stay on the chip, activations with them."""
     overlap: Fraction
     fixed_ps: int
+    setup_ps: int
+    """Of a network, once."""
     fixed_own_share: Fraction
     counts_elements: bool
     """Whether a launch without multiply-accumulates computes one operation per element written: on
@@ -49,57 +62,74 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
     A unit without a share works in memory of its own: its elements have no bytes.
     """
     own = platform.ladder_khz(unit.clocks[0])[-1]
+    share = unit.bandwidth_share if peak.bandwidth_share is None else peak.bandwidth_share
+    fixed_ns = unit.fixed_ns_per_layer if peak.ns_per_layer is None else peak.ns_per_layer
     return UnitModel(
         name=unit.name,
         macs_per_ps=peak.macs_per_cycle * own * CYCLES_PER_PS,
         efficiency=dict(peak.efficiency),
-        bytes_per_ps=(unit.bandwidth_share or 1) * platform.memory_peak_kbps * CYCLES_PER_PS,
-        bytes_per_element=peak.bytes_per_element if unit.bandwidth_share else 0,
-        bandwidth_share=unit.bandwidth_share,
+        tile=peak.tile,
+        bytes_per_ps=(share or 1) * platform.memory_peak_kbps * CYCLES_PER_PS,
+        bytes_per_element=peak.bytes_per_element if share else 0,
+        bandwidth_share=share,
+        kept_bytes=unit.kept_bytes,
         overlap=unit.clock_law.overlap,
-        fixed_ps=unit.fixed_ns_per_layer * 1000,
+        fixed_ps=fixed_ns * 1000,
+        setup_ps=peak.ns_per_network * 1000,
         fixed_own_share=unit.fixed_own_share,
         counts_elements=unit.kind == "cpu",
     )
 
 
+def class_of(layer: Layer) -> str:
+    """Return the class that the efficiency of ``layer`` depends on."""
+    if layer.kind is LayerKind.MATRIX_PRODUCT and not layer.parameters:
+        return PRODUCT
+    window = layer.window
+    if layer.kind is not LayerKind.CONVOLUTION or window is None:
+        return layer.kind.value
+    if window.groups > 1:
+        single = layer.input_shapes and window.groups == layer.input_shapes[0][1]
+        return DEPTHWISE if single else GROUPED
+    if max(window.kernel) == 1:
+        return POINTWISE
+    fast = window.kernel == (3, 3) and max(*window.strides, *window.dilations) == 1
+    return FAST if fast else layer.kind.value
+
+
 def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
     """Return the share of its peak that a unit reaches on ``layer``."""
-    default = efficiency["default"]
-    if layer.kind is LayerKind.CONVOLUTION and is_depthwise(layer):
-        return efficiency.get(DEPTHWISE, efficiency.get("convolution", default))
-    return efficiency.get(layer.kind.value, default)
+    known = (efficiency.get(key) for key in (class_of(layer), layer.kind.value))
+    return next((share for share in known if share is not None), efficiency["default"])
 
 
-def is_depthwise(layer: Layer) -> bool:
-    """Return whether every group of a convolution reads a single channel."""
-    if layer.window is None or layer.window.groups == 1 or not layer.input_shapes:
-        return False
-    shape = layer.input_shapes[0]
-    return len(shape) > 1 and layer.window.groups == shape[1]
+def padded_macs(layer: Layer, tile: Tile) -> Fraction:
+    """Return the multiply-accumulates of a convolution or product with what tiles add to it. A
+    depthwise convolution does not run on tiles."""
+    tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
+    if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
+        return Fraction(layer.macs)
+    shape, window = layer.output_shapes[0], layer.window
+    groups = 1 if window is None else window.groups
+    channels = shape[-1] if window is None else max(1, shape[1] // groups)
+    padded = -(-channels // tile.channels) * tile.channels
+    return (layer.macs + tile.start_macs * layer.output_elements) * Fraction(padded, channels)
 
 
-def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
-    """Return the parts of the time of a group's launches on a unit."""
+def group_parts(
+    launches: Sequence[Launch], model: UnitModel, setup_ps: Fraction = Fraction(0)
+) -> TimeParts:
+    """Return the parts of the time of a group's launches on a unit. Each takes ``setup_ps`` of the
+    time that a network takes once."""
     pairs: Counter[tuple[Fraction, int]] = Counter()
-    fixed = 0
+    fixed = Fraction(0)
     shares = [model.bandwidth_share]
     for launch in launches:
         if launch.is_free:
             continue
-        fixed += model.fixed_ps
-        work = sum(
-            (
-                layer.macs / (model.macs_per_ps * efficiency_of(layer, model.efficiency))
-                for layer in launch.layers
-                if layer.macs
-            ),
-            Fraction(0),
-        )
-        if model.counts_elements and not work:
-            elements = sum(layer.output_elements for layer in launch.layers)
-            work = elements / (model.macs_per_ps * model.efficiency["default"])
-        pairs[work, launch.moved_bytes(model.bytes_per_element)] += 1
+        fixed += model.fixed_ps + setup_ps
+        work = launch_work(launch, model)
+        pairs[work, moved_bytes(launch, model)] += 1
         shares += [efficiency_of(x, model.efficiency) for x in launch.layers if x.macs]
     return TimeParts(
         launches=tuple(
@@ -109,7 +139,55 @@ def group_parts(launches: Sequence[Launch], model: UnitModel) -> TimeParts:
         ),
         overlap=model.overlap,
         peak_share=max(shares),
-        fixed=Fraction(fixed),
+        fixed=fixed,
         traffic=sum(count * size for (_, size), count in pairs.items()) * TRAFFIC_PER_BYTE,
         own_share=model.fixed_own_share,
     )
+
+
+def network_parts(groups: Sequence[Sequence[Launch]], model: UnitModel) -> list[TimeParts]:
+    """Return the parts of the time of every group. The time that a network takes once is shared out
+    over its launches."""
+    model = loaded(groups, model)
+    count = sum(not launch.is_free for group in groups for launch in group)
+    setup = Fraction(model.setup_ps, max(1, count))
+    return [group_parts(group, model, setup) for group in groups]
+
+
+def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
+    """Return the figures of a unit that holds a network: if its constants fit on the chip, nothing
+    moves."""
+    weights = sum(
+        layer.parameter_bytes(model.bytes_per_element)
+        for group in groups
+        for launch in group
+        for layer in launch.layers
+    )
+    if model.kept_bytes and weights <= model.kept_bytes:
+        return replace(model, bytes_per_element=0, bandwidth_share=Fraction(0))
+    return model
+
+
+def moved_bytes(launch: Launch, model: UnitModel) -> int:
+    """Return the bytes that a launch moves. Of a unit with memory of its own only constants move,
+    once they do not fit."""
+    if not model.kept_bytes:
+        return launch.moved_bytes(model.bytes_per_element)
+    return sum(layer.parameter_bytes(model.bytes_per_element) for layer in launch.layers)
+
+
+def launch_work(launch: Launch, model: UnitModel) -> Fraction:
+    """Return the time of a launch's computing at the fastest clock, ps."""
+    work = sum(
+        (
+            padded_macs(layer, model.tile)
+            / (model.macs_per_ps * efficiency_of(layer, model.efficiency))
+            for layer in launch.layers
+            if layer.macs
+        ),
+        Fraction(0),
+    )
+    if model.counts_elements and not work:
+        elements = sum(layer.output_elements for layer in launch.layers)
+        work = elements / (model.macs_per_ps * model.efficiency["default"])
+    return work

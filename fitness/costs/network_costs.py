@@ -14,7 +14,7 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
-from paretosoc.fitness.cost_model.roofline import group_parts, unit_model
+from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
@@ -225,11 +225,13 @@ def _draft(
     batch."""
     single, network = networks
     model = unit_model(unit, platform, peak)
-    parts = [group_parts(group, model) for group in launches]
+    parts = network_parts(launches, model)
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:
-        return _Draft(parts, CostOrigin.ESTIMATED, "")
+        error = peak.error
+        sure = "an estimate" + ("" if error is None else f": other networks, {error.words}")
+        return _Draft(parts, CostOrigin.ESTIMATED, sure)
     if record.time_ps is None:
         units = ", ".join(record.units)
         note = f"{network.name} counts as not supported on {units}: {record.source.text}"
@@ -240,7 +242,7 @@ def _draft(
     if single is network:
         scaled = calibrate(parts, unit, platform, record)
     else:
-        of_one = [group_parts(group, model) for group in network_launches(single)]
+        of_one = network_parts(network_launches(single), model)
         scaled_one = calibrate(of_one, unit, platform, record)
         scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
     return _Draft(scaled, CostOrigin.CALIBRATED, note)

@@ -23,6 +23,7 @@ from paretosoc.platforms.platform import (
     ClockLaw,
     Contention,
     Domain,
+    FitError,
     Memory,
     MemoryPool,
     OperatingPoint,
@@ -32,6 +33,7 @@ from paretosoc.platforms.platform import (
     PowerTable,
     Rule,
     Sharing,
+    Tile,
     Transition,
     Unit,
 )
@@ -273,7 +275,9 @@ def _unit(
             f"{where}.power must have one table for each of {', '.join(clocks[:-1])} in order, "
             f"got {', '.join(table.domain for table in power)}"
         )
-    peaks = tuple(_peak(peak) for peak in entry["peaks"])
+    peaks = tuple(
+        _peak(peak, f"{where}.peaks[{index}]") for index, peak in enumerate(entry["peaks"])
+    )
     _require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
     support = entry["support"]
     fixed = entry["fixed"]
@@ -285,6 +289,9 @@ def _unit(
         peaks=peaks,
         bandwidth_share=Fraction(entry["bandwidth"]["share"]),
         bandwidth_source=read_source(entry["bandwidth"]),
+        kept_bytes=integer_of(
+            entry["bandwidth"].get("kept_mib", 0), 1 << 20, f"{where}.bandwidth.kept_mib", "bytes"
+        ),
         clock_law=_clock_law(entry["clock_law"], host, f"{where}.clock_law"),
         fixed_ns_per_layer=integer_of(
             fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"
@@ -330,13 +337,28 @@ def _clock_law(entry: Mapping[str, Any], host: str | None, where: str) -> ClockL
     )
 
 
-def _peak(entry: Mapping[str, Any]) -> Peak:
+def _peak(entry: Mapping[str, Any], where: str) -> Peak:
+    share, error = entry.get("bandwidth_share"), entry.get("error")
+
+    def ns(key: str) -> int | None:
+        return integer_of(entry[key], 1000, f"{where}.{key}", "ns") if key in entry else None
+
     return Peak(
         precision=entry["precision"],
         bytes_per_element=entry["bytes_per_element"],
         macs_per_cycle=Fraction(entry["macs_per_cycle"]),
         efficiency=tuple((kind, Fraction(share)) for kind, share in entry["efficiency"].items()),
         source=read_source(entry),
+        tile=Tile(**entry.get("tile", {})),
+        bandwidth_share=None if share is None else Fraction(share),
+        ns_per_layer=ns("us_per_layer"),
+        ns_per_network=ns("us_per_network") or 0,
+        error=None
+        if error is None
+        else FitError(
+            error["networks"],
+            *(Fraction(error[f"{key}_percent"]) for key in ("median", "p90", "constant")),
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from paretosoc.sdf.catalogue.language_models import (
     sizes,
 )
 from paretosoc.sdf.catalogue.transformer_builder import build
+from paretosoc.sdf.catalogue.yolo import build_yolo
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
@@ -132,6 +133,25 @@ _BUILDERS = {
     )
 }  # fmt: skip
 
+_YOLO = {
+    f"{family}{size}": CatalogueEntry(
+        f"{family}{size}", "YOLO", f"{title}, size {size}, detects 80 classes of objects",
+        "Ultralytics' published configuration", (1, 3, 640, 640), macs, parameters,
+    )
+    for family, title, sizes_of in (
+        ("yolov8", "YOLOv8", (
+            ("n", 4371993600, 3151961), ("s", 14301312000, 11156601),
+            ("m", 39468364800, 25886137), ("l", 82574259200, 43668345),
+            ("x", 128902169600, 68200665),
+        )),
+        ("yolo11", "YOLO11", (
+            ("n", 3271251200, 2616320), ("s", 10794880000, 9443832),
+            ("m", 34052224000, 20091784), ("l", 43577984000, 25341073),
+            ("x", 97636224000, 56919505),
+        )),
+    )
+    for size, macs, parameters in sizes_of
+}  # fmt: skip
 _TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
     "resnet50", "vgg16", "vgg19",
@@ -159,7 +179,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         )
         for model in LANGUAGE_MODELS.values()
     )  # fmt: skip
-    entries = (*_IN_PACKAGE, *built, *exported, *language)
+    entries = (*_IN_PACKAGE, *built, *_YOLO.values(), *exported, *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
@@ -222,6 +242,8 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))
     if name_or_path in _BUILDERS:
         return ModelFile(name_or_path, _BUILDERS[name_or_path].build(), None, name_or_path)
+    if name_or_path in _YOLO:
+        return ModelFile(name_or_path, build_yolo(name_or_path), None, name_or_path)
     if name_or_path in LANGUAGE_MODELS:
         model = LANGUAGE_MODELS[name_or_path]
         data = build(model, *sizes(model, dimensions or {}))
@@ -250,6 +272,25 @@ def load_network(
     return import_onnx_bytes(
         file.data, name=file.name, folder=file.folder, dimensions=left, label=file.label
     )
+
+
+def load_resized(name: str, pixels: int) -> ImportedNetwork:
+    """Return a convolutional network of the catalogue for square images of another size."""
+    import onnx
+
+    entry = next(entry for entry in catalogue() if entry.name == name)
+    if entry.input_shape[2:] == (pixels, pixels):
+        return load_network(name)
+    if name in _YOLO:
+        data = build_yolo(name, pixels)
+    else:
+        model = onnx.load_from_string(model_file(name).data)
+        for dimension in model.graph.input[0].type.tensor_type.shape.dim[2:]:
+            dimension.dim_value = pixels
+        for output in model.graph.output:
+            output.type.tensor_type.ClearField("shape")
+        data = model.SerializeToString()
+    return import_onnx_bytes(data, name=name, folder=None, dimensions={}, label=name)
 
 
 def nearest_names(name: str) -> str:

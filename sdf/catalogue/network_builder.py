@@ -168,10 +168,12 @@ class NetworkBuilder:
         """Add local response normalisation over five channels."""
         return self._add("LRN", name, [data.name], data.shape, size=5)
 
-    def concat(self, features: Sequence[Feature], name: str) -> Feature:
-        """Join the channels of several tensors, one after the other."""
-        shape = (sum(feature.channels for feature in features), *features[0].shape[1:])
-        return self._add("Concat", name, [feature.name for feature in features], shape, axis=1)
+    def concat(self, features: Sequence[Feature], name: str, *, axis: int = 1) -> Feature:
+        """Join the channels of several tensors, or another dimension, one after the other."""
+        shape = list(features[0].shape)
+        shape[axis - 1] = sum(feature.shape[axis - 1] for feature in features)
+        names = [feature.name for feature in features]
+        return self._add("Concat", name, names, tuple(shape), axis=axis)
 
     def add(self, left: Feature, right: Feature, name: str, *, relu: bool = True) -> Feature:
         """Add the sum of two tensors and, optionally, its rectifier."""
@@ -215,14 +217,54 @@ class NetworkBuilder:
         """Add a softmax over the channels, or along another axis."""
         return self._add("Softmax", name, [data.name], data.shape, axis=axis)
 
-    def upsample(self, data: Feature, name: str, factor: int) -> Feature:
-        """Add a bilinear enlargement."""
+    def silu(self, data: Feature, name: str) -> Feature:
+        """Add x times the sigmoid of x."""
+        gate = self.activate(data, f"{name}/sigmoid", "Sigmoid")
+        return self._add("Mul", f"{name}/mul", [data.name, gate.name], data.shape)
+
+    def split(self, data: Feature, name: str, sizes: Sequence[int]) -> list[Feature]:
+        """Cut a tensor along its first dimension, by one slice each."""
+        features, start = [], 0
+        for index, size in enumerate(sizes):
+            part = f"{name}/{index}"
+            bounds = [
+                self._writer.integers(f"{part}_{key}", (value,))
+                for key, value in (("from", start), ("to", start + size), ("axis", 1))
+            ]
+            inputs = [data.name, *bounds]
+            features.append(self._add("Slice", part, inputs, (size, *data.shape[1:])))
+            start += size
+        return features
+
+    def reshape(self, data: Feature, name: str, shape: Shape) -> Feature:
+        """Rename the dimensions of a tensor."""
+        target = self._writer.integers(f"{name}_shape", (1, *shape))
+        return self._add("Reshape", name, [data.name, target], shape)
+
+    def permute(self, data: Feature, name: str, order: Sequence[int]) -> Feature:
+        """Put the dimensions of a tensor in another order, counted from 0."""
+        shape = tuple(data.shape[axis] for axis in order)
+        return self._add("Transpose", name, [data.name], shape, perm=(0, *(k + 1 for k in order)))
+
+    def product(self, left: Feature, right: Feature, name: str) -> Feature:
+        """Add the matrix products of two activations."""
+        shape = (*left.shape[:-1], right.shape[-1])
+        return self._add("MatMul", name, [left.name, right.name], shape)
+
+    def enlarge(self, data: Feature, name: str) -> Feature:
+        """Double height and width, by the nearest pixel."""
+        return self.upsample(data, name, 2, coordinate_transformation_mode="asymmetric",
+                             nearest_mode="floor", mode="nearest")  # fmt: skip
+
+    def upsample(self, data: Feature, name: str, factor: int, **attributes: str) -> Feature:
+        """Add an enlargement, bilinear if the attributes name no other ``mode``."""
         from onnx import helper
 
         scales = f"{name}_scales"
         self._writer.weights.append(helper.make_tensor(scales, FLOAT, (4,), (1, 1, factor, factor)))
         shape = (data.channels, *(size * factor for size in data.shape[1:]))
-        return self._add("Resize", name, [data.name, "", scales], shape, mode="linear")
+        attributes = {"mode": "linear", **attributes}
+        return self._add("Resize", name, [data.name, "", scales], shape, **attributes)
 
     def build(self, *outputs: Feature) -> bytes:
         """Return the finished model, the same bytes every time."""

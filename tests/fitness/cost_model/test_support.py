@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paretosoc.fitness.cost_model.roofline import DEPTHWISE
+from paretosoc.fitness.cost_model.roofline import CLASSES
 from paretosoc.fitness.cost_model.support import (
     LIMITS,
     host_tail,
@@ -199,7 +199,7 @@ def test_the_schema_knows_every_kind_and_every_limit() -> None:
     assert set(limits) == set(LIMITS)
     assert figures["layer_kind"]["enum"] == [kind.value for kind in LayerKind]
     keys = unit["peaks"]["items"]["properties"]["efficiency"]["propertyNames"]["anyOf"][0]["enum"]
-    assert set(keys) == {"default", DEPTHWISE}
+    assert set(keys) == {"default", *CLASSES}
 
 
 @pytest.mark.parametrize("name", platform_names())

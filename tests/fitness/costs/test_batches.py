@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paretosoc.fitness.cost_model.fusion import network_launches
-from paretosoc.fitness.cost_model.roofline import group_parts, unit_model
+from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.costs.scale_to_measured import calibrate, clock_ratios, network_record
@@ -76,9 +76,9 @@ def test_a_calibration_of_one_image_scales_the_batch() -> None:
     model = unit_model(unit, XAVIER, peak)
     (table,) = network_costs(network, XAVIER, precision="fp16", units=["gpu"], batch=4).units
     assert set(table.origin) == {CostOrigin.CALIBRATED}
-    one = [group_parts(group, model) for group in network_launches(network)]
+    one = network_parts(network_launches(network), model)
     scaled = calibrate(one, unit, XAVIER, record)
-    four = [group_parts(group, model) for group in network_launches(batched(network, 4))]
+    four = network_parts(network_launches(batched(network, 4)), model)
     ratios = clock_ratios(unit, XAVIER, record.clocks_khz)
     for g, part in enumerate(four):
         factors = [

@@ -7,7 +7,6 @@ from statistics import median
 import pytest
 
 from benchmarks.accuracy.board_power import compare
-from benchmarks.fit_costs import fit_unit
 from paretosoc.platforms.io.platform_file import load_platform
 
 
@@ -32,14 +31,3 @@ def test_idle_board_against_the_idle_rails() -> None:
         + units["gpu"].power[0].idle_mw[-1]
     )
     assert total == pytest.approx(7395, rel=0.02)
-
-
-@pytest.mark.parametrize(("unit", "left_out"), [("gpu", 0.20), ("dla0", 0.12)])
-def test_the_platform_holds_what_the_fit_gives(unit: str, left_out: float) -> None:
-    fit = fit_unit("jetson-agx-xavier", unit)
-    held = load_platform("jetson-agx-xavier").unit_by_name[unit]
-    peak = next(peak for peak in held.peaks if peak.precision == "fp16")
-    assert float(dict(peak.efficiency)["default"]) == pytest.approx(fit.efficiency, rel=0.02)
-    assert float(held.bandwidth_share) == pytest.approx(fit.bandwidth_share, rel=0.02)
-    assert held.fixed_ns_per_layer / 1000 == pytest.approx(fit.us_per_launch, rel=0.02)
-    assert fit.left_out_median < left_out

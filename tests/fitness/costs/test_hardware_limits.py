@@ -22,7 +22,7 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v4", "vgg19", "densenet121")
 """Measured on some platforms and not on others; all of the catalogue's passed when last tried."""
-LACKS_WEIGHTS = {("jetson-agx-orin-32gb", "vgg19")}
+LACKS_WEIGHTS = {("jetson-agx-orin-32gb", "vgg19"), ("jetson-agx-xavier", "vgg19")}
 """The VGG-19 of HaX-CoNN's Table 5 lacks the large products: its time leaves no room for their
 weights."""
 PS_PER_MS = 10**9
@@ -56,6 +56,9 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
                 least = group.macs / rates[:, None]
                 assert (least <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
                 if (name, network) in LACKS_WEIGHTS:
+                    continue
+                if unit.kind == "npu":
+                    # What stays in memory of its own is not known; demands end at the peak.
                     continue
                 moved = size * sum(item.elements for item in launches[index] if not item.is_free)
                 assert (moved / most <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)

@@ -108,25 +108,35 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
             time = Fraction(0)
             moved = Fraction(0)
             for item in network.groups[group].layers:
+                convolves = item.kind is LayerKind.CONVOLUTION
+                key = "3 x 3 convolution" if convolves else item.kind.value
+                reached = [efficiency[k] for k in (key, item.kind.value) if k in efficiency]
                 rate = (
                     peak["macs_per_cycle"]
                     * own_mhz[-1]
-                    * efficiency.get(item.kind.value, efficiency["default"])
+                    * (reached[0] if reached else efficiency["default"])
                 )
+                tile = peak.get("tile", {"start_macs": 0, "channels": 1})
+                outputs = item.output_shapes[0][1 if convolves else -1]
+                padded = -(-outputs // tile["channels"]) * tile["channels"]
+                macs = item.macs and item.macs + tile["start_macs"] * item.output_elements
                 size = peak["bytes_per_element"] * (
                     item.parameters + item.input_elements + item.output_elements
                 )
-                compute = item.macs / rate
+                compute = macs * Fraction(padded, outputs) / rate
                 if unit["kind"] == "cpu" and not item.macs:
                     lanes = peak["macs_per_cycle"] * efficiency["default"]
                     compute = item.output_elements / (lanes * own_mhz[-1])
-                transfer = size / (width * memory_mhz[-1] * unit["bandwidth"]["share"])
+                transfer = size / (
+                    width * memory_mhz[-1] * peak.get("bandwidth_share", unit["bandwidth"]["share"])
+                )
                 assert unit["clock_law"]["overlap"] == 3
                 time += cube_root(
                     (compute * own_mhz[-1] / own_mhz[row]) ** 3
                     + (transfer * memory_mhz[-1] / memory_mhz[column]) ** 3
                 )
-                time += unit["fixed"]["us_per_layer"] * slower_launch
+                fixed = peak.get("us_per_layer", unit["fixed"]["us_per_layer"])
+                time += fixed * slower_launch
                 moved += size
             # MACs / (MAC/cycle x MHz) are microseconds; bytes / us = 1000 kB/s.
             assert table.time_ps[place] == half_up(time * 10**6)
@@ -195,9 +205,20 @@ def test_a_unit_with_memory_of_its_own_moves_nothing_through_the_shared_one() ->
     layers = [actor.layer for actor in graph.actors if actor.layer]
     costs = network_costs(group_network(graph, layer_support(layers, platform).table), platform)
     cpu, hailo = costs.units
-    assert platform.unit_by_name["hailo"].bandwidth_share == 0
+    assert platform.unit_by_name["hailo"].kept_bytes > 0
     assert not hailo.demand_kbps.any()
     assert (cpu.demand_kbps > 0).any()
+
+
+def test_constants_that_do_not_fit_on_the_chip_come_from_the_shared_memory() -> None:
+    small, large = map(load_platform, ("raspberry-pi-5-hailo-8l", "raspberry-pi-5-hailo-8"))
+    network = group_network(load_network("regnet_x_8gf").graph, None)
+    few = group_network(load_network("resnet34").graph, None)
+    for platform, of, moves in ((small, few, True), (large, few, False), (large, network, True)):
+        bare = replace(platform, measurements=())
+        (table,) = network_costs(of, bare, units=["hailo"]).units
+        assert bool(table.demand_kbps.any()) is moves
+        check_sound(NetworkCosts("n", (table,), np.zeros((0, 1, 1), dtype=np.int64)))
 
 
 def check_sound(costs: NetworkCosts) -> None:
@@ -306,8 +327,9 @@ def test_depthwise_convolutions_have_their_own_efficiency() -> None:
         costs = network_costs(chain([item], [1]), XAVIER, units=["gpu"])
         return int(costs.units[0].time_ps[0, -1, -1])
 
-    assert time(16) > 5 * time(4)
-    assert time(4) == time(1)
+    assert time(16) > 2 * time(1)
+    # Four channels in a group: padded to as many as one group of 64.
+    assert time(4) > 2 * time(1)
 
 
 def test_the_memory_is_never_asked_for_more_than_its_peak() -> None:
@@ -330,6 +352,7 @@ def test_a_cpu_at_its_slowest_clock_moves_no_more_than_its_lanes_can() -> None:
     network = chain([large], [1])
     (costs,) = [c for c in network_costs(network, XAVIER).units if c.unit == "cpu"]
     slow, fast = (int(costs.time_ps[0, k, -1]) for k in (0, -1))
-    assert slow > 4 * fast
-    # 128 lanes at a quarter of their rate, 115.2 MHz.
-    assert slow >= elements / (128 * 0.25 * 115.2e6) * 1e12
+    assert slow > fast
+    (peak,) = (p for p in XAVIER.unit_by_name["cpu"].peaks if p.precision == "fp16")
+    lanes = float(peak.macs_per_cycle * dict(peak.efficiency)["default"])
+    assert slow >= elements / (lanes * 115.2e6) * 1e12

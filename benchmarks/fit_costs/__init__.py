@@ -1,0 +1,1 @@
+"""Fits of the cost model's figures to measured networks."""

@@ -1,0 +1,92 @@
+"""Units that are fitted together, their priors and tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.fit_costs.fit import Prior
+from benchmarks.fit_costs.samples import Entry, Sample, parts_of, published, sample
+from paretosoc.fitness.cost_model.roofline import DEPTHWISE
+from paretosoc.platforms.platform import Tile
+
+NO_TILE = Tile()
+TENSOR_CORES = Tile(start_macs=256, channels=64)
+RKNN = Tile(start_macs=128, channels=32)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Entries of similar units: ``platforms`` is the beginning of their names, () any."""
+
+    name: str
+    kind: str
+    formats: tuple[str, ...]
+    prior: Prior
+    platforms: tuple[str, ...] = ()
+    without: tuple[tuple[str, str], ...] = ()
+    """Platforms and formats that are left as they are: no tensor cores compute FP32 on Volta, the
+    joint NPU was set to language models."""
+    tile: Tile = NO_TILE
+
+    def holds(self, entry: Entry) -> bool:
+        """Return whether an entry belongs to it."""
+        _, unit, _ = parts_of(entry)
+        named = not self.platforms or entry[0].startswith(self.platforms)
+        here = named and (entry[0], entry[2]) not in self.without
+        return unit.kind == self.kind and entry[2] in self.formats and here
+
+    def samples(self) -> list[Sample]:
+        """Return its measured networks."""
+        return [sample(one, self.tile) for one in published() if self.holds(one.entry)]
+
+
+_CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7)
+_HTP = Prior(
+    share=0.8, us_per_layer=2, us_per_network=100, class_sd=0.3, classes=((DEPTHWISE, 0.3),)
+)
+POOLS = (
+    Pool(
+        "GPUs with tensor cores",
+        "gpu",
+        ("fp32", "fp16", "int8"),
+        Prior(efficiency=0.5, share=0.7, share_sd=0.3, classes=((DEPTHWISE, 0.1),)),
+        ("jetson-agx-xavier", "jetson-xavier", "jetson-agx-orin", "jetson-orin"),
+        (("jetson-agx-xavier", "fp32"), ("jetson-xavier-nx", "fp32")),
+        TENSOR_CORES,
+    ),
+    Pool(
+        "DLAs",
+        "dla",
+        ("fp16", "int8"),
+        Prior(efficiency=0.6, share=0.2, classes=((DEPTHWISE, 0.1),)),
+    ),
+    Pool("CPUs in FP32 and FP16", "cpu", ("fp32", "fp16"), _CPU),
+    Pool("CPUs in INT8", "cpu", ("int8",), _CPU),
+    Pool("Snapdragon NPUs in FP16", "npu", ("fp16",), _HTP, ("snapdragon",)),
+    Pool("Snapdragon NPUs in INT8", "npu", ("int8",), _HTP, ("snapdragon",)),
+    Pool(
+        "RK3588's NPU",
+        "npu",
+        ("int8",),
+        Prior(efficiency=0.5, share=0.3),
+        ("rk3588",),
+        (("rk3588-joint-npu", "int8"),),
+        RKNN,
+    ),
+    Pool(
+        "Hailo",
+        "npu",
+        ("int8",),
+        Prior(
+            efficiency=0.45,
+            share=0.176,
+            us_per_layer=1,
+            us_per_network=200,
+            efficiency_sd=0.5,
+            class_sd=0.2,
+            share_sd=0.2,
+            fixed_sd=0.7,
+        ),
+        ("raspberry-pi-5-hailo",),
+    ),
+)

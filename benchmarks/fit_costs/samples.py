@@ -1,0 +1,171 @@
+"""Measured networks, and what the cost model makes of their launches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from benchmarks.validation.published import read_set
+from paretosoc.common.arrays import FloatArray
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.cost_model.fusion import Launch, network_launches
+from paretosoc.fitness.cost_model.roofline import (
+    CLASSES,
+    class_of,
+    loaded,
+    moved_bytes,
+    network_parts,
+    padded_macs,
+    unit_model,
+)
+from paretosoc.fitness.costs.scale_to_measured import clock_ratios
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.measurement import is_same_network
+from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_resized
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.layer import LayerKind
+
+SETS = (
+    "aihub_npu",
+    "ncnn_cpu",
+    "trtutils_yolov8",
+    "ultralytics_yolo11",
+    "orin_mlperf31",
+    "netspresso_orin",
+)
+KEYS = (
+    "default",
+    LayerKind.CONVOLUTION.value,
+    *CLASSES,
+    LayerKind.MATRIX_PRODUCT.value,
+    LayerKind.ATTENTION.value,
+)
+"""Efficiencies that are fitted."""
+Entry = tuple[str, str, str]
+"""Platform, unit, number format."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A network's time on a unit, at clocks in kHz by domain."""
+
+    entry: Entry
+    network: str
+    pixels: int
+    clocks: tuple[tuple[str, int], ...]
+    ms: float
+    convolutions_only: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A measured network as the fit sees it.
+
+    ``compute``: [launches, KEYS] ms at the peak, at the measurement's clocks. ``memory``:
+    [launches] ms at the memory's whole bandwidth. ``launches``: their number, times the ratio of
+    launching at these clocks. ``estimate_ms``: by the platform file.
+    """
+
+    measured: Measured
+    compute: FloatArray
+    memory: FloatArray
+    launches: float
+    setups: float
+    overlap: float
+    macs: int
+    estimate_ms: float
+
+
+@cache
+def published() -> tuple[Measured, ...]:
+    """Return all measured networks: of the sets, and of platform files."""
+    found = []
+    for name in SETS:
+        for row in read_set(name).rows:
+            platform, unit, precision, network = (
+                str(row[key]) for key in ("platform", "unit", "precision", "network")
+            )
+            names = load_platform(platform).unit_by_name[unit].clocks
+            mhz = {names[0]: row["own"], names[-1]: row["memory"]}
+            clocks = tuple((key, round(1000 * float(value))) for key, value in mhz.items())
+            entry, pixels = (platform, unit, precision), int(float(row["pixels"]))
+            found.append(Measured(entry, network, pixels, clocks, float(row["latency"])))
+    seen = {(one.entry, one.network) for one in found}
+    for one in _of_platforms():
+        if (one.entry, one.network) not in seen:
+            found.append(one)
+    return tuple(found)
+
+
+def _of_platforms() -> list[Measured]:
+    found = []
+    for name in platform_names():
+        platform = load_platform(name)
+        for record in platform.measurements:
+            known = [
+                entry
+                for entry in catalogue()
+                if is_same_network(entry.name, entry.macs, record.names, record.macs)
+            ]
+            if record.time_ps is None or not known or not known[0].takes_images:
+                continue
+            # The model file of HaX-CoNN's VGG-19 lacks the large products, and the measured times
+            # leave no room for their weights.
+            partial = known[0].name == "vgg19"
+            entry = (name, record.units[0], record.precision)
+            ms = record.time_ps / PS_PER_MS
+            pixels = known[0].input_shape[-1]
+            found.append(Measured(entry, known[0].name, pixels, record.clocks_khz, ms, partial))
+    return found
+
+
+@cache
+def _launches(network: str, pixels: int) -> tuple[Launch, ...]:
+    grouped = group_network(load_resized(network, pixels).graph, None, groups=1)
+    return tuple(launch for group in network_launches(grouped) for launch in group)
+
+
+def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
+    """Return the platform, unit and peak of an entry."""
+    platform = load_platform(entry[0])
+    unit = platform.unit_by_name[entry[1]]
+    return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
+
+
+def sample(measured: Measured, tile: Tile | None) -> Sample:
+    """Return the launches of a measured network. ``tile`` None: the platform file's."""
+    platform, unit, peak = parts_of(measured.entry)
+    model = unit_model(unit, platform, peak)
+    ratios = clock_ratios(unit, platform, measured.clocks)
+    launches = [
+        launch
+        for launch in _launches(measured.network, measured.pixels)
+        if not launch.is_free
+        and not (measured.convolutions_only and launch.layers[0].operation == "Gemm")
+    ]
+    compute = np.zeros((len(launches), len(KEYS)))
+    scale = float(ratios.own / model.macs_per_ps) / PS_PER_MS
+    for row, launch in enumerate(launches):
+        for layer in launch.layers:
+            place = KEYS.index(key) if (key := class_of(layer)) in KEYS else 0
+            compute[row, place] += float(padded_macs(layer, tile or model.tile)) * scale
+        if model.counts_elements and not compute[row].any():
+            compute[row, 0] = sum(layer.output_elements for layer in launch.layers) * scale
+    whole = platform.memory_peak_kbps / float(ratios.memory)
+    own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
+    memory = [moved_bytes(launch, own) / whole for launch in launches]
+    launching = float(unit.fixed_own_share * ratios.own + (1 - unit.fixed_own_share) * ratios.host)
+    (parts,) = network_parts([launches], model)
+    return Sample(
+        measured,
+        compute,
+        np.array(memory),
+        len(launches) * launching,
+        launching,
+        float(unit.clock_law.overlap),
+        sum(layer.macs for launch in launches for layer in launch.layers),
+        float(parts.at(ratios)) / PS_PER_MS,
+    )

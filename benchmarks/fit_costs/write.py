@@ -1,0 +1,95 @@
+"""Fitted figures as text of platform files, which are written by hand otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fit_costs.fit import Figures
+from benchmarks.fit_costs.samples import KEYS
+from paretosoc.platforms.platform import FitError, Tile
+
+FOLDER = Path(str(resources.files("paretosoc.platforms.data")))
+
+
+def peak_figures(figures: Figures, tile: Tile, error: FitError | None) -> dict[str, Any]:
+    """Return the fitted keys of a peak, rounded to three digits."""
+    default, *others = (_short(float(value)) for value in figures.efficiency)
+    found: dict[str, Any] = {"efficiency": {"default": default}}
+    found["efficiency"] |= dict(zip(KEYS[1:], others, strict=True))
+    if tile != Tile():
+        found["tile"] = {"start_macs": tile.start_macs, "channels": tile.channels}
+    found["bandwidth_share"] = _short(figures.share)
+    found["us_per_layer"] = round(figures.us_per_layer, 1)
+    if figures.us_per_network:
+        found["us_per_network"] = round(figures.us_per_network)
+    if error is not None:
+        found["error"] = {
+            "networks": error.networks,
+            "median_percent": round(float(error.median_percent), 1),
+            "p90_percent": round(float(error.p90_percent), 1),
+            "constant_percent": round(float(error.constant_percent), 1),
+        }
+    return found
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def write_peak(
+    platform: str, unit: str, precision: str, figures: dict[str, Any], text: str, status: str
+) -> None:
+    """Write the figures of a peak into its platform's file, if that has the peak itself, not from
+    the file that it extends. ``text`` replaces what the source says of efficiencies."""
+    path = FOLDER / f"{platform}.json"
+    content = path.read_text("utf-8")
+    span = _peak_span(content, unit, precision)
+    if span is None:
+        return
+    peak = json.loads(content[span[0] : span[1]])
+    before = re.split(r"\s*(?:Efficienc|That was|Twice FP32's rate\. Eff)", peak.pop("source", ""))[
+        0
+    ]
+    peak.pop("status", None)
+    for key in ("efficiency", "tile", "bandwidth_share", "us_per_layer", "us_per_network", "error"):
+        peak.pop(key, None)
+    peak |= figures
+    peak["source"], peak["status"] = f"{before} {text}".strip(), status
+    lines = ",\n".join(
+        f"     {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in peak.items()
+    )
+    path.write_text(f"{content[: span[0]]}{{\n{lines}\n    }}{content[span[1] :]}", "utf-8")
+
+
+def platform_extends(name: str) -> str | None:
+    """Return the platform that a file extends."""
+    document = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    extended: str | None = document.get("extends")
+    return extended
+
+
+def _peak_span(content: str, unit: str, precision: str) -> tuple[int, int] | None:
+    """Return the first and the last place of the text of a peak."""
+    units = re.search(r'^ "units": \[', content, re.MULTILINE)
+    if units is None:
+        return None
+    named = re.compile(rf'^   "name": "{re.escape(unit)}",', re.MULTILINE).search(
+        content, units.end()
+    )
+    if named is None:
+        return None
+    following = re.compile(r"^  \}", re.MULTILINE).search(content, named.end())
+    assert following is not None, "a unit ends"
+    start = re.compile(
+        rf'^    (\{{)\n     "precision": "{re.escape(precision)}"', re.MULTILINE
+    ).search(content, named.end(), following.start())
+    if start is None:
+        return None
+    end = re.compile(r"^    (\})", re.MULTILINE).search(content, start.end())
+    assert end is not None, "a peak ends"
+    return start.start(1), end.end(1)

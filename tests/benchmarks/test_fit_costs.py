@@ -1,0 +1,102 @@
+"""Fits of the cost model: deterministic, within the hardware, and what the platform files hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.fit_costs.__main__ import rows_of
+from benchmarks.fit_costs.fit import Prior, fit_pool, left_out
+from benchmarks.fit_costs.pools import POOLS
+from benchmarks.fit_costs.samples import KEYS, parts_of, published
+from benchmarks.fit_costs.write import peak_figures
+from paretosoc.fitness.cost_model.roofline import (
+    DEPTHWISE,
+    FAST,
+    GROUPED,
+    POINTWISE,
+    PRODUCT,
+    class_of,
+    efficiency_of,
+    padded_macs,
+)
+from paretosoc.platforms.platform import Tile
+from paretosoc.sdf.layer import LayerKind
+from tests.support.problems.small_networks import layer, window
+
+QUICK = ("DLAs", "RK3588's NPU", "Hailo")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_platform_files_hold_what_the_fit_gives(name: str) -> None:
+    pool = next(pool for pool in POOLS if pool.name == name)
+    samples = pool.samples()
+    fit = fit_pool(samples, pool.prior)
+    assert np.array_equal(fit.vector, fit_pool(samples, pool.prior).vector)
+    for entry in fit.layout.entries:
+        _, _, peak = parts_of(entry)
+        figures = peak_figures(fit.figures(entry), pool.tile, None)
+        efficiency = {key: float(share) for key, share in peak.efficiency}
+        assert efficiency == pytest.approx(figures["efficiency"], rel=0.01)
+        assert float(peak.bandwidth_share or 0) == pytest.approx(
+            figures["bandwidth_share"], rel=0.01
+        )
+        assert (peak.ns_per_layer or 0) / 1000 == pytest.approx(figures["us_per_layer"], abs=0.11)
+        assert peak.tile == pool.tile
+        assert max(efficiency.values()) <= 1
+
+
+def test_errors_of_networks_that_are_left_out_are_those_of_the_file() -> None:
+    pool = next(pool for pool in POOLS if pool.name == "DLAs")
+    samples = pool.samples()
+    for row in rows_of(samples, left_out(samples, pool.prior)):
+        _, _, peak = parts_of((row.platform, row.unit, row.precision))
+        held = peak.error or parts_of(("jetson-agx-orin-32gb", row.unit, row.precision))[2].error
+        assert held is not None
+        assert 100 * row.median == pytest.approx(float(held.median_percent), abs=0.5)
+        assert row.constant is not None
+        assert row.median < row.constant
+
+
+def test_a_unit_with_few_networks_leans_on_its_pool() -> None:
+    """Without any deviation of its own from the usual, one network teaches one figure."""
+    pool = next(pool for pool in POOLS if pool.name == "DLAs")
+    samples = pool.samples()
+    board = "jetson-agx-orin-32gb"
+    one = [s for s in samples if s.measured.entry[0] == board][:1]
+    others = [s for s in samples if s.measured.entry[0] != board]
+    prior = Prior(efficiency=0.6, share=0.2, us_per_layer=10)
+    fit = fit_pool([*others, *one], prior)
+    shares = [fit.figures(entry).efficiency for entry in fit.layout.entries]
+    ratios = np.log(shares[0] / shares[1])
+    assert np.ptp(ratios[KEYS.index(PRODUCT) :]) < 1e-6
+    assert fit.times_ms(one)[0] == pytest.approx(one[0].measured.ms, rel=0.3)
+
+
+def test_every_published_time_is_above_the_peak() -> None:
+    for one in published():
+        platform, unit, peak = parts_of(one.entry)
+        khz = dict(one.clocks)[unit.clocks[0]]
+        assert khz in platform.ladder_khz(unit.clocks[0])
+        assert one.ms > 0
+        assert peak.macs_per_cycle > 0
+
+
+def test_layers_have_classes_and_tiles() -> None:
+    def conv(kernel: int = 3, stride: int = 1, groups: int = 1) -> str:
+        shape = window(kernel, stride, kernel // 2, groups=groups)
+        return class_of(layer("c", LayerKind.CONVOLUTION, window=shape, macs=9, parameters=1))
+
+    assert conv() == FAST
+    assert conv(1) == POINTWISE
+    assert conv(stride=2) == conv(5) == "convolution"
+    assert conv(groups=4) == GROUPED
+    assert conv(groups=16) == DEPTHWISE
+    product = layer("p", LayerKind.MATRIX_PRODUCT, macs=1)
+    assert class_of(product) == PRODUCT
+    assert efficiency_of(product, {"default": 1, "matrix product": 2}) == 2  # type: ignore[dict-item]
+    # 16 channels of 64 pixels, 144 multiply-accumulates each.
+    whole = layer("c", LayerKind.CONVOLUTION, window=window(), macs=144 * 1024, parameters=1)
+    assert padded_macs(whole, Tile()) == 144 * 1024
+    assert padded_macs(whole, Tile(channels=64)) == 4 * 144 * 1024
+    assert padded_macs(whole, Tile(start_macs=16, channels=16)) == 160 * 1024
