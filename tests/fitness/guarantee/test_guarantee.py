@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.oracles.planned_play import Run, play, stand_alone_ps
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -21,7 +22,6 @@ from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from tests.support.planned_play import Run, play, stand_alone_ps
 
 SHAPES = (
     RandomShape(),

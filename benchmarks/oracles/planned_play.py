@@ -130,10 +130,10 @@ def _rate(
         if engine is running[queue]:
             own = int(demand)
     others = sum(max(of) for unit, of in demands.items() if unit != queue[0])
-    unit, count = problem.units[queue[0]], len(demands[queue[0]])
+    shared, count = problem.units[queue[0]], len(demands[queue[0]])
     rate = FULL - _loss(problem, design, queue[0], own, others)
     if count > 1:
-        share = FULL * 1000 // (count * (1000 + unit.sharing_permille))
+        share = FULL * 1000 // (count * (1000 + shared.sharing_permille))
         rate = max(1, rate * share // FULL)
     return rate
 
