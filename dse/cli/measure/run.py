@@ -128,8 +128,8 @@ def run(
     for network, found in zip(problem.networks, kept, strict=False):
         print(
             f"guaranteed latency of {network.name}: {found.guaranteed_ms:.3f} ms, longest "
-            f"{found.longest_ms:.3f} ms; later: {found.late} of {ran.makespan.samples} frames, "
-            f"{found.late_disturbed} of {ran.frames - ran.makespan.samples} while others took cores"
+            f"{found.longest_ms:.3f} ms; later: {found.late} of {ran.frames} frames, "
+            f"{found.unexplained} of them by more than others took of the cores"
         )
     return 0
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.unfinished import temporary_folder
@@ -71,8 +70,8 @@ class Ran:
     lost_share: float
     every_latency_ns: FloatArray
     """[frames, networks]: of all frames that were run one at a time."""
-    was_undisturbed: NDArray[np.bool_]
-    """[frames]: whether a frame counts."""
+    taken_ns: FloatArray
+    """[frames]: time that others took of the cores, all units added up."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +80,10 @@ class KeptGuarantee:
 
     guaranteed_ms: float
     longest_ms: float
-    """Of the frames that count."""
     late: int
-    """Frames that count and took longer than what is guaranteed."""
-    late_disturbed: int
-    """Likewise of the frames during which others took cores."""
+    """Frames that took longer than what is guaranteed."""
+    unexplained: int
+    """Those of them that did so by more than others took of the cores."""
 
 
 def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
@@ -97,13 +95,13 @@ def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[Ke
     kept = []
     for n, bound in enumerate(bounds.latency_ps[0].tolist()):
         times = ran.every_latency_ns[:, n]
-        late = times * PS_PER_NS > bound
+        over_ns = times - bound / PS_PER_NS
         kept.append(
             KeptGuarantee(
                 guaranteed_ms=bound / PS_PER_MS,
-                longest_ms=float(times[ran.was_undisturbed].max()) * PS_PER_NS / PS_PER_MS,
-                late=int(late[ran.was_undisturbed].sum()),
-                late_disturbed=int(late[~ran.was_undisturbed].sum()),
+                longest_ms=float(times.max()) * PS_PER_NS / PS_PER_MS,
+                late=int((over_ns > 0).sum()),
+                unexplained=int((over_ns > np.maximum(ran.taken_ns, 0)).sum()),
             )
         )
     return tuple(kept)
@@ -195,7 +193,7 @@ class DesignRuns:
             frames=len(span),
             lost_share=float(self._lost_ns[0] / max(self._lost_ns[1], 1)),
             every_latency_ns=latency,
-            was_undisturbed=kept,
+            taken_ns=lost,
         )
 
     def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:
