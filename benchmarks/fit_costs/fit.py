@@ -217,7 +217,8 @@ def fit_pool(samples: Sequence[Sample], prior: Prior, start: Fit | None = None) 
 
 def _robust(error: FloatArray) -> FloatArray:
     """Return roots of a loss that is quadratic for small errors and linear for large ones."""
-    return np.sign(error) * np.sqrt(2 * (np.sqrt(1 + error**2) - 1))
+    root: FloatArray = np.sign(error) * np.sqrt(2 * (np.sqrt(1 + error**2) - 1))
+    return root
 
 
 def left_out(

@@ -44,6 +44,17 @@ PUBLISHED = {
     "mobilenet_ssd": (1.15, 5.8, 0.01),
     "tiny_yolo": (3.4855, 15.86, 0.01),
     "emotion_ferplus": (0.875831296, 8.757704, 0.001),
+    # Ultralytics' tables: half of the FLOPs.
+    "yolov8n": (4.35, 3.2, 0.02),
+    "yolov8s": (14.3, 11.2, 0.01),
+    "yolov8m": (39.45, 25.9, 0.01),
+    "yolov8l": (82.6, 43.7, 0.01),
+    "yolov8x": (128.9, 68.2, 0.01),
+    "yolo11n": (3.25, 2.6, 0.01),
+    "yolo11s": (10.75, 9.4, 0.01),
+    "yolo11m": (34.0, 20.1, 0.01),
+    "yolo11l": (43.45, 25.3, 0.01),
+    "yolo11x": (97.45, 56.9, 0.01),
 }
 
 # Nodes of the zoo's graphs, without ConstantOfShape.
