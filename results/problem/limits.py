@@ -198,6 +198,8 @@ GUARANTEED_RESPONSE = replace(
     guaranteed=True,
 )
 RESPONSES = (RESPONSE, GUARANTEED_RESPONSE)
+DEADLINES = (DEADLINE, GUARANTEED_DEADLINE, *RESPONSES)
+"""What networks with a deadline have, one of them each."""
 RESPONSE_95 = _of_responses(
     "95th percentile",
     "ps",

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paretosoc.results.front.front import Member
+from paretosoc.results.problem.limits import DEADLINES
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_objectives
 from paretosoc.results.problem.problem import Problem
 
-_LATENCY = Objective(ObjectiveKind.LATENCY)
+_TIME = Objective(ObjectiveKind.GUARANTEED_LATENCY)
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,10 @@ class GuaranteeFigures:
         the period."""
         period = problem.execution.period_ps
         late = [
-            network.name
-            for network, latency in zip(problem.networks, self.first_come_latency_ps, strict=True)
-            if network.deadline_ps is not None and latency > network.deadline_ps
+            problem.networks[n].name
+            for kind in DEADLINES
+            for n, deadline in kind.values(problem)
+            if self.first_come_latency_ps[n] > deadline
         ]
         return [*late, *(["the period"] if period and self.first_come_ps > period else [])]
 
@@ -51,18 +53,16 @@ def guarantee_cells(
 ) -> list[tuple[str, tuple[str, str], tuple[str, ...]]]:
     """Return (name, header, cells) of the columns that the objectives do not have yet."""
     columns = []
-    kinds = {(objective.kind, objective.network) for objective in problem.objectives}
-    word, pair = "latency", (ObjectiveKind.LATENCY, ObjectiveKind.GUARANTEED_LATENCY)
-    if problem.has_rates:
-        word, pair = "response", (ObjectiveKind.RESPONSE, ObjectiveKind.GUARANTEED_RESPONSE)
-    if (pair[0], None) not in kinds:
+    asked = {one.kind.value for one in problem.objectives if one.network is None}
+    word = "response" if problem.has_rates else "latency"
+    if word not in asked:
         nominal = [
             max(member.latencies_ps) if problem.has_rates else member.makespan_ps
             for member in members
         ]
         columns.append((f"nominal {word}", ("nominal", "ms"), _times(nominal)))
     bounds, latest = zip(*(entry.longest(problem) for entry in figures), strict=True)
-    if (pair[1], None) not in kinds:
+    if f"guaranteed-{word}" not in asked:
         texts = iter(_times([bound for bound in bounds if bound is not None]))
         cells = tuple("none" if bound is None else next(texts) for bound in bounds)
         columns.append((f"guaranteed {word}", ("guaran-", "teed ms"), cells))
@@ -93,7 +93,7 @@ def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
     (seen,) = _times([latest])
     late = figures.late(problem)
     limited = problem.execution.period_ps is not None or any(
-        network.deadline_ps is not None for network in problem.networks
+        True for kind in DEADLINES for _ in kind.values(problem)
     )
     kept = "; no deadline was seen to be missed" if limited else ""
     missed = f"; misses the deadline of {', '.join(late)}" if late else kept
@@ -104,4 +104,4 @@ def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
 
 
 def _times(values: Sequence[int]) -> tuple[str, ...]:
-    return tuple(format_objectives(_LATENCY, values))
+    return tuple(format_objectives(_TIME, values))

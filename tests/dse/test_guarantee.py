@@ -65,9 +65,9 @@ def test_show_says_what_is_guaranteed_and_what_first_come_first_served_does(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["show", str(folder)]) == 0
-    heads = capsys.readouterr().out.splitlines()[:2]
-    assert "nominal" in heads[0]
-    assert "come ms" in heads[1]
+    heads = capsys.readouterr().out
+    assert "nominal" in heads
+    assert "come ms" in heads
     assert run(["show", str(folder), "--member", "0"]) == 0
     shown = capsys.readouterr().out
     assert "guaranteed latency of squeezenet: " in shown

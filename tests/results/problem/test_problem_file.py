@@ -87,7 +87,14 @@ def variants(make_problem):
     yield without_memory
     yield with_phases(base)
     yield dataclasses.replace(base, searches_priorities=True)
-    kinds = [kind for kind in ObjectiveKind if Rates in kind.spec.models]
+    yield dataclasses.replace(
+        base,
+        objectives=(Objective(ObjectiveKind.GUARANTEED_LATENCY),),
+        tolerance_permille=(700, 1100),
+        guarantee=True,
+    )
+    guaranteed = ObjectiveKind.GUARANTEED_RESPONSE
+    kinds = [k for k in ObjectiveKind if Rates in k.spec.models and k is not guaranteed]
     yield dataclasses.replace(
         with_losses(base),
         execution=Rates(10**12),
