@@ -14,6 +14,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_keywords, check_type
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written, read_options
 from paretosoc.dse.workload.reference import docstring_lines
@@ -123,6 +124,7 @@ class Problem:
             raise WorkloadError(
                 f"{as_written('match_repeats')} and rate_hz (of networks) exclude each other"
             )
+        options = with_defaults(options, platform, workload)
         built = build_problem(
             workload,
             platform,

@@ -18,6 +18,7 @@ from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
 from paretosoc.dse.problem.runtime_limits import (
+    CHOSEN_TRANSITIONS,
     can_be_split,
     dispatch_of,
     transition_limit,
@@ -149,7 +150,7 @@ def assemble(
                 "cannot give to different ones"
             )
         limits.append(limit)
-        if forced:
+        if forced > CHOSEN_TRANSITIONS:
             notes.append(
                 f"{entry.name}: at most {limit} unit changes, {forced} of which are forced by "
                 f"layers that a unit cannot run ({as_written('max_transitions')} sets another "

@@ -184,7 +184,8 @@ def transition_limit(
     """Return the limit of a network's unit changes, or None, and how many of them are forced if
     nobody asked for a limit.
 
-    For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than what is forced.
+    For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than what is forced, or None if a mapping
+    cannot have more.
 
     A unit that can run at least half of the groups forces a change on every edge between a group
     that it can run and one that it cannot. If no unit can run all groups, so do the changes of the
@@ -211,7 +212,8 @@ def transition_limit(
         place = _longest_stays(can)
         forced.append(int((place[ends[:, 0]] != place[ends[:, 1]]).sum()))
     most = max(forced, default=0)
-    return CHOSEN_TRANSITIONS + most, most
+    limit = CHOSEN_TRANSITIONS + most
+    return (limit, most) if limit < len(edges) else (None, 0)
 
 
 def _longest_stays(can: BoolArray) -> IntArray:

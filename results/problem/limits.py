@@ -134,6 +134,7 @@ TRANSITIONS = LimitSpec(
     of=Of.NETWORK,
     field="max_transitions",
     counts="transition",
+    source="(asked for, or by default)",
     compared="most transitions",
 )
 SEGMENTS = LimitSpec(

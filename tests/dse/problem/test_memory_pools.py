@@ -190,7 +190,7 @@ def test_what_the_limit_of_a_pool_costs_is_found(board):
     """The smallest figure beyond the limit of one pool, other limits as they are."""
     asked = problem(
         board(64), precision="int8", objectives=["latency", "energy"],
-        memory_cap_mb={"dla": 4, "shared": 100},
+        memory_cap_mb={"dla": 4, "shared": 100}, max_transitions="any",
     )  # fmt: skip
     front = dse.explore(asked, max_evaluations=2000)
     found = dse.limits(front)

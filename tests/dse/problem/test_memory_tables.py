@@ -65,6 +65,7 @@ def two_alexnets(mib: int | None, **options):
     capacity = None if mib is None else mib << 20
     chip = replace(chip, memory=replace(chip.memory, capacity_bytes=capacity))
     arguments = {"groups": 2, "units": ["cpu", "gpu"], "objectives": ["latency"]}
+    arguments |= {"runtime": "none"}
     return dse.Problem(["alexnet*2"], chip, **(arguments | options)).numeric
 
 

@@ -142,14 +142,17 @@ def limit_of(rows, edges=None, asked=("chosen",)):
 
 def test_unit_changes_that_layers_force_do_not_count():
     assert limit_of([[1, 1]] * 5) == (2, 0)
+    # Three groups cannot change more often.
+    assert limit_of([[1, 1]] * 3) == (None, 0)
     # The second unit can run three of five groups, and is left twice.
-    assert limit_of([[1, 1], [1, 0], [1, 1], [1, 0], [1, 1]]) == (6, 4)
+    assert limit_of([[1, 1], [1, 0], [1, 1], [1, 0], *[[1, 1]] * 4]) == (6, 4)
     # Of a unit that can run fewer than half of the groups nothing is forced.
     assert limit_of([[1, 1], [1, 0], [1, 0], [1, 0], [1, 1]]) == (2, 0)
     # No unit can run everything: the changes of the mapping that stays longest.
-    assert limit_of([[1, 0], [0, 1], [1, 0], [0, 1]]) == (5, 3)
-    assert limit_of([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]]) == (4, 2)
-    assert limit_of([[1, 1]] * 2, edges=[]) == (2, 0)
+    assert limit_of([[1, 0], [0, 1], [1, 0], [0, 1], *[[1, 1]] * 5]) == (5, 3)
+    rows = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 1], *[[0, 0, 1]] * 2]
+    assert limit_of(rows) == (4, 2)
+    assert limit_of([[1, 1]] * 2, edges=[]) == (None, 0)
     assert limit_of([[1, 1]] * 5, asked=(3, "any", 1, "chosen")) == (1, 0)
     assert limit_of([[1, 0], [0, 1]], asked=("chosen", "any")) == (None, 0)
     assert limit_of([[1, 0], [0, 1]], asked=(None, None)) == (None, 0)

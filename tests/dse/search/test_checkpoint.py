@@ -158,6 +158,7 @@ def test_kill_9_and_resume(tmp_path):
 def test_what_is_asked_of_a_checkpoint_that_cannot_be(tmp_path, capsys):
     state, folder = tmp_path / "state", tmp_path / "out"
     base = ["explore", "squeezenet", "-p", "jetson-agx-xavier", "-o", str(folder), "--quiet"]
+    base += ["--runtime", "none", "--max-transitions", "any"]
     kept = [*base, "--checkpoint", str(state)]
 
     def refused(*arguments):

@@ -56,6 +56,7 @@ MIN_HZ = 5
 def explored(folder: Path, *more: str) -> Path:
     words = ["explore", *NETWORKS, "-p", "jetson-agx-xavier", "--free-running", "--groups", "4"]
     words += ["--objective", "throughput", "--objective", "power", "--power-cap", "15", "--quiet"]
+    words += ["--runtime", "none", "--max-transitions", "any"]
     assert run([*words, "--max-evaluations", "60", *more, "-o", str(folder)]) == 0
     return folder
 

@@ -31,6 +31,7 @@ def folder(dse, tmp_path):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     (tmp_path / "four.yaml").write_text(WORKLOAD)
     command = ("explore", tmp_path / "four.yaml", "-p", "jetson-agx-orin", "--units", "gpu")
+    command += ("--runtime", "triton", "--dispatch", "group")
     limits = ("--groups", "1", "--precision", "fp16", "--max-evaluations", "50", "-q")
     assert dse(*command, *limits, "-o", tmp_path / "run").status == 0
     return tmp_path / "run"

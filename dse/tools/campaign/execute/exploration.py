@@ -19,6 +19,7 @@ from paretosoc.dse.engines.optimizers import goal_of, needs_proof
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import options_of, problem_key
 from paretosoc.dse.tools.campaign.store.pack import compress, pack
@@ -142,7 +143,7 @@ def _prepared(inputs: RunInputs) -> _Prepared:
     profile = None if settings.profile is None else load_profile(settings.profile, chip)
     losses = None if settings.losses is None else load_losses(settings.losses)
     workload = workload_from(settings.networks)
-    options = options_of(settings)
+    options = with_defaults(options_of(settings), chip, workload)
     built = build_problem(workload, chip, options, profile=profile, losses=losses, known=_networks)
     if _missing(inputs, built, profile.sha256 if profile else None):
         # A file may have changed since this process has read it.

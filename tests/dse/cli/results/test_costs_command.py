@@ -255,6 +255,7 @@ def test_nothing_is_cut_off_at_80_columns(dse, tmp_path, monkeypatch):
     folder = tmp_path / "many"
     done = dse(
         *("explore", "resnet18", "-p", "rk3588", "--groups", "3", "--no-certify"),
+        *("--runtime", "none"),
         *("--max-evaluations", "100", "-o", folder, "--quiet"),
     )
     assert done.status == 0, done.err

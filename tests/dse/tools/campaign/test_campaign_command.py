@@ -14,6 +14,7 @@ import pytest
 
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.runtime_limits import CHOSEN
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
@@ -26,6 +27,7 @@ from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import FreeRunning
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
+from paretosoc.results.problem.runtimes import Runtime
 from tests.support.explored import explore
 
 ROOT = Path(__file__).parents[4]
@@ -37,7 +39,9 @@ def test_runs_are_what_explore_finds(campaign, records):
     front = explore(
         ["alexnet", "squeezenet"],
         "jetson-agx-xavier",
-        options=Options(units=("gpu", "dla0"), groups=4),
+        options=Options(
+            units=("gpu", "dla0"), groups=4, runtime=Runtime.TRTEXEC, max_transitions=CHOSEN
+        ),
         max_evaluations=400,
         jobs=1,
     )

@@ -1,0 +1,44 @@
+"""Every member of a front that is explored for a runtime can be deployed to it as it is."""
+
+import pytest
+
+import paretosoc as dse
+from paretosoc.dse.tools.deploy.deploy import fitting_targets
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.results.deploy.deployment import Deployment
+
+BOARDS = [name for name in platform_names() if name.startswith(("jetson", "rk3588"))]
+WORKLOADS = [
+    *(["vgg19", "resnet50"], ["squeezenet*2", "mobilenet_v2"], ["vit_b_16"], ["swin_t"]),
+    *(["tiny_yolo", "efficientnet_b0"], ["densenet121"], ["inception_v4", "bert-tiny"]),
+]
+
+
+def refused(front, runtime):
+    """Members that the runtime does not take, with the reasons."""
+    chip = load_platform(front.numeric.provenance.platform)
+    reasons = (
+        fitting_targets(Deployment(front.numeric, member.index, chip, front.costs))[runtime]
+        for member in front
+    )
+    return [reason for reason in reasons if reason]
+
+
+def explored(workload, board, **options):
+    return dse.explore(workload, board, groups=6, max_evaluations=300, seed=1, **options)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_default_fronts(board):
+    for workload in WORKLOADS:
+        front = explored(workload, board)
+        runtime = front.numeric.problem.runtime
+        assert runtime == ("rknn" if board.startswith("rk") else "trtexec")
+        assert len(front)
+        assert refused(front, runtime) == []
+
+
+@pytest.mark.parametrize("runtime", ["triton", "deepstream", "onnxruntime", "openvino"])
+def test_other_runtimes(runtime):
+    front = explored(["vgg19", "resnet50", "squeezenet"], "jetson-agx-xavier", runtime=runtime)
+    assert refused(front, runtime) == []
