@@ -7,7 +7,7 @@ import pytest
 from paretosoc.results.export.result_folder import read_results
 
 PAIR = ("explore", "inception_v1", "resnet101", "-p", "jetson-agx-orin", "--groups", "6", "-q")
-PAIR += ("--max-transitions", "any")
+PAIR += ("--runtime", "none", "--max-transitions", "any")
 FEW = ("--max-evaluations", "300", "--no-certify")
 
 

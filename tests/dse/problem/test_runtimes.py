@@ -149,7 +149,7 @@ def test_unit_changes_that_layers_force_do_not_count():
     # Of a unit that can run fewer than half of the groups nothing is forced.
     assert limit_of([[1, 1], [1, 0], [1, 0], [1, 0], [1, 1]]) == (2, 0)
     # No unit can run everything: the changes of the mapping that stays longest.
-    assert limit_of([[1, 0], [0, 1], [1, 0], [0, 1], *[[1, 1]] * 5]) == (5, 3)
+    assert limit_of([[1, 0], [0, 1], [1, 0], [0, 1], [1, 0], *[[0, 1]] * 5]) == (7, 5)
     rows = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 1], *[[0, 0, 1]] * 2]
     assert limit_of(rows) == (4, 2)
     assert limit_of([[1, 1]] * 2, edges=[]) == (None, 0)
