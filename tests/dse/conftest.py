@@ -9,6 +9,7 @@ from paretosoc.dse.cli.main import run
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
     *("--units", "gpu,dla0", "--groups", "4", "--max-evaluations", "500", "-q"),
+    *("--runtime", "none", "--max-transitions", "any"),
 )
 
 
