@@ -207,6 +207,7 @@ def test_the_page_shows_it_too(limited: Path, open_page) -> None:
 def test_a_mapping_that_starves_a_network_is_told(starved: Path, dse) -> None:
     slow = min(enumerate(smallest_rates(starved)), key=lambda pair: pair[1])[0]
     asked = [*NETWORKS, "-p", "jetson-agx-xavier", "--free-running", "--groups", "4"]
+    asked += ["--runtime", "none", "--max-transitions", "any"]
     asked += [
         "--objective",
         "throughput",

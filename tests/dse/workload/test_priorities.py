@@ -73,6 +73,7 @@ def test_searched_priorities_from_the_option_to_the_files(dse, tmp_path):
     (tmp_path / "two.yaml").write_text(SEARCHED)
     folder, common = tmp_path / "run", ("-p", "jetson-agx-orin", "--units", "gpu", "--groups", "1")
     common = (tmp_path / "two.yaml", *common, "--precision", "fp16", "--search-priorities")
+    common = (*common, "--dispatch", "group")
     objectives = ("--objective", "latency:urgent", "--objective", "latency:background")
     assert dse("explore", *common, *objectives, "-q", "-o", folder).status == 0
     front = read_results(folder)

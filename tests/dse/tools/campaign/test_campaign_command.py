@@ -33,15 +33,16 @@ from tests.support.explored import explore
 ROOT = Path(__file__).parents[4]
 SUPPORT = ROOT / "tests" / "support" / "campaigns"
 
+DEFAULTS = {"runtime": Runtime.TRTEXEC, "max_transitions": CHOSEN}
+"""Of Jetsons."""
+
 
 def test_runs_are_what_explore_finds(campaign, records):
     run = records[0]
     front = explore(
         ["alexnet", "squeezenet"],
         "jetson-agx-xavier",
-        options=Options(
-            units=("gpu", "dla0"), groups=4, runtime=Runtime.TRTEXEC, max_transitions=CHOSEN
-        ),
+        options=Options(units=("gpu", "dla0"), groups=4, **DEFAULTS),
         max_evaluations=400,
         jobs=1,
     )
@@ -80,6 +81,7 @@ def test_free_running_is_an_input(tmp_path):
             groups=2,
             free_running=True,
             frames_in_flight=3,
+            **DEFAULTS,
         ),
         max_evaluations=30,
         jobs=1,
