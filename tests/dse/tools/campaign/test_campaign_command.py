@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ from tests.support.explored import explore
 ROOT = Path(__file__).parents[4]
 SUPPORT = ROOT / "tests" / "support" / "campaigns"
 
-DEFAULTS = {"runtime": Runtime.TRTEXEC, "max_transitions": CHOSEN}
+DEFAULTS: dict[str, Any] = {"runtime": Runtime.TRTEXEC, "max_transitions": CHOSEN}
 """Of Jetsons."""
 
 
