@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import paretosoc as dse
-from benchmarks.harness.report import Column, parser, show
+from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
@@ -45,15 +45,15 @@ class Case:
     platform: str
     max_transitions: int | str
 
-    def problem(self, **options: str) -> dse.Problem:
-        """Return the problem, with further options."""
+    def problem(self, dispatch: str | None = None) -> dse.Problem:
+        """Return the problem; without ``dispatch`` units take their work as the runtime has it."""
         return dse.Problem(
             list(self.networks),
             self.platform,
             groups=12,
             runtime="trtexec",
             max_transitions=self.max_transitions,
-            **options,
+            dispatch=dispatch,
         )
 
 
@@ -68,7 +68,7 @@ CASES = tuple(
 )
 
 
-def measure(case: Case, evaluations: int) -> dict[str, object]:
+def measure(case: Case, evaluations: int) -> dict[str, Value]:
     """Return a row of the table."""
     planned = dse.explore(case.problem(dispatch=GROUP), "nsga2", max_evaluations=evaluations)
     right = dse.explore(case.problem(), "nsga2", max_evaluations=evaluations)

@@ -24,6 +24,8 @@ class RunSettings:
     power_cap_w: str | None = None
     energy_budget_mj: str | None = None
     deadline_ms: str | None = None
+    tolerance: str | None = None
+    guarantee: bool | None = None
     deadline_95_ms: str | None = None
     max_jitter_ms: str | None = None
     max_misses: str | None = None
