@@ -36,8 +36,6 @@ class RunSettings:
     cut: str | None = None
     units: str | None = None
     runtime: str | None = None
-    tolerance: str | None = None
-    guarantee: bool | None = None
     fixed: str | None = None
     precision: str | None = None
     free_running: bool | None = None
