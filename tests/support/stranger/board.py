@@ -61,6 +61,8 @@ class Board:
         self.sources: dict[int, list[int]] = {g: [] for g in range(len(self.network_of))}
         for source, target in self.edges:
             self.sources[target].append(source)
+        self.dispatch = [unit.get("dispatch", "group") for unit in self.options]
+        self.overhead = [unit.get("sharing_permille", 0) for unit in self.options]
         position = {network["name"]: n for n, network in enumerate(self.networks)}
         self.waits_for = [
             [position[name] for name in network["waits_for"]] for network in self.networks
@@ -101,6 +103,31 @@ class Board:
         groups = self.groups[network]
         mine = sorted(edge for edge in self.edges if edge[0] in groups)
         return mine == [(g, g + 1) for g in groups[:-1]]
+
+    @cached_property
+    def chosen_at_once(self) -> set[int]:
+        """Networks whose engines are known only once all their groups have an option."""
+        if set(self.dispatch) <= {"group"}:
+            return set()
+        hand = {self.network_of[g] for edge in self.handovers for g in edge}
+        return {n for n in range(len(self.networks)) if n in hand or not self.is_chain(n)}
+
+    def continues(self, group: int, units: Sequence[int | None]) -> bool:
+        """Whether the group runs in the engine of the one before it."""
+        option = units[group]
+        return (
+            option is not None
+            and self.dispatch[option] != "group"
+            and group != self.groups[self.network_of[group]][0]
+            and units[group - 1] == option
+        )
+
+    def engine(self, group: int, units: Sequence[int | None]) -> range:
+        """The groups that run without a break, as far as they are known, from this one on."""
+        end = group + 1
+        while end in self.groups[self.network_of[group]] and self.continues(end, units):
+            end += 1
+        return range(group, end)
 
     def loss(self, option: int, group: int) -> int:
         """Accuracy that a group costs there."""

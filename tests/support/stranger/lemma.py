@@ -153,7 +153,7 @@ class Bound:
         board, moment = self.board, self.node.moment
         work = dict.fromkeys(board.processors, 0)
         total = 0
-        for processor, one in moment.going.items():
+        for (processor, _), one in moment.going.items():
             left = -(-one.left // FULL_RATE)
             work[processor] += left
             total += left

@@ -3,18 +3,21 @@ certificate.md, The tree is the proof)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.support.stranger.board import FULL_RATE, Board, Points
 
 Run = tuple[int, int, int]
 """Network, repeat, group."""
+Place = tuple[int, int | None]
+"""A processor; one that is shared has a place for each network."""
 
 
 @dataclass(frozen=True)
 class Going:
-    """What runs on a processor: work left, and dynamic power times the time since its start."""
+    """What runs at a place: work left, and dynamic power times the time since its start, 0 where a
+    processor is shared."""
 
     run: Run
     left: int
@@ -29,11 +32,11 @@ class Moment:
 
     now: int = 0
     ended: dict[Run, int] = field(default_factory=dict)
-    going: dict[int, Going] = field(default_factory=dict)
+    going: dict[Place, Going] = field(default_factory=dict)
     ready: dict[Run, int] = field(default_factory=dict)
-    """Of all that waits for its unit, or for its ready time."""
+    """Of all that waits for its unit, or for its ready time; of an engine its first group."""
     spent_fj: int = 0
-    """Dynamic energy of what has ended."""
+    """Dynamic energy of what has ended, and of shared processors so far."""
 
 
 class Frame:
@@ -79,21 +82,23 @@ class Frame:
             if group is not None:
                 return moment, ("group", group)
             going = dict(moment.going)
+            for run in self._continuing(moment, units):
+                option = _at(units, run)
+                going[self._place(run, option)] = self._begin(run, option, points)
             for processor in board.processors:
-                waiting = [
-                    run
-                    for run, ready in moment.ready.items()
-                    if ready <= moment.now and board.processor[_at(units, run)] == processor
-                ]
-                if processor in going or not waiting:
-                    continue
+                queues: dict[Place, list[Run]] = {}
+                for run, ready in moment.ready.items():
+                    place = self._place(run, _at(units, run))
+                    if ready <= moment.now and place[0] == processor and place not in going:
+                        queues.setdefault(place, []).append(run)
                 clocks = board.clocks[processor]
                 memory = [] if board.memory is None else [board.memory]
-                for clock in [*clocks, *memory]:
+                for clock in [*clocks, *memory] if queues else []:
                     if len(points[clock]) > 1:
                         return moment, ("domain", clock)
-                run = min(waiting, key=lambda run: self._turn(run, moment.ready[run]))
-                going[processor] = self._begin(run, _at(units, run), points)
+                for place, waiting in queues.items():
+                    run = min(waiting, key=lambda run: self._turn(run, moment.ready[run]))
+                    going[place] = self._begin(run, _at(units, run), points)
             waits = {
                 run: ready
                 for run, ready in moment.ready.items()
@@ -108,22 +113,48 @@ class Frame:
     def _become_ready(
         self, moment: Moment, units: Sequence[int | None]
     ) -> tuple[Moment, int | None]:
+        board = self.board
         ready = dict(moment.ready)
         started = {one.run for one in moment.going.values()}
         for run in self.runs:
+            n, repeat, g = run
             if run in moment.ended or run in started or run in ready:
                 continue
-            needs = self.needs[run]
-            if any(need not in moment.ended for need, _ in needs):
+            if all(need in moment.ended for need, _ in self.needs[run]):
+                if units[g] is None:
+                    return moment, g
+                if n in board.chosen_at_once and None in [units[h] for h in board.groups[n]]:
+                    return moment, next(h for h in board.groups[n] if units[h] is None)
+            if units[g] is None or board.continues(g, units):
                 continue
-            if units[run[2]] is None:
-                return moment, run[2]
-            ends = [
-                moment.ended[need] + (self._delay(need[2], run[2], units) if delayed else 0)
-                for need, delayed in needs
+            # All that reaches any of the groups that run without a break.
+            inside = [(n, repeat, h) for h in board.engine(g, units)]
+            needs = [
+                (need, self._delay(need[2], one[2], units) if delayed else 0)
+                for one in inside
+                for need, delayed in self.needs[one]
+                if need not in inside
             ]
-            ready[run] = max([self.arrival(run), *ends])
+            lasts = [(m, r, board.engine(h, units)[-1]) for (m, r, h), _ in needs]
+            if any(last not in moment.ended for last in lasts):
+                continue
+            left = [moment.ended[last] for last in lasts]
+            ends = [end + delay for end, (_, delay) in zip(left, needs, strict=True)]
+            ready[run] = max([*(self.arrival(one) for one in inside), *ends])
         return replace(moment, ready=ready), None
+
+    def _continuing(self, moment: Moment, units: Sequence[int | None]) -> Iterator[Run]:
+        """What runs directly after the group before it, which has ended."""
+        started = {one.run for one in moment.going.values()}
+        for run in self.runs:
+            n, repeat, g = run
+            waits = run not in moment.ended and run not in started
+            if waits and self.board.continues(g, units) and (n, repeat, g - 1) in moment.ended:
+                yield run
+
+    def _place(self, run: Run, option: int) -> Place:
+        shared = self.board.dispatch[option] == "shared"
+        return self.board.processor[option], run[0] if shared else None
 
     def _delay(self, source: int, target: int, units: Sequence[int | None]) -> int:
         a, b = units[source], units[target]
@@ -145,22 +176,33 @@ class Frame:
     def _advance(self, moment: Moment, later: list[int], points: Points) -> Moment:
         board = self.board
         memory = 0 if board.memory is None else points[board.memory][0]
-        total = sum(one.demand for one in moment.going.values())
+        sharing: dict[int, list[Going]] = {}
+        for (processor, _), one in moment.going.items():
+            sharing.setdefault(processor, []).append(one)
+        demand = {p: max(one.demand for one in some) for p, some in sharing.items()}
         rates = {}
-        for processor, one in moment.going.items():
-            loss = board.lost(processor, memory, one.demand, total - one.demand)
-            rates[processor] = FULL_RATE - loss
+        for place, one in moment.going.items():
+            processor = place[0]
+            others = sum(demand.values()) - demand[processor]
+            rates[place] = FULL_RATE - board.lost(processor, memory, one.demand, others)
+            count = len(sharing[processor])
+            if count > 1:
+                share = 1000 * FULL_RATE // (count * (1000 + board.overhead[processor]))
+                rates[place] = max(1, rates[place] * share // FULL_RATE)
         steps = [-(-one.left // rates[p]) for p, one in moment.going.items()]
         step = min([*steps, *(ready - moment.now for ready in later)])
         ended, going, spent = dict(moment.ended), {}, moment.spent_fj
-        for processor, one in moment.going.items():
-            left = one.left - step * rates[processor]
-            fj = one.spent_fj + one.power * step
+        for processor, some in sharing.items():
+            if board.dispatch[processor] == "shared":
+                spent += step * -(-sum(one.power for one in some) // len(some))
+        for place, one in moment.going.items():
+            left = one.left - step * rates[place]
+            fj = 0 if place[1] is not None else one.spent_fj + one.power * step
             if left <= 0:
                 ended[one.run] = moment.now + step
                 spent += fj
             else:
-                going[processor] = replace(one, left=left, spent_fj=fj)
+                going[place] = replace(one, left=left, spent_fj=fj)
         return Moment(moment.now + step, ended, going, moment.ready, spent)
 
 
