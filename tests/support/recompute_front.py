@@ -45,6 +45,21 @@ def places_of(problem):
     return {name: first[processor] for name, processor in names.items()}
 
 
+def engines_of(problem, unit_of):
+    """Of each group the first and the last of those that run with it without a break."""
+    entries = {unit["name"]: unit for unit in problem["units"]}
+    firsts = {network["first_group"] for network in problem["networks"]}
+    head, tail = list(range(len(unit_of))), list(range(len(unit_of)))
+    for g, name in enumerate(unit_of):
+        engines = entries[name].get("dispatch", "group") != "group"
+        if engines and g not in firsts and unit_of[g - 1] == name:
+            head[g] = head[g - 1]
+    for g in reversed(range(len(unit_of) - 1)):
+        if head[g + 1] == head[g]:
+            tail[g] = tail[g + 1]
+    return head, tail
+
+
 def begin_of(problem, n, repeat):
     """When a repeat, counted from 1, is released, from the release of the frame."""
     network = problem["networks"][n]
@@ -110,6 +125,35 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
                 yield (frame, other, networks[other]["repeats"], h["source"]), delay
 
+    head, tail = engines_of(problem, unit_of)
+
+    def slot_of(key):
+        """The unit's place for it: a shared one has a place for each network."""
+        u = place[unit_of[key[3]]]
+        return u, key[1] if units[u].get("dispatch") == "shared" else None
+
+    def from_outside(key, needs):
+        """What an engine needs, as ``needs`` says it of each group; what it reads from another
+        leaves that at its end."""
+        frame, n, repeat, g = key
+        before = {}
+        for h in range(g, tail[g] + 1):
+            for (f, m, r, other), delay in needs(frame, n, repeat, h):
+                if (f, m, r, head[other]) != key:
+                    last = f, m, r, tail[other]
+                    before[last] = max(delay, before.get(last, 0))
+        return before
+
+    def inputs(frame, n, repeat, g):
+        if incoming[g]:
+            return awaited(frame, n, repeat, g)
+        return handed_over(frame, g) if repeat == 1 else ()
+
+    def begun(key):
+        entry = unit_of[key[3]]
+        time = time_of(units[entry], key[3], index[entry], key[2])
+        start[key], running[slot_of(key)] = now, (key, time * 65536)
+
     todo, left, released, opened = {}, {}, {}, {}
 
     def release(s, frame, now):
@@ -119,16 +163,16 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             for repeat in range(1, networks[n]["repeats"] + 1)
             for g in groups[n]
         ]
-        todo.update((key, dict(awaited(*key))) for key in keys)
+        firsts = [key for key in keys if head[key[3]] == key[3]]
+        todo.update((key, from_outside(key, awaited)) for key in firsts)
         left[s, frame], opened[s, frame] = set(keys), now
         released[s, frame] = (frame - 1) * period if rates else now
 
     def state(now):
         oldest = {s: min(f for t, f in released if t == s) for s, _ in released}
         lacking = {}
-        for key, before in todo.items():
-            if not incoming[key[3]]:
-                before = dict(handed_over(key[0], key[3])) if key[2] == 1 else {}
+        for key in todo:
+            before = from_outside(key, inputs)
             there = [end[other] + delay - now for other, delay in before.items() if other in end]
             if there:
                 lacking[key] = max(there)
@@ -150,9 +194,12 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     ready, start, end, running, queued, now = {}, {}, {}, {}, {}, 0
     ended, rounds, kept, begin, window = [0] * len(streams), 0, None, None, None
     while todo or queued or running:
-        for u in [u for u, (_, work) in running.items() if work <= 0]:
-            key = running.pop(u)[0]
+        for slot in [slot for slot, (_, work) in running.items() if work <= 0]:
+            key = running.pop(slot)[0]
             end[key] = now
+            if tail[key[3]] != key[3]:
+                ready[*key[:3], key[3] + 1] = now
+                begun((*key[:3], key[3] + 1))
             s, frame = stream_of[key[1]], key[0]
             left[s, frame].remove(key)
             if endless and not left[s, frame]:
@@ -163,7 +210,8 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             if all(other in end for other in before):
                 frame, n, repeat, g = key
                 instants = [end[other] + delay for other, delay in before.items()]
-                if not incoming[g] and (repeat == 1 or networks[n].get("paced")):
+                source = any(not incoming[h] for h in range(g, tail[g] + 1))
+                if source and (repeat == 1 or networks[n].get("paced")):
                     due = begin_of(problem, n, repeat) + networks[n].get("batch_wait_ps", 0)
                     instants.append(released[stream_of[n], frame] + due)
                     instants.append(opened[stream_of[n], frame])
@@ -193,22 +241,27 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             break
         if window and all(start[key] >= window[1][0] for key, _ in running.values()):
             break
-        for u in units:
+        for slot in {slot_of(key) for key in queued} - running.keys():
             queue = [
                 (priorities[networks[key[1]]["name"]], when, *key)
                 for key, when in queued.items()
-                if when <= now and place[unit_of[key[3]]] == u
+                if when <= now and slot_of(key) == slot
             ]
-            if queue and u not in running:
+            if queue:
                 key = min(queue)[2:]
-                entry = unit_of[key[3]]
-                time = time_of(units[entry], key[3], index[entry], key[2])
-                start[key], running[u] = now, (key, time * 65536)
+                begun(key)
                 del queued[key]
-        rate = {}
-        for u, (key, _) in running.items():
-            others = sum(demand[k[3]] for v, (k, _) in running.items() if v != u)
-            rate[u] = 65536 - loss(units[u]["contention"], m, demand[key[3]], others)
+        rate, on = {}, {}
+        for (u, _), (key, _) in running.items():
+            on.setdefault(u, []).append(demand[key[3]])
+        for slot, (key, _) in running.items():
+            u = slot[0]
+            others = sum(max(demands) for v, demands in on.items() if v != u)
+            rate[slot] = 65536 - loss(units[u]["contention"], m, demand[key[3]], others)
+            if len(on[u]) > 1:
+                overhead = units[u].get("sharing_permille", 0)
+                share = 65536000 // (len(on[u]) * (1000 + overhead))
+                rate[slot] = max(1, rate[slot] * share // 65536)
         instants = [now - (-work // rate[u]) for u, (_, work) in running.items()]
         instants += [when for when in queued.values() if when > now]
         if not instants:
@@ -354,11 +407,11 @@ def figures(problem, unit_of, point, rows, played=None):
         time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
         for key, u in ((key, unit_of[key[3]]) for key in rows)
     )
-    busy = sum(end - start for _, start, end in rows.values())
+    busy = sum(used_of(problem, unit_of, point, rows)[0].values())
     if problem["execution"]["model"] == "rates" and played:
         (begin, _), (last, _) = played[1]
-        ended = [row for row in played[0].values() if row[2] and begin < row[2] <= last]
-        busy = sum(end - start for _, start, end in ended)
+        inside = clipped(played[0], begin, last)
+        busy = sum(used_of(problem, unit_of, point, inside)[0].values())
         busy //= (last - begin) // problem["execution"]["period_ps"]
     result["stretch_ppm"] = (busy - alone) * 10**6 // alone
     lost = [units[u].get("loss_ppm", [0] * len(unit_of))[g] for g, u in enumerate(unit_of)]
@@ -406,20 +459,12 @@ def figures(problem, unit_of, point, rows, played=None):
             static = domain["operating_points"][point[domain["name"]]]["static_mw"]
             energy += static * idle_ps
     by_unit = dict.fromkeys(units, 0)
-    place = places_of(problem)
+    place, drawn = places_of(problem), used_of(problem, unit_of, point, counted)[1]
     for unit in problem["units"]:
         index = [point[clock] for clock in unit["clocks"]]
         idle = at(unit["idle_mw"], index) if unit["clocks"][0] in needed else 0
-        by_unit[place[unit["name"]]] += (
-            spent[unit["name"]]
-            + idle * idle_ps
-            + sum(
-                at(unit["dynamic_mw"][key[3]], index) * (end - start)
-                for key, (_, start, end) in counted.items()
-                if unit_of[key[3]] == unit["name"]
-            )
-            // count
-        )
+        of_groups = drawn.get(unit["name"], 0) // count
+        by_unit[place[unit["name"]]] += spent[unit["name"]] + idle * idle_ps + of_groups
     whole = energy + sum(by_unit.values())
     energy = whole * per[0] // per[1]
     result["energy_fj"] = energy
@@ -429,6 +474,24 @@ def figures(problem, unit_of, point, rows, played=None):
     result["power_uw"] = 1000 * whole // max(1, idle_ps)
     result["energy_per_image_fj"] = energy if free else energy // sum(images_of(problem))
     return result, {name: value * per[0] // per[1] for name, value in by_unit.items()}
+
+
+def used_of(problem, unit_of, point, rows):
+    """How long each unit is busy, with one group or several, and what it draws above idle."""
+    units, place = {unit["name"]: unit for unit in problem["units"]}, places_of(problem)
+    busy, drawn, changes = {}, {}, {}
+    for key, (_, start, end) in rows.items():
+        unit = units[unit_of[key[3]]]
+        power = at(unit["dynamic_mw"][key[3]], [point[clock] for clock in unit["clocks"]])
+        changes.setdefault(place[unit["name"]], []).extend([(start, 1, power), (end, -1, -power)])
+    for u, steps in changes.items():
+        before, count, power, busy[u], drawn[u] = 0, 0, 0, 0, 0
+        for now, more, milliwatts in sorted(steps):
+            if count > 0:
+                busy[u] += now - before
+                drawn[u] += -(-power // count) * (now - before)
+            before, count, power = now, count + more, power + milliwatts
+    return busy, drawn
 
 
 def images_of(problem):
@@ -581,7 +644,7 @@ def stream_periods(problem, unit_of, point, rows, window):
             if n in members and end is not None and begin < end <= last:
                 done[place[unit_of[g]]] += alone(g, r)
         for running, sign in ((before, -1), (after, 1)):
-            for u, ((_, n, r, g), work) in running.items():
+            for (u, _), ((_, n, r, g), work) in running.items():
                 if n in members:
                     done[u] += sign * ((alone(g, r) * 65536 - work) // 65536)
         window_ps = last - begin
