@@ -154,11 +154,12 @@ class ProblemUnit:
     contention: ContentionTable | None
     """How others' memory traffic slows a group on this unit; every list has one entry per operating
     point of the memory domain (one entry if there is none). Null: nothing slows this unit. Let x be
-    the group's own demand_kbps, y the sum of the demands of all groups that run on other units. Its
-    loss is 0 where y = 0, else the larger of two terms, at most 62260 (95 % of 65536, rounded up).
-    First term: ceil(min(y, peak) * minor_num / minor_den). Second term, only where x >= normal and
-    a = x + balance - total > 0: where x < total, ceil(clip(x + y - total, 0, a) * proportional_num
-    / proportional_den), else ceil(a * min(y, balance) * intensive_num / intensive_den)."""
+    the group's own demand_kbps, y the sum of the demands of all other units; that of a unit is the
+    largest demand_kbps of the groups that it runs. Its loss is 0 where y = 0, else the larger of
+    two terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) * minor_num
+    / minor_den). Second term, only where x >= normal and a = x + balance - total > 0: where x <
+    total, ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a *
+    min(y, balance) * intensive_num / intensive_den)."""
     channels: ChannelCosts | None = None
     """What the unit spends on reading and writing channels, given where the execution model is
     closed-form; lists have one entry per operating point of the domain named clock. Writing n

@@ -116,17 +116,17 @@ class Problem:
     allowed: Annotated[BoolArray, Array(2)]
     """[group][unit]: whether the search may map the group to the unit."""
     units: Annotated[tuple[ProblemUnit, ...], Items(1)]
-    """Processors; each runs one group at a time. Where number formats are chosen, there is an entry
-    for each that a processor may run groups in; entries with the same unit are one processor, which
-    runs one group at a time in whichever format. It is what transitions, segments and contention
-    count; idle_mw and max_segments of its first entry are its own, those of the others 0 and null.
-    Where an edge joins groups in two formats on one processor, its transition_ps is the time of
+    """Processors; dispatch says how each takes its work. Where number formats are chosen, there is
+    an entry for each that a processor may run groups in; entries with the same unit are one
+    processor, in whichever format it runs. It is what transitions, segments and contention count;
+    idle_mw and max_segments of its first entry are its own, those of the others 0 and null. Where
+    an edge joins groups in two formats on one processor, its transition_ps is the time of
     converting: no transition."""
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:
         """Return the first entry of the same unit, [units]. It is the entry's own index if one
-        number format may be chosen. A unit runs one group at a time, in whichever format."""
+        number format may be chosen."""
         first: dict[str, int] = {}
         return tuple(
             u if unit.unit is None else first.setdefault(unit.unit, u)

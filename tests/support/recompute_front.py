@@ -170,10 +170,10 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
 
     def state(now):
         oldest = {s: min(f for t, f in released if t == s) for s, _ in released}
-        lacking = {}
-        for key in todo:
-            before = from_outside(key, inputs)
-            there = [end[other] + delay - now for other, delay in before.items() if other in end]
+        lacking, begun_keys = {}, {key for key, _ in running.values()}
+        for key in {key for keys in left.values() for key in keys} - begun_keys - queued.keys():
+            lasts = [((*other[:3], tail[other[3]]), delay) for other, delay in inputs(*key)]
+            there = [end[last] + delay - now for last, delay in lasts if last in end]
             if there:
                 lacking[key] = max(there)
 
