@@ -164,8 +164,22 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
+    Command("mapformer-table3", "python -m examples.mapformer.table3"),
+    Command(
+        "mapformer-figure6",
+        "python -m examples.mapformer.figure6 --mixes 3",
+        {
+            "hp": r"^PR draws .*: HP # %",
+            "published_hp": r"^PR draws .*HP \d+ % \(#\)",
+            "pb": r"^PR draws .*, PB # %",
+            "published_pb": r"^PR draws .*PB \d+ % \(#\)",
+            "sm": r"^PR draws .*, SM # %",
+            "published_sm": r"^PR draws .*SM \d+ % \(#\)",
+        },
+    ),
     Command("mapformer-figure7", "python -m examples.mapformer.figure7 --mixes 3"),
-    Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms --mixes 1"),
+    Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms --mixes 3"),
+    Command("mapformer-response-time", "python -m examples.mapformer.response_time"),
     Command("mobile-i", "python -m examples.mobile_i.table2"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}
