@@ -261,7 +261,7 @@ def test_another_board_is_refused(shipped: EstimatorFile) -> None:
 def test_networks_with_a_common_frame_are_refused(
     shipped: EstimatorFile, problem: Problem, rows: IntArray
 ) -> None:
-    with pytest.raises(WorkloadError, match="free_running is required"):
+    with pytest.raises(WorkloadError, match="--free-running is required"):
         shipped.predictor.predict(replace(problem, execution=Pipeline(2)), rows)
 
 
