@@ -162,8 +162,9 @@ class Problem:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of the import of the networks and the profile."""
-        return self.built.warnings
+        """Return the warnings of the import of the networks and the profile, and what units cannot
+        run."""
+        return (*self.built.warnings, *self.built.refused)
 
     def as_pymoo(self) -> PymooProblem:
         """Return this problem for pymoo: integer variables, vectorised, all objectives minimised.

@@ -55,6 +55,11 @@ class BuiltProblem:
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Return texts about groups that units cannot run."""
+        return tuple(dict.fromkeys(text for costs in self.costs for text in costs.refused))
+
 
 _Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int, int]
 

@@ -47,6 +47,8 @@ class NetworkCosts:
     transition_ps: IntArray
     """[edges, units, units]: the time that passes when an edge goes from one unit to another, 0 on
     the diagonal."""
+    refused: tuple[str, ...] = ()
+    """What units cannot run of the network, with its share of the work."""
     notes: tuple[str, ...] = ()
     """Units that a source has no time of. Figures of measurements and fits that beat the hardware,
     with possible explanations."""

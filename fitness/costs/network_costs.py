@@ -130,13 +130,15 @@ def network_costs(
         transition_ps=transition_times(network, platform, chosen, number_format, profiles),
         notes=(
             *dict.fromkeys(note for table in costs for note in table.note if note in refusals),
-            *_refused(network, (table for table in costs if table.unit in peaks), refusals),
             *(
                 note
                 for unit, table in zip(chosen, costs, strict=True)
                 if unit.name in peaks
                 for note in notes_on_costs(network, platform, unit, peaks[unit.name], table, fits)
             ),
+        ),
+        refused=tuple(
+            _refused(network, (table for table in costs if table.unit in peaks), refusals)
         ),
     )
     if profile is None or profile.cost_model is None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.dse.cli.shared.build import problem_from_texts, tell_warnings
+from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.options import AsJson, Force, MemberName
 from paretosoc.dse.errors import WorkloadError
@@ -26,8 +26,6 @@ from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from paretosoc.dse.space.mapping_file import UserMapping
     from paretosoc.dse.space.members import Evaluated
     from paretosoc.results.costs.cost_origins import CostOrigins
@@ -69,10 +67,9 @@ def evaluate(
     _check_combination(networks, platform, mapping, source, has_options=has_options)
     if gantt is not None:
         check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
-    problem, origins, warnings = _problem(networks, platform, source, given)
+    problem, origins = _problem(networks, platform, source, given)
     wanted = _mapping(mapping, source, member)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
-    tell_warnings(warnings)
     if gantt is not None:
         _draw(gantt, result)
     if as_json:
@@ -108,14 +105,14 @@ def _problem(
     platform: str | None,
     source: Path | None,
     given: Given,
-) -> tuple[Problem, CostOrigins | None, Sequence[str]]:
+) -> tuple[Problem, CostOrigins | None]:
     if networks and platform is not None:
-        built = problem_from_texts(networks, platform, given, tell=False).built
-        return built.problem, cost_origins(built), built.warnings
+        built = problem_from_texts(networks, platform, given).built
+        return built.problem, cost_origins(built)
 
     assert source is not None, "there are networks or a folder"
     problem = read_results(source).problem
-    return problem, read_costs(source, problem), ()
+    return problem, read_costs(source, problem)
 
 
 def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping:

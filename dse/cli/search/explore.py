@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -184,7 +184,8 @@ def run_exploration(
         )
         if view is not None:
             view.ended(explored.front.numeric)
-    return _tell(explored, output, quiet=quiet, chosen=not given["objectives"])
+    refused = problem.built.refused
+    return _tell(explored, output, refused, quiet=quiet, chosen=not given["objectives"])
 
 
 def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
@@ -225,18 +226,20 @@ def _search_line(
     )
 
 
-def _tell(explored: Explored, output: Path, *, quiet: bool, chosen: bool) -> int:
+def _tell(
+    explored: Explored, output: Path, refused: Sequence[str], *, quiet: bool, chosen: bool
+) -> int:
     """Print the result and return the exit status. ``chosen``: no objectives were named."""
     if explored.not_certified is not None:
         print(f"dse: {explored.not_certified}", file=sys.stderr)
     if explored.not_proved is not None and not quiet:
         print(f"dse: {explored.not_proved}", file=sys.stderr)
     if not quiet:
-        _print_front(explored.front.numeric, output, chosen=chosen)
+        _print_front(explored.front.numeric, output, refused, chosen=chosen)
     return 130 if explored.interrupted else 0
 
 
-def _print_front(front: Front, folder: Path, *, chosen: bool) -> None:
+def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
     console = Console()
     console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance
@@ -250,6 +253,8 @@ def _print_front(front: Front, folder: Path, *, chosen: bool) -> None:
     goals = [objective.kind.value for objective in front.problem.objectives]
     if chosen and goals != list(OF_A_FRAME):
         console.print(f"Objectives, since none were named: {', '.join(goals)}.", highlight=False)
+    for text in refused:
+        console.print(f"{text}.", highlight=False)
     held = describe_fixed_clocks(front.problem)
     if held is not None:
         console.print(f"Clocks not searched: {held}.", highlight=False)

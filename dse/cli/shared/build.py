@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.cli.shared.option_groups import Given
@@ -13,10 +13,8 @@ from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.platforms.io.platform_file import load_platform
 
 
-def problem_from_texts(
-    networks: Sequence[str], platform: str, given: Given, *, tell: bool = True
-) -> Problem:
-    """Read the inputs and build the problem. With ``tell`` its warnings go to stderr.
+def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> Problem:
+    """Read the inputs and build the problem. Its warnings go to stderr, but for what units refuse.
 
     Raises:
         DseError: on input that cannot be used.
@@ -31,12 +29,6 @@ def problem_from_texts(
         profile=given.get("profile"),
         losses=given.get("losses"),
     )
-    if tell:
-        tell_warnings(problem.warnings)
-    return problem
-
-
-def tell_warnings(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr."""
-    for warning in warnings:
+    for warning in problem.built.warnings:
         print(f"dse: warning: {warning}", file=sys.stderr)
+    return problem

@@ -98,7 +98,7 @@ TEXTS = {
     *("at", "batch", "by", "columns", "deadline_ms", "device", "dim", "dimensions", "dla"),
     *("engine", "family", "fixed", "formats", "frames_per_second", "gpu", "group", "image_mean"),
     *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
-    *("pins", "power_cap_w", "precision", "to"),
+    *("pins", "power_cap_w", "precision", "to", "max_transitions", "tolerance", "dispatch"),
     *("processor_type", "rows", "run_name", "runtime", "source", "tensorrt", "throughput", "unit"),
     *("chip", "units", "value", "where"),
 }

@@ -189,7 +189,7 @@ def test_a_time_of_the_whole_network_proves_that_the_unit_runs_its_layers() -> N
 def test_what_rules_forbid_is_said_with_its_share_of_the_work() -> None:
     costs = network_costs(mixed_network(), XAVIER)
     assert costs.units[2].origin == (CostOrigin.ESTIMATED, CostOrigin.CANNOT_RUN)
-    assert costs.notes == (
+    assert costs.refused == (
         "dla0, dla1 cannot run 1 of 2 groups of mixed, 75 % of its multiply-accumulates: "
         "b: dla0 does not run a kernel outside 1 to 32 (Conv)",
     )

@@ -72,7 +72,8 @@ class Bound:
             return any(
                 limit is not None and self.latency(n) > limit for n, limit in enumerate(deadlines)
             ) or (self.board.model == "periodic" and self.makespan > period)
-        return self._breaks_power() or self._is_covered()
+        capped = self.board.document["power_cap_mw"] is not None
+        return self._breaks_power() or (capped and self._is_covered())
 
     def _is_covered(self) -> bool:
         values = [self._value(objective) for objective in self.claim.objectives]

@@ -72,7 +72,7 @@ def test_auto_with_time_enough_is_complete_and_verifies(dse, exact, tmp_path):
         *SMALL, "--engine", "auto", "--max-evaluations", "400", "--time-limit", "600", "-o", folder
     )
     assert outcome.status == 0
-    assert f"{COMPLETE} {len(values_in(exact))};" in " ".join(outcome.out.split())
+    assert f"{COMPLETE} {len(values_in(exact))} members;" in " ".join(outcome.out.split())
     assert values_in(folder) == values_in(exact)
     assert front_in(folder)["provenance"]["engine"] == "nsga2"
     assert dse("verify", folder).status == 0
