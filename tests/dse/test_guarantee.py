@@ -35,7 +35,7 @@ def explore(folder: Path, *more: str) -> int:
     return run(
         [
             *("explore", *PAIR, "-p", "jetson-agx-xavier", "-o", str(folder), "--quiet"),
-            *("--groups", "6", "--max-evaluations", "1500", *more),
+            *("--groups", "6", "--max-evaluations", "1500", "--runtime", "none", *more),
         ]
     )
 
