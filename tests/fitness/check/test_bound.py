@@ -61,6 +61,9 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             assert (result.latency_ps[fitting] >= bound.latency_ps).all(), where
             seen["exact" if bound.makespan_ps == best else "below every design point"] += 1
 
+            if any(problem.runs_engines):
+                # The second implementation knows groups alone.
+                continue
             design = design_of(problem, rows[np.random.default_rng(seed + index).choice(fitting)])
             makespan, latencies = bound_from_schedule(
                 problem, units.tolist(), points_of(problem, masks), design
