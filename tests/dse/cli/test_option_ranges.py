@@ -89,7 +89,8 @@ def test_campaigns_have_no_wider_ranges():
     )
     kinds = schema["$defs"]
     assert kinds["groups"]["maximum"] <= MAX_SIZE
-    assert kinds["max_transitions"]["maximum"] <= MAX_SIZE
+    (number,) = (kind for kind in kinds["max_transitions"]["oneOf"] if "maximum" in kind)
+    assert number["maximum"] <= MAX_SIZE
     assert kinds["max_evaluations"]["maximum"] <= MAX_COUNT
     assert kinds["seed"]["maximum"] <= MAX_SEED
 
@@ -98,5 +99,5 @@ def test_campaigns_have_no_wider_ranges():
 def test_a_checkpoint_that_cannot_be_one_is_refused(dse, tmp_path, path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ended = dse(*EXPLORE, "out", "--checkpoint", path, "--max-evaluations", 200, "--no-certify")
-    assert ended.status == (0 if path == "none/x" else 2), ended.err
-    assert len(ended.lines) == ended.status // 2
+    assert ended.status == 2, ended.err
+    assert len(ended.lines) == 1

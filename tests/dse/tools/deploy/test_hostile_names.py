@@ -63,6 +63,7 @@ def explored(folder, layers, tensors, stem):
     file = folder / f"{stem}.onnx"
     onnx.save(renamed(layers, tensors), str(file))
     command = ["explore", f"./{file.name}", "-p", "jetson-agx-orin", "--groups", "3", "-q"]
+    command += ["--runtime", "none"]
     for g, unit in enumerate(("gpu", "dla0", "gpu")):
         command += ["--pin", f"{stem}:{g}={unit}"]
     command += ["--precision", "fp16", "--max-evaluations", "10", "--no-certify"]

@@ -48,6 +48,8 @@ def explored(dse, folder, platform, *, precision="fp16", units=("gpu", "dla0", "
     pins = [word for g, unit in enumerate(units) for word in ("--pin", f"small:{g}={unit}")]
     command = ("explore", folder / "small.onnx", "-p", platform, "--groups", "3", *pins)
     end = (
+        "--runtime",
+        "none",
         "--precision",
         precision,
         "--max-evaluations",
