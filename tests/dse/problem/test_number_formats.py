@@ -134,17 +134,17 @@ def test_losses_are_added_up_by_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"objectives": ("accuracy-loss",)}, "the objective accuracy-loss: --losses FILE"),
+        ({"objectives": ("accuracy-loss",)}, "the objective accuracy-loss: losses is required"),
         (
             {"max_accuracy_loss_percent": ((None, Fraction(1)),)},
-            "--limit max-accuracy-loss: --losses FILE",
+            "max_accuracy_loss_percent: losses is required",
         ),
         (
             {
                 "objectives": ("throughput",),
                 "throughput_model": ThroughputModel.ANALYTIC,
             },
-            "--throughput-model: the closed form has one number format",
+            "throughput_model: the closed form has one number format",
         ),
     ],
 )

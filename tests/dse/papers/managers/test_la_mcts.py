@@ -201,7 +201,7 @@ def test_objectives_that_are_missing_are_named():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--engine", "la-mcts"], "--engine la-mcts.*: the objective throughput is required"),
+        (["--engine", "la-mcts"], "--engine la-mcts: the objective throughput is required"),
         (
             ["--engine", "nsga2", "--mode", "HP"],
             "--mode: --engine la-mcts is required, got nsga2",
