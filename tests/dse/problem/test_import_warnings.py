@@ -18,7 +18,7 @@ MODELS = Path(__file__).parents[2] / "data/models"
 def test_a_quantised_model_in_a_wider_format_is_noted(precision, notes):
     networks = [str(MODELS / "resnet18_qdq.onnx"), "squeezenet"]
     built = build_problem(workload_of(networks), XAVIER, Options(precision=(precision,)))
-    found = [text for text in built.warnings if text.endswith("use --precision int8")]
+    found = [text for text in built.warnings if text.endswith("use precision='int8'")]
     assert len(found) == notes
     assert all(text.startswith("resnet18_qdq: ") for text in found)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -112,9 +111,7 @@ def test_a_rate_above_the_chips_is_found(folders: dict[str, Path], tmp_path: Pat
         member["objectives"]["time_per_image_ps"] //= 2
     checks = changed(front, folders["eight"], tmp_path)
     assert [check.name for check in checks if check.verdict is Verdict.FAILS] == ["rates"]
-    found = re.search(r"rates times loads take ([0-9.]+) % of the time of gpu", checks[-1].detail)
-    assert found is not None
-    assert 100 < float(found[1]) <= 200
+    assert "rates times loads take 200 % of the time of gpu" in checks[-1].detail
 
 
 def test_so_is_one_of_a_network_that_runs_freely(folders: dict[str, Path]) -> None:
