@@ -94,10 +94,12 @@ class FitError:
 @dataclass(frozen=True)
 class Tile:
     """What a unit computes besides a layer's multiply-accumulates: ``start_macs`` for every result,
-    and output channels padded to a multiple of ``channels``."""
+    output channels padded to a multiple of ``channels``, and the pixels of a batch to one of
+    ``rows``."""
 
     start_macs: int = 0
     channels: int = 1
+    rows: int = 1
 
 
 @dataclass(frozen=True)

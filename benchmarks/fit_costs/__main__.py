@@ -102,7 +102,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Mapping[Entry, Row]
     own = entry if entry in candidates else next(iter(candidates), None)
     if own is None:
         text += f"usual ones of {pool.name} (python -m benchmarks.fit_costs); assumed."
-        figures = peak_figures(fit.usual(), pool.tile, None)
+        figures = peak_figures(fit.usual(), pool.tile_of(entry), None)
         write_peak(platform, unit, precision, figures, text, "assumed")
         return
     row = errors[own]
@@ -119,7 +119,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Mapping[Entry, Row]
         ratio = load_platform(own[0]).memory_peak_kbps / load_platform(platform).memory_peak_kbps
         share = max(fitted.share, min(MOST_SCALED, fitted.share * ratio))
         fitted = replace(fitted, share=share)
-    figures = peak_figures(fitted, pool.tile, error)
+    figures = peak_figures(fitted, pool.tile_of(entry), error)
     write_peak(platform, unit, precision, figures, text, "derived")
 
 

@@ -9,8 +9,10 @@ from benchmarks.fit_costs.samples import Entry, Sample, parts_of, published, sam
 from paretosoc.fitness.cost_model.roofline import DEPTHWISE
 from paretosoc.platforms.platform import Tile
 
-NO_TILE = Tile()
-TENSOR_CORES = Tile(start_macs=256, channels=64)
+AMPERE = Tile(start_macs=256, channels=64)
+VOLTA = Tile(start_macs=128, channels=64, rows=64)
+"""A multiprocessor of Volta has half the tensor throughput: as many cycles of a start are half as
+many multiply-accumulates."""
 RKNN = Tile(start_macs=128, channels=32)
 
 
@@ -26,7 +28,8 @@ class Pool:
     without: tuple[tuple[str, str], ...] = ()
     """Platforms and formats that are left as they are: no tensor cores compute FP32 on Volta, the
     joint NPU was set to language models."""
-    tile: Tile = NO_TILE
+    tiles: tuple[tuple[str, Tile], ...] = ()
+    """By the beginning of a platform's name, the first that fits."""
 
     def holds(self, entry: Entry) -> bool:
         """Return whether an entry belongs to it."""
@@ -35,9 +38,14 @@ class Pool:
         here = named and (entry[0], entry[2]) not in self.without
         return unit.kind == self.kind and entry[2] in self.formats and here
 
+    def tile_of(self, entry: Entry) -> Tile:
+        """Return the tile of an entry."""
+        return next((tile for name, tile in self.tiles if entry[0].startswith(name)), Tile())
+
     def samples(self) -> list[Sample]:
         """Return its measured networks."""
-        return [sample(one, self.tile) for one in published() if self.holds(one.entry)]
+        held = [one for one in published() if self.holds(one.entry)]
+        return [sample(one, self.tile_of(one.entry)) for one in held]
 
 
 _CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7)
@@ -52,7 +60,7 @@ POOLS = (
         Prior(efficiency=0.5, share=0.7, share_sd=0.3, classes=((DEPTHWISE, 0.1),)),
         ("jetson-agx-xavier", "jetson-xavier", "jetson-agx-orin", "jetson-orin"),
         (("jetson-agx-xavier", "fp32"), ("jetson-xavier-nx", "fp32")),
-        TENSOR_CORES,
+        (("jetson-agx-xavier", VOLTA), ("jetson-xavier", VOLTA), ("jetson", AMPERE)),
     ),
     Pool(
         "DLAs",
@@ -71,7 +79,7 @@ POOLS = (
         Prior(efficiency=0.5, share=0.3),
         ("rk3588",),
         (("rk3588-joint-npu", "int8"),),
-        RKNN,
+        (("rk3588", RKNN),),
     ),
     Pool(
         "Hailo",

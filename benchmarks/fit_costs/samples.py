@@ -135,8 +135,8 @@ def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
     return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
 
 
-def sample(measured: Measured, tile: Tile | None) -> Sample:
-    """Return the launches of a measured network. ``tile`` None: the platform file's."""
+def sample(measured: Measured, tile: Tile) -> Sample:
+    """Return the launches of a measured network on tiles."""
     platform, unit, peak = parts_of(measured.entry)
     model = unit_model(unit, platform, peak)
     ratios = clock_ratios(unit, platform, measured.clocks)
@@ -151,7 +151,7 @@ def sample(measured: Measured, tile: Tile | None) -> Sample:
     for row, launch in enumerate(launches):
         for layer in launch.layers:
             place = KEYS.index(key) if (key := class_of(layer)) in KEYS else 0
-            compute[row, place] += float(padded_macs(layer, tile or model.tile)) * scale
+            compute[row, place] += float(padded_macs(layer, tile)) * scale
         if model.counts_elements and not compute[row].any():
             compute[row, 0] = sum(layer.output_elements for layer in launch.layers) * scale
     whole = platform.memory_peak_kbps / float(ratios.memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ def peak_figures(figures: Figures, tile: Tile, error: FitError | None) -> dict[s
     found: dict[str, Any] = {"efficiency": {"default": default}}
     found["efficiency"] |= dict(zip(KEYS[1:], others, strict=True))
     if tile != Tile():
-        found["tile"] = {"start_macs": tile.start_macs, "channels": tile.channels}
+        found["tile"] = asdict(tile)
     found["bandwidth_share"] = _short(figures.share)
     found["us_per_layer"] = round(figures.us_per_layer, 1)
     if figures.us_per_network:

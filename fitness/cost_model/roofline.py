@@ -104,16 +104,27 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 
 
 def padded_macs(layer: Layer, tile: Tile) -> Fraction:
-    """Return the multiply-accumulates of a convolution or product with what tiles add to it. A
-    depthwise convolution does not run on tiles."""
+    """Return the multiply-accumulates of a convolution or product with what tiles add to it.
+
+    The pixels of all images of a batch are rows of one matrix. A product of two activations has a
+    matrix for every head and image. A depthwise convolution does not run on tiles.
+    """
     tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
     if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
         return Fraction(layer.macs)
     shape, window = layer.output_shapes[0], layer.window
     groups = 1 if window is None else window.groups
     channels = shape[-1] if window is None else max(1, shape[1] // groups)
-    padded = -(-channels // tile.channels) * tile.channels
-    return (layer.macs + tile.start_macs * layer.output_elements) * Fraction(padded, channels)
+    rows = layer.output_elements // (channels * groups)
+    if class_of(layer) == PRODUCT and len(shape) > 1:
+        rows = shape[-2]
+    padding = _padding(channels, tile.channels) * _padding(max(1, rows), tile.rows)
+    return (layer.macs + tile.start_macs * layer.output_elements) * padding
+
+
+def _padding(size: int, multiple: int) -> Fraction:
+    """Return the factor by which padding to a multiple makes ``size`` larger."""
+    return Fraction(-(-size // multiple) * multiple, size)
 
 
 def group_parts(
@@ -130,7 +141,9 @@ def group_parts(
         fixed += model.fixed_ps + setup_ps
         work = launch_work(launch, model)
         pairs[work, moved_bytes(launch, model)] += 1
-        shares += [efficiency_of(x, model.efficiency) for x in launch.layers if x.macs]
+        if work:
+            # Tiles compute more than the layers' multiply-accumulates, so they may be scaled by more.
+            shares.append(sum(x.macs for x in launch.layers) / model.macs_per_ps / work)
     return TimeParts(
         launches=tuple(
             LaunchTime(work, size / model.bytes_per_ps, count)

@@ -101,13 +101,15 @@ def calibrate(
 
 def scaled_like(part: TimeParts, before: TimeParts, after: TimeParts) -> TimeParts:
     """Scale ``part`` by the factors that made ``after`` of ``before``, of a group whose launches
-    are the same. A kind of time that ``before`` lacks keeps the factor 1."""
+    are the same. A kind of time that ``before`` lacks keeps the factor 1. Computing ends at the
+    peak: ``part`` may fill tiles better."""
 
     def factor(name: str) -> Fraction:
         old: Fraction = getattr(before, name)
         return getattr(after, name) / old if old else Fraction(1)
 
-    scaled = part.scaled(factor("compute"), factor("memory"), factor("fixed"))
+    compute = max(factor("compute"), part.peak_share)
+    scaled = part.scaled(compute, factor("memory"), factor("fixed"))
     if before.compute or before.memory or before.fixed:
         return scaled
     # Nothing to scale: the measurement is all that is known.

@@ -35,14 +35,14 @@ def test_platform_files_hold_what_the_fit_gives(name: str) -> None:
     assert np.array_equal(fit.vector, fit_pool(samples, pool.prior).vector)
     for entry in fit.layout.entries:
         _, _, peak = parts_of(entry)
-        figures = peak_figures(fit.figures(entry), pool.tile, None)
+        figures = peak_figures(fit.figures(entry), pool.tile_of(entry), None)
         efficiency = {key: float(share) for key, share in peak.efficiency}
         assert efficiency == pytest.approx(figures["efficiency"], rel=0.01)
         assert float(peak.bandwidth_share or 0) == pytest.approx(
             figures["bandwidth_share"], rel=0.01
         )
         assert (peak.ns_per_layer or 0) / 1000 == pytest.approx(figures["us_per_layer"], abs=0.11)
-        assert peak.tile == pool.tile
+        assert peak.tile == pool.tile_of(entry)
         assert max(efficiency.values()) <= 1
 
 
@@ -100,3 +100,4 @@ def test_layers_have_classes_and_tiles() -> None:
     assert padded_macs(whole, Tile()) == 144 * 1024
     assert padded_macs(whole, Tile(channels=64)) == 4 * 144 * 1024
     assert padded_macs(whole, Tile(start_macs=16, channels=16)) == 160 * 1024
+    assert padded_macs(whole, Tile(rows=128)) == 2 * 144 * 1024
