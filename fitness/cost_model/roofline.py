@@ -106,8 +106,9 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     """Return the multiply-accumulates of a convolution or product with what tiles add to it.
 
-    The pixels of all images of a batch are rows of one matrix. A product of two activations has a
-    matrix for every head and image. A depthwise convolution does not run on tiles.
+    The pixels of all images of a batch are the rows of a convolution. Rows of products are not
+    padded: with few of them a product waits for its constants. A depthwise convolution does not run
+    on tiles.
     """
     tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
     if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
@@ -115,10 +116,9 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     shape, window = layer.output_shapes[0], layer.window
     groups = 1 if window is None else window.groups
     channels = shape[-1] if window is None else max(1, shape[1] // groups)
-    rows = layer.output_elements // (channels * groups)
-    if class_of(layer) == PRODUCT and len(shape) > 1:
-        rows = shape[-2]
-    padding = _padding(channels, tile.channels) * _padding(max(1, rows), tile.rows)
+    padding = _padding(channels, tile.channels)
+    if window is not None:
+        padding *= _padding(max(1, layer.output_elements // (channels * groups)), tile.rows)
     return (layer.macs + tile.start_macs * layer.output_elements) * padding
 
 
@@ -142,7 +142,7 @@ def group_parts(
         work = launch_work(launch, model)
         pairs[work, moved_bytes(launch, model)] += 1
         if work:
-            # Tiles compute more than the layers' multiply-accumulates, so they may be scaled by more.
+            # What tiles add is no work of the layers, so a measurement may take it away.
             shares.append(sum(x.macs for x in launch.layers) / model.macs_per_ps / work)
     return TimeParts(
         launches=tuple(

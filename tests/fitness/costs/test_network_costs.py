@@ -116,7 +116,7 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     * own_mhz[-1]
                     * (reached[0] if reached else efficiency["default"])
                 )
-                tile = peak.get("tile", {"start_macs": 0, "channels": 1})
+                tile = peak.get("tile", {"start_macs": 0, "channels": 1, "rows": 1})
                 outputs = item.output_shapes[0][1 if convolves else -1]
                 padded = -(-outputs // tile["channels"]) * tile["channels"]
                 macs = item.macs and item.macs + tile["start_macs"] * item.output_elements
@@ -124,6 +124,9 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     item.parameters + item.input_elements + item.output_elements
                 )
                 compute = macs * Fraction(padded, outputs) / rate
+                if convolves:
+                    rows = item.output_elements // outputs
+                    compute *= Fraction(-(-rows // tile["rows"]) * tile["rows"], rows)
                 if unit["kind"] == "cpu" and not item.macs:
                     lanes = peak["macs_per_cycle"] * efficiency["default"]
                     compute = item.output_elements / (lanes * own_mhz[-1])
