@@ -100,7 +100,7 @@ COMMANDS = (
             "gain_mj": r"^Mapping gains .* and # % in energy at equal latency",
             "most_ms": r"points; at most # % and",
             "most_mj": r"points; at most [\d.]+ % and # %",
-            "clocks_mj": r"Clocks alone gain # % in energy",
+            "clocks_mj": r"Clocks\s+alone gain # % in energy",
         },
         is_quick=True,
     ),
