@@ -7,10 +7,12 @@ import pytest
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 
-WITH_SECTION = [name for name in platform_names() if load_platform(name).deployment is not None]
+SECTIONS = {name: load_platform(name).deployment for name in platform_names()}
+# Of some boards no paths are published, and no format that sets clocks serves them.
+WITH_CONTROLS = [name for name, section in SECTIONS.items() if section and section.controls]
 
 
-@pytest.mark.parametrize("name", WITH_SECTION)
+@pytest.mark.parametrize("name", WITH_CONTROLS)
 def test_every_clock_of_a_board_can_be_set(name):
     chip = load_platform(name)
     known = [control.domain for control in chip.deployment.controls]
