@@ -17,6 +17,8 @@ from paretosoc.results.problem.interchangeable import interchangeable_before
 
 MAX_EXECUTIONS = 40_000_000
 """Executions of groups in all simulations: about two seconds of one core."""
+MAX_MAPPINGS = 20_000
+"""Mappings that are written down: about half a second of one core."""
 _FRAMES = {Rates: 4, Pipeline: 50, FreeRunning: 2_000}
 """About how many frames a simulation takes, if not one."""
 
@@ -24,8 +26,9 @@ _FRAMES = {Rates: 4, Pipeline: 50, FreeRunning: 2_000}
 class OneUnit(Baseline):
     """Whole networks on units in every way, at all clocks and priorities that may be chosen.
 
-    It proposes all of them, a mapping at a time, so that its front is exact; none if simulating
-    them would take more than ``MAX_EXECUTIONS``. What a unit cannot run falls back to the GPU, as
+    It proposes all of them, a mapping at a time, so that its front is exact. It proposes none if
+    there are more than ``MAX_MAPPINGS`` or if simulating them takes more than ``MAX_EXECUTIONS``.
+    What a unit cannot run falls back to the GPU, as
     in TensorRT. Clocks that nothing depends on are where they draw least.
     """
 
@@ -47,7 +50,10 @@ class OneUnit(Baseline):
 
     def _every_block(self) -> Iterator[IntArray]:
         space, problem = self._space, self._space.problem
-        starts = at_fastest_clocks(space, self._mappings())
+        mappings = list(itertools.islice(self._mappings(), MAX_MAPPINGS + 1))
+        if len(mappings) > MAX_MAPPINGS:
+            return
+        starts = at_fastest_clocks(space, np.unique(np.stack(mappings), axis=0))
         axes = [
             self._axes(start, used)
             for start, used in zip(starts, space.domains_used(starts), strict=True)
@@ -77,14 +83,11 @@ class OneUnit(Baseline):
             for d, points in enumerate(space.points)
         ]
 
-    def _mappings(self) -> IntArray:
-        """Return every mapping once, [n, groups]; of alike units the first ones are used."""
+    def _mappings(self) -> Iterator[IntArray]:
+        """Yield every mapping, [groups]; of alike units the first ones are used."""
         space = self._space
         before = interchangeable_before(space.problem)
         units = range(len(space.problem.units))
-        mappings = [
-            whole_networks(space, list(choice))
-            for choice in itertools.product(units, repeat=len(space.size))
-            if all(before[unit] < 0 or before[unit] in choice[:n] for n, unit in enumerate(choice))
-        ]
-        return np.unique(np.stack(mappings), axis=0)
+        for choice in itertools.product(units, repeat=len(space.size)):
+            if all(before[unit] < 0 or before[unit] in choice[:n] for n, unit in enumerate(choice)):
+                yield whole_networks(space, list(choice))

@@ -44,3 +44,14 @@ def test_too_many_are_not_tried(monkeypatch):
     assert one_unit_points(DesignSpace(problem))
     monkeypatch.setattr(one_unit, "MAX_EXECUTIONS", 1)
     assert one_unit_points(DesignSpace(problem)) == ()
+
+
+def test_mappings_beyond_the_limit_are_not_written_down(monkeypatch):
+    """With ten networks on five units there are millions: the count ends at the limit."""
+    (problem,) = problems(replace(CHAINS, networks=(10, 10)), 1, 33)
+    written = []
+    real = one_unit.whole_networks
+    monkeypatch.setattr(one_unit, "whole_networks", lambda *a: written.append(a) or real(*a))
+    monkeypatch.setattr(one_unit, "MAX_MAPPINGS", 50)
+    assert one_unit_points(DesignSpace(problem)) == ()
+    assert len(written) == 51
