@@ -119,11 +119,23 @@ COMMANDS = (
                         ("table6", "Table 6, our schedules beside theirs"),
                         ("artifact", "artifact, our schedules beside theirs"),
                     )
-                    for ending, law in (("", "with contention"), ("_alone", "no contention"))
+                    for ending, law in (
+                        ("", "with contention"),
+                        ("_alone", "no contention"),
+                        ("_board", r".*\n\|  \| also GPU only, by the board .*with contention"),
+                    )
                 },
                 "other_plans": r"^\|  \| networks alone .*another plan of the pair ",
-                "sum_factor": r"^\|  \| the other pairs, one factor .*sum on the GPU x a factor ",
-                "gpu_factor": r"^\|  \| the other pairs, one factor .*contention, GPU x a factor ",
+                **{
+                    f"{key}_left_out": rf"^\|  \| the other pairs .*\b{law} "
+                    for key, law in (
+                        ("sum", "sum on the GPU x a factor"),
+                        ("all", "all times x a factor"),
+                        ("gpu", "GPU's times x a factor"),
+                        ("alone", "overhead, no contention"),
+                        ("plans", "overhead, with contention"),
+                    )
+                },
                 "repeat": r"^\|  \| the same co-runs .*Table 6 itself ",
             }.items()
             for kind in ("median", "worst")

@@ -2,8 +2,9 @@
 
 A row of ``hax_artifact_plans.json`` says for each network which unit it starts on and how many
 convolutions and inner products it computes there; the rest is on the other unit. The plan is cut at
-the nearest group, simulated, and read as the source reads its timers: the larger of the two
-networks' times, or their sum.
+the nearest group, of as many as there are, simulated as TensorRT runs it (engines, and a GPU that
+the two processes share), and read as the source reads its timers: the larger of the two networks'
+times, or their sum.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.simulate import make_evaluator
+from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 
@@ -32,8 +35,9 @@ PLATFORM = "jetson-agx-xavier"
 PLANS = "HaX-CoNN's artifact, its own plans, time"
 GUIDE = "HaX-CoNN's starter guide, its own plans, time"
 TABLE6 = "HaX-CoNN's Table 6, the artifact's plans, time"
-FACTORS = 1 + np.arange(61) / 100
-"""Of the GPU's times: what profiling and a shared GPU cost."""
+FACTORS = np.arange(100, 201) / 100
+OVERHEADS = 10 * np.arange(61)
+"""Of a shared GPU, permille."""
 _WEIGHTED = (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
 
 
@@ -72,81 +76,88 @@ def co_runs_of(source: str, data: DataSet | None = None) -> list[CoRun]:
     return [run for run in found if run.source == source]
 
 
+Change = Callable[[Problem], Problem]
+
+
 def known_plans(table6: Sequence[Experiment]) -> list[Comparison]:
-    """Compare times of given schedules: nothing fitted, one factor, and as checks other plans."""
-    artifact = co_runs_of("artifact")
-    measured = _times(artifact)
-    nothing, one = "networks alone", "the other pairs, one factor"
-    laws: list[tuple[str, Callable[[Problem], Problem]]] = [
-        ("no contention", without_contention),
-        ("with contention", lambda problem: problem),
-    ]
-    found = [
-        Comparison(PLANS, nothing, law, "ms", predicted(artifact, change), measured)
-        for law, change in laws
-    ]
-    # If plans of the same pair did as well, the agreement would say nothing of the plans.
-    others = [
-        (run, other)
-        for run in artifact
-        for other in artifact
-        if other.experiment == run.experiment and other.scheduler != run.scheduler
-    ]
-    found.append(
-        Comparison(
-            PLANS,
-            nothing,
-            "another plan of the pair",
-            "ms",
-            predicted([replace(other, is_sum=run.is_sum) for run, other in others]),
-            _times([run for run, _ in others]),
-        )
-    )
-    table = np.stack([predicted(artifact, with_gpu_factor(factor)) for factor in FACTORS])
-    sums = predicted([replace(run, starts=("gpu", "gpu"), weighted=_ALL) for run in artifact])
-    found += [
-        Comparison(PLANS, one, law, "ms", left_out(artifact, tried), measured)
-        for law, tried in (
-            ("sum on the GPU x a factor", np.outer(np.arange(50, 200) / 100, sums)),
-            ("with contention, GPU x a factor", table),
-        )
-    ]
-    guide = co_runs_of("starter guide")
-    found += [
-        Comparison(GUIDE, nothing, law, "ms", predicted(guide, change), _times(guide))
-        for law, change in laws
-    ]
+    """Compare times of given schedules: nothing fitted, the board's overhead of sharing, one
+    parameter of other pairs, and as a check other plans."""
+    artifact, guide = co_runs_of("artifact"), co_runs_of("starter guide")
     published = {row.number: row.published_ms for row in table6}
     paper = np.array([published[run.experiment][run.scheduler] for run in artifact])
-    found += [
-        Comparison(
-            TABLE6,
-            nothing,
-            law,
-            "ms",
-            predicted([replace(run, is_sum=False) for run in artifact], change),
-            paper,
-        )
-        for law, change in laws
+    return [
+        *_given(PLANS, artifact, _times(artifact)),
+        *_other_plans(artifact),
+        *_one_parameter(artifact),
+        *_given(GUIDE, guide, _times(guide)),
+        *_given(TABLE6, [replace(run, is_sum=False) for run in artifact], paper),
     ]
-    return found
+
+
+def _given(data: str, runs: Sequence[CoRun], measured: FloatArray) -> list[Comparison]:
+    alone, free = "networks alone", sharing(0)
+    laws: list[tuple[str, str, Change]] = [
+        (alone, "no contention", lambda problem: without_contention(free(problem))),
+        (alone, "with contention", free),
+        ("also GPU only, by the board", "no contention", without_contention),
+        ("also GPU only, by the board", "with contention", lambda problem: problem),
+    ]
+    return [
+        Comparison(data, fitted, law, "ms", predicted(runs, change), measured)
+        for fitted, law, change in laws
+    ]
+
+
+def _other_plans(runs: Sequence[CoRun]) -> list[Comparison]:
+    """Compare plans with times of the same pair's other plans: if they did as well, the agreement
+    would say nothing of the plans."""
+    swapped = [
+        (run, replace(other, is_sum=run.is_sum))
+        for run in runs
+        for other in runs
+        if other.experiment == run.experiment and other.scheduler != run.scheduler
+    ]
+    times = predicted([other for _, other in swapped], sharing(0))
+    measured = _times([run for run, _ in swapped])
+    return [Comparison(PLANS, "networks alone", "another plan of the pair", "ms", times, measured)]
+
+
+def _one_parameter(runs: Sequence[CoRun]) -> list[Comparison]:
+    """Compare laws of one parameter that is fitted to the other pairs."""
+    whole = [replace(run, starts=("gpu", "gpu"), weighted=_ALL) for run in runs]
+    tables = {
+        "sum on the GPU x a factor": np.outer(FACTORS, predicted(whole, sharing(0))),
+        "all times x a factor": np.outer(FACTORS, predicted(runs, sharing(0))),
+        "GPU's times x a factor": _table(runs, [with_gpu_factor(one) for one in FACTORS]),
+        "overhead, no contention": _table(
+            runs, [lambda problem, o=o: without_contention(sharing(o)(problem)) for o in OVERHEADS]
+        ),
+        "overhead, with contention": _table(runs, [sharing(o) for o in OVERHEADS]),
+    }
+    return [
+        Comparison(PLANS, "the other pairs", law, "ms", left_out(runs, table), _times(runs))
+        for law, table in tables.items()
+    ]
 
 
 _ALL = (10**6, 10**6)
 """Weighted layers of networks that stay on one unit."""
 
 
-def predicted(
-    runs: Sequence[CoRun], change: Callable[[Problem], Problem] = lambda problem: problem
-) -> FloatArray:
+def predicted(runs: Sequence[CoRun], change: Change = lambda problem: problem) -> FloatArray:
     """[runs]: times of the plans in ms, on problems that are changed before."""
     found = []
     for run in runs:
-        built = _built(run.networks)
+        built = built_pair(run.networks)
         row = plan_row(built, run.starts, run.weighted)
         latency_ps = make_evaluator(change(built.problem))(row[None]).latency_ps[0]
         found.append((latency_ps.sum() if run.is_sum else latency_ps.max()) / 1e9)
     return np.array(found)
+
+
+def _table(runs: Sequence[CoRun], changes: Sequence[Change]) -> FloatArray:
+    """[changes, runs]"""
+    return np.stack([predicted(runs, change) for change in changes])
 
 
 def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
@@ -158,10 +169,24 @@ def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
     return table[best, np.arange(len(runs))]
 
 
-def with_gpu_factor(factor: float) -> Callable[[Problem], Problem]:
-    """Return a change of a problem that multiplies all times on the GPU."""
+def sharing(permille: int) -> Change:
+    """Return a change of a problem that gives shared units another overhead."""
 
     def change(problem: Problem) -> Problem:
+        units = (
+            replace(unit, sharing_permille=permille) if unit.dispatch == SHARED else unit
+            for unit in problem.units
+        )
+        return replace(problem, units=tuple(units))
+
+    return change
+
+
+def with_gpu_factor(factor: float) -> Change:
+    """Return a change of a problem that multiplies all times on the GPU; sharing it is free."""
+
+    def change(problem: Problem) -> Problem:
+        problem = sharing(0)(problem)
         units = (
             replace(unit, time_ps=np.where(unit.time_ps < 0, -1, factor * unit.time_ps).astype(int))
             if unit.name == "gpu"
@@ -203,8 +228,9 @@ def _before(network: GroupedNetwork, count: int) -> list[bool]:
 
 
 @cache
-def _built(networks: tuple[str, str]) -> BuiltProblem:
-    return built_workload(workload_of(networks), PLATFORM)
+def built_pair(networks: tuple[str, str]) -> BuiltProblem:
+    """Return the problem of a pair on Xavier, run by TensorRT, with all places for cuts."""
+    return built_workload(workload_of(networks), PLATFORM, groups=None, runtime=Runtime.TRTEXEC)
 
 
 def _times(runs: Sequence[CoRun]) -> FloatArray:

@@ -14,6 +14,7 @@ from paretosoc.dse.workload.options import Options, Scenario
 from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.workload import Workload, workload_of
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.runtimes import Runtime
 
 GROUPS = 10
 """Per network, as many as GoogLeNet has in the paper's Table 2."""
@@ -36,14 +37,22 @@ class Prediction:
 
 
 def built_workload(
-    workload: Workload, platform: str, *, objective: str = "latency", balance: bool = False
+    workload: Workload,
+    platform: str,
+    *,
+    objective: str = "latency",
+    balance: bool = False,
+    groups: int | None = GROUPS,
+    runtime: Runtime | None = None,
 ) -> BuiltProblem:
-    """A workload on the GPU and one other accelerator, at the fastest clocks, as in the paper."""
+    """A workload on the GPU and one other accelerator, at the fastest clocks, as in the paper, by
+    default with its rule of one group at a time."""
     chip = load_platform(platform)
     options = Options(
         objectives=(objective, "energy"),
         units=two_accelerators(chip),
-        groups=GROUPS,
+        groups=groups,
+        runtime=runtime,
         fixed=tuple((domain.name, "max") for domain in chip.domains),
     )
     built = build_problem(workload, chip, options)

@@ -7,16 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.validation import known_plans
-from benchmarks.validation.known_plans import co_runs_of, left_out, plan_row, predicted
-from examples.hax.prediction import built_workload
-from paretosoc.dse.workload.workload import workload_of
+from benchmarks.validation.known_plans import (
+    built_pair,
+    co_runs_of,
+    left_out,
+    plan_row,
+    predicted,
+    sharing,
+)
+from paretosoc.results.problem.parts import ENGINE, SHARED
 from paretosoc.sdf.layer import LayerKind
 
 
 @pytest.fixture(scope="module")
 def built():
-    return built_workload(workload_of(("googlenet", "resnet101")), known_plans.PLATFORM)
+    return built_pair(("googlenet", "resnet101"))
 
 
 def weighted_on(built, row, network, unit):
@@ -63,6 +68,34 @@ def test_whole_networks_stay_and_the_other_order_is_the_mirror(built) -> None:
     back = plan_row(built, ("dla0", "dla0"), (21, 73))[:groups]
     free = built.problem.allowed.all(axis=1)
     assert (there != back)[free].all()
+
+
+def test_the_processes_share_the_gpu_as_on_the_board(built) -> None:
+    units = [(unit.name, unit.dispatch, unit.sharing_permille) for unit in built.problem.units]
+    assert units == [("gpu", SHARED, 120), ("dla0", ENGINE, 0)]
+    free = sharing(0)(built.problem)
+    assert [unit.sharing_permille for unit in free.units] == [0, 0]
+
+
+def test_the_agreement_is_no_luck() -> None:
+    """Of 2000 ways to swap the plans within each pair less than 1 % agree as well."""
+    runs = co_runs_of("artifact")
+    measured = np.array([run.measured_ms for run in runs])
+    pairs = [[other for other in runs if other.experiment == run.experiment] for run in runs]
+    times = np.array(
+        [
+            predicted([replace(other, is_sum=run.is_sum) for other in pair])
+            for run, pair in zip(runs, pairs, strict=True)
+        ]
+    )
+    errors = np.abs(times / measured[:, None] - 1)
+    own = np.array([pair.index(run) for run, pair in zip(runs, pairs, strict=True)])
+    rng = np.random.default_rng(0)
+    medians = np.empty(2000)
+    for draw in range(len(medians)):
+        swapped = np.concatenate([rng.permutation(5) for _ in range(4)])
+        medians[draw] = np.median(errors[np.arange(20), swapped])
+    assert (medians <= np.median(errors[np.arange(20), own])).mean() < 0.01
 
 
 def test_a_sum_and_a_maximum_are_of_the_same_two_times() -> None:
