@@ -1,9 +1,9 @@
 """Throughput and energy of a pipeline in closed form: phi_1 and phi_2 of Tang et al.
 
-Eq. 1-7: the load of a unit is the time of what is mapped on it, and what it spends on writing and
-reading channels; a frame leaves the pipeline once in the largest load. Eq. 8-13: everything that is
-on draws idle power for a time T, and what works draws its busy power, less the idle one, meanwhile.
-:mod:`fitness.check.closed_form` says the same once more.
+Eq. 1-7: the load of a unit is the time of the groups mapped on it, and the time that it spends on
+writing and reading channels. A frame leaves the pipeline once in the largest load. Eq. 8-13:
+everything that is on draws idle power for a time T, and a working unit draws its busy power, less
+the idle one, meanwhile. :mod:`fitness.check.closed_form` implements the same independently.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """What the pipeline gives, for n design points; values of impossible ones mean nothing."""
+    """Period and energy of the pipeline for n design points, meaningless for impossible ones."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""
@@ -38,7 +38,7 @@ class Loads:
 
 @dataclass(frozen=True, eq=False)
 class LoadPlan(Tables):
-    """What the kernel takes besides the plan; int64, times and energies of all repeats."""
+    """Input of the kernel besides the plan, in int64. Times and energies are of all repeats."""
 
     edges: int
     every_channel: bool
@@ -63,10 +63,10 @@ LoadEvaluator = Callable[[IntArray], Loads]
 
 
 def make_load_evaluator(problem: Problem, *, jobs: int = 1) -> LoadEvaluator:
-    """Return a function from rows [n, groups + domains] (units, then operating points) to what they
-    give.
+    """Return a function from rows [n, groups + domains] to :class:`Loads`.
 
-    Rows are shared out over ``jobs`` threads; their number changes nothing but the time taken.
+    A row has units, then operating points. Rows are shared out over ``jobs`` threads. Their number
+    changes nothing but the time taken.
 
     Raises:
         ValueError: if the problem's execution model is not the closed form.
@@ -135,11 +135,11 @@ def _channels(channels: ChannelCosts | None) -> ChannelCosts:
 
 
 def _channel_times(rates: list[IntArray], tokens: IntArray, repeats: IntArray) -> IntArray:
-    """Flat [operating points of all units, edges]."""
+    """Return channel times, flat [operating points of all units, edges]."""
     rows = [channel_ps(tokens[None, :], rate[:, None]) * repeats[None, :] for rate in rates]
     return np.ascontiguousarray(np.concatenate(rows)).reshape(-1)
 
 
 def _by_point(table: IntArray) -> IntArray:
-    """[groups, *points] -> flat [points, groups]: the groups of one choice of clocks together."""
+    """Return [groups, *points] as flat [points, groups]: one choice of clocks after the other."""
     return np.ascontiguousarray(table.reshape(table.shape[0], -1).T).reshape(-1)

@@ -2,10 +2,9 @@
 
 With own demand x and the sum of the others' demands y, a group loses R percent of its rate::
 
-    R = 0                                          where y = 0, else the larger of
-        MRMC * min(y, PBW) / PBW                                   (minor contention)
-        rateN * clip(x + y - TBWDC, 0, a)          where normalBW <= x < TBWDC
-        rateN * a * min(y, CBP) / CBP              where x >= max(normalBW, TBWDC)
+    R = 0 if y = 0, else the larger of MRMC * min(y, PBW) / PBW (minor contention)
+        rateN * clip(x + y - TBWDC, 0, a) if normalBW <= x < TBWDC rateN * a * min(y, CBP) / CBP
+        if x >= max(normalBW, TBWDC)
 
 with a = x + CBP - TBWDC > 0, and R at most 95. The rate is w = 2**16 - ceil(2**16 R / 100), the
 slowdown s = 2**16 / w.
@@ -34,14 +33,14 @@ COARSE_RATE = Fraction(1, 100)
 
 
 def round_half_up(value: Fraction) -> int:
-    """The nearest integer; halves go up."""
+    """Return the nearest integer. Halves go up."""
     return (2 * value.numerator + value.denominator) // (2 * value.denominator)
 
 
 def contention_table(
     parameters: Contention, memory_scale: Sequence[Fraction], largest_demand_kbps: Sequence[int]
 ) -> ContentionTable:
-    """Integer parameters at every operating point of the memory.
+    """Return integer parameters at every operating point of the memory.
 
     All bandwidths scale with the memory clock, and the rate, percent *per bandwidth*, by its
     inverse: a memory at half the clock under half the demands slows everybody by the same share.
@@ -52,7 +51,7 @@ def contention_table(
         largest_demand_kbps: per operating point, the largest own demand that can occur.
 
     Raises:
-        ResultError: where a product, or a fraction's part, could leave int64.
+        ResultError: if a product, or a fraction's part, could leave int64.
     """
     rows = []
     for scale, demand in zip(memory_scale, largest_demand_kbps, strict=True):
@@ -78,7 +77,7 @@ def contention_table(
 
 
 def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int, ...]:
-    """The columns of a :class:`ContentionTable` at one operating point of the memory."""
+    """Return the columns of a :class:`ContentionTable` at one operating point of the memory."""
     normal, total, balance, peak = (
         _scaled(value, scale, coarse_kbps)
         for value in (
@@ -103,8 +102,9 @@ def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int
 
 
 def largest_products(row: tuple[int, ...], demand: int) -> dict[str, int]:
-    """By slope, the largest number that :func:`lost_rate` meets with own demands up to ``demand``
-    kB/s: numerator times bandwidth, or a part of the fraction.
+    """Return the largest number of each slope in :func:`lost_rate` for demands up to ``demand``.
+
+    The demand is in kB/s. A number is a numerator times a bandwidth, or a part of the fraction.
 
     Args:
         row: the columns of a :class:`ContentionTable` at one operating point of the memory.
@@ -119,7 +119,7 @@ def largest_products(row: tuple[int, ...], demand: int) -> dict[str, int]:
 
 
 def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_kbps: int) -> int:
-    """Rate that a group loses, in 1/65536: the plain form, in Python integers."""
+    """Return the rate that a group loses, in 1/65536. The plain form, in Python's integers."""
     if others_kbps == 0:
         return 0
     normal, total, balance, peak, *slopes = parameters_at(table, memory_point)
@@ -138,7 +138,7 @@ def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_k
 
 @lru_cache(maxsize=1024)
 def parameters_at(table: ContentionTable, memory_point: int) -> tuple[int, ...]:
-    """The columns of a table, in their order, at one operating point of the memory."""
+    """Return the columns of a table, in their order, at one operating point of the memory."""
     return tuple(int(column[memory_point]) for column in vars(table).values())
 
 

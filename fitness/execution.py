@@ -1,4 +1,4 @@
-"""What can be computed and proved under each execution model, said once.
+"""The computations and proofs that each execution model permits, stated once.
 
 ==============  ========================================  ==================================
 model           simulated by                              plain oracle
@@ -11,7 +11,7 @@ free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.check.wi
 closed-form     :mod:`fitness.closed_form`                :mod:`fitness.check.closed_form`
 ==============  ========================================  ==================================
 
-Which objectives a model has, their specs say (:mod:`results.problem.objectives`).
+The specs in :mod:`results.problem.objectives` say which objectives a model has.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True, eq=False)
 class EnergyAccount:
-    """What a frame takes and draws over the time W that energy is counted over, arrays [n]."""
+    """Times and energies of frames over the time W that energy is counted over, arrays [n]."""
 
     possible: BoolArray
     frame_period_ps: IntArray
@@ -78,7 +78,7 @@ AccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
 
 @dataclass(frozen=True, eq=False)
 class MemberRun:
-    """What a member draws, and how long it is shown."""
+    """The energy of a member, and the part of its free run that is shown."""
 
     free_run: FreeRun | None
     energy_fj: int
@@ -110,16 +110,18 @@ class ModelRules:
 
 
 def rules_of(problem: Problem) -> ModelRules:
-    """The part of the problem's model."""
+    """Return the rules of the problem's execution model."""
     return RULES[type(problem.execution)]
 
 
 def schedule_of(problem: Problem, design: DesignPoint) -> Schedule:
-    """One frame alone, or the beginning of a free run; of networks with rates, where the work of
-    the first period does not end within it, all until the end of what recurs.
+    """Return the schedule of a design point: one frame alone, or the beginning of a free run.
+
+    With rates, if the work of the first period does not end within it, the schedule extends to the
+    end of the recurring part.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
     if problem.has_rates:
         frame = make_evaluator(problem)(row_of(design)[None])
@@ -131,13 +133,13 @@ def schedule_of(problem: Problem, design: DesignPoint) -> Schedule:
 
 
 def _is_played_on(problem: Problem, frame: Evaluation, row: int) -> bool:
-    """Whether more than the first period is simulated, and what recurs is no part of that."""
+    """Return whether the simulation goes beyond the first period and finds a recurring part."""
     period = problem.execution.period_ps
     return period is not None and frame.makespan_ps[row] > period and frame.periods[row] > 0
 
 
 def scheduled(problem: Problem, member: Member) -> ScheduledMember:
-    """A member with its schedule."""
+    """Return a member with its schedule."""
     return ScheduledMember(problem, member, schedule_of(problem, member.design))
 
 
@@ -224,7 +226,7 @@ def _run_closed_form(
 def _run_on(
     problem: Problem, rows: IntArray, on: BoolArray, frame: Evaluation, jobs: int
 ) -> list[MemberRun]:
-    """Energies of one frame, in the mean over the window."""
+    """Return the energies of one frame, in the mean over the window."""
     del frame
     runs = make_long_run_evaluator(problem, jobs=jobs)(rows)
     designs = [design_of(problem, row) for row in rows]
@@ -245,7 +247,7 @@ def _run_on(
 
 
 def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tuple[int, ...]:
-    """Per unit, in mW; 0 where it is off."""
+    """Return the idle power per unit, in mW, 0 for a unit that is off."""
     return tuple(
         int(unit.idle_mw[tuple(int(design.operating_points[clock]) for clock in unit.clocks)])
         if on[unit.clocks[0]]

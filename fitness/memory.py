@@ -1,7 +1,7 @@
-"""What design points hold in memory, as tables of what a choice of a group adds.
+"""The memory of design points, as tables of the bytes that each choice of a group adds.
 
-A *place* is where a network holds the largest of what its groups there ask for: a pool, for its
-activations, or an entry that loads whole networks, for the weights of all its groups.
+In a *place* a network holds the largest of its groups' needs: in a pool, the largest activations;
+in an entry that loads whole networks, the weights of all its groups.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class MemoryTables:
-    """Bytes of a group on an entry of a unit; nothing where the problem counts no memory."""
+    """Bytes of a group on an entry of a unit, empty if the problem counts no memory."""
 
     weights: IntArray
     """[pools, groups, units]: added up over the groups."""
@@ -27,7 +27,7 @@ class MemoryTables:
 
 
 def memory_tables_of(problem: Problem) -> MemoryTables:
-    """Of a sound problem; one pool where it names none."""
+    """Return the memory tables of a sound problem. If it names no pool, there is one."""
     groups, units = problem.group_count, problem.units
     known = [unit.weight_bytes for unit in units if unit.weight_bytes is not None]
     if len(known) < len(units):

@@ -15,10 +15,10 @@ Every objective is minimised and has the name and unit of its spec
   period; *closed-form*: one frame, W by its ``idle_time`` (Tang Eq. 8-13);
 * power: that energy over that time, in uW, rounded down; in the long run the mean;
 * efficiency: that energy over the images of all networks, fJ, rounded down;
-* tokens-per-second: time per repeat of a network, from the end of all that it waits for to its own,
-  ps, rounded up;
+* tokens-per-second: time per repeat of a network, from the end of all networks that it waits for to
+its own, ps, rounded up;
 * energy-per-token: that energy over the network's repeats, fJ, rounded down;
-* stretch: what contention adds to the time that units are busy, ppm, rounded down;
+* stretch: the time that contention adds to the busy time of units, ppm, rounded down;
 * response, response-95, jitter, misses: of networks with rates, over the releases of the period:
   the longest response, their 95th percentile by nearest rank, the longest less the shortest, ps,
   how many are too late; without a network the largest, of misses the sum;
@@ -27,10 +27,10 @@ Every objective is minimised and has the name and unit of its spec
 * memory: bytes of the activations of all networks, and of the constants of all groups on their
   units, in all pools together;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm;
-* accuracy-loss: what the number formats of all groups, or of those of one network, cost together,
-  in millionths of the metric.
+* accuracy-loss: the summed loss of the number formats of all groups, or of those of one network, in
+millionths of the metric.
 
-Of free-running networks, energy and efficiency are both the mean power over the images per second
+For free-running networks, energy and efficiency are both the mean power over the images per second
 of all.
 """
 
@@ -67,7 +67,7 @@ from paretosoc.results.problem.rates import relative_rates_ppm, time_per_image_p
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What n design points give; rows of impossible ones mean nothing."""
+    """Objectives and limited values of n design points. Rows of impossible ones mean nothing."""
 
     possible: BoolArray
     """[n]"""
@@ -85,34 +85,34 @@ SegmentCounter = Callable[[IntArray], tuple[IntArray, IntArray]]
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """What objectives and constraints of n design points are computed from."""
+    """The inputs from which objectives and constraints of n design points are computed."""
 
     problem: Problem
     rows: IntArray
     """[n, groups + domains]"""
     account: EnergyAccount
     one_frame: Evaluation | None
-    """None where none is needed."""
+    """None if none is needed."""
     memory: MemoryTables
     count_segments: SegmentCounter
     guarantee: GuaranteeFunction | None = None
-    """None where nothing is guaranteed, or one frame is not the timeline's: then its latencies are
+    """None if nothing is guaranteed, or one frame is not the timeline's: then its latencies are
     lower bounds on guaranteed ones, too."""
 
     @property
     def frame(self) -> Evaluation:
-        """One frame alone."""
+        """Return the evaluation of one frame alone."""
         assert self.one_frame is not None, "needs_frame"
         return self.one_frame
 
     @cached_property
     def memory_bytes(self) -> IntArray:
-        """[n, pools]: what each holds."""
+        """Return [n, pools]: the bytes in each pool."""
         return memory_bytes(self.problem, self.memory, self.rows)
 
     @cached_property
     def guaranteed_ps(self) -> tuple[IntArray, IntArray]:
-        """[n] guaranteed makespans and [n, networks] latencies."""
+        """Return [n] guaranteed makespans and [n, networks] latencies."""
         if self.guarantee is None:
             return self.frame.makespan_ps, self.frame.latency_ps
         found = self.guarantee(self.rows)
@@ -120,12 +120,12 @@ class Evaluated:
 
     @cached_property
     def counts(self) -> tuple[IntArray, IntArray]:
-        """[n, networks] transitions and [n, units] segments."""
+        """Return [n, networks] transitions and [n, units] segments."""
         return self.count_segments(self.rows)
 
     @property
     def stream_period_ps(self) -> IntArray:
-        """[n, networks]: of free-running networks."""
+        """Return [n, networks]: frame periods of free-running networks."""
         assert self.account.stream_period_ps is not None, "check_problem"
         return self.account.stream_period_ps
 
@@ -133,9 +133,9 @@ class Evaluated:
 def make_outcomes(
     problem: Problem, *, jobs: int = 1, simulate: Evaluator | None = None
 ) -> OutcomeFunction:
-    """A function from rows [n, groups + domains] to objectives and what constraints limit.
+    """Return a function from rows [n, groups + domains] to objectives and limited values.
 
-    ``simulate``: what one frame gives, where that is not to come from the timeline.
+    ``simulate``: the evaluator of one frame, if it is not to come from the timeline.
     """
     guarantee = None
     if simulate is None:
@@ -170,8 +170,10 @@ def make_outcomes(
 
 
 def needs_frame(problem: Problem) -> bool:
-    """Whether one frame must be simulated: always, but for overlapping frames where nothing asked
-    for looks at one frame."""
+    """Return whether one frame must be simulated.
+
+    It must be unless frames overlap and no objective or limit looks at one frame.
+    """
     kinds = [objective.kind for objective in problem.objectives]
     limited = [limit.kind.figure for limit in constraints_of(problem)]
     return rules_of(problem).needs_frame or any(
@@ -292,7 +294,7 @@ def _relative_response(found: Evaluated, objective: Objective) -> IntArray:
 
 
 def _of_networks(columns: IntArray, objective: Objective) -> IntArray:
-    """[n]: that of one network, else the largest of [n, networks]."""
+    """Return [n]: the column of the objective's network, else the largest of [n, networks]."""
     network = objective.network
     largest: IntArray = columns.max(axis=1) if network is None else columns[:, network]
     return largest
@@ -336,7 +338,7 @@ OBJECTIVE_VALUES: dict[ObjectiveKind, Callable[[Evaluated, Objective], IntArray]
 
 
 def loss_ppm(problem: Problem, rows: IntArray, network: int | None = None) -> IntArray:
-    """[n]: accuracy that the groups of all networks, or of one, cost together."""
+    """Return [n]: the summed accuracy loss of the groups of all networks, or of one, in ppm."""
     chosen = range(problem.group_count) if network is None else problem.networks[network].groups
     tables = [unit.loss_ppm for unit in problem.units if unit.loss_ppm is not None]
     assert len(tables) == len(problem.units), "check_problem"
@@ -345,7 +347,7 @@ def loss_ppm(problem: Problem, rows: IntArray, network: int | None = None) -> In
 
 
 def memory_bytes(problem: Problem, tables: MemoryTables, rows: IntArray) -> IntArray:
-    """[n, pools]: what activations and the constants of all groups take in each."""
+    """Return [n, pools]: bytes of activations and of the constants of all groups in each pool."""
     assert len(tables.weights), "check_problem"
     groups = np.arange(problem.group_count)
     units = rows[:, groups]
@@ -360,13 +362,13 @@ def memory_bytes(problem: Problem, tables: MemoryTables, rows: IntArray) -> IntA
 
 
 def alone_times(problem: Problem, rows: IntArray) -> IntArray:
-    """[n]: stand-alone times of all executions of a frame, added up."""
+    """Return [n]: stand-alone times of all executions of a frame, added up, in ps."""
     total: IntArray = alone_times_by_unit(problem, rows).sum(axis=1)
     return total
 
 
 def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
-    """[n, units]: the same on each unit, at its first entry."""
+    """Return [n, units]: stand-alone times of a frame on each unit, at its first entry, in ps."""
     groups = problem.group_count
     times = np.zeros((len(rows), len(problem.units)), dtype=np.int64)
     for u, unit in enumerate(problem.units):
@@ -379,12 +381,12 @@ def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
 
 
 def make_segment_counter(problem: Problem) -> SegmentCounter:
-    """A function from rows to ([n, networks] transitions, [n, units] segments), of a unit with
-    several number formats at its first entry.
+    """Return a function from rows to ([n, networks] transitions, [n, units] segments).
 
-    A transition is an edge whose ends are on different units, not only in different number
-    formats. A segment is a stretch of consecutive groups of one network on one unit in one number
-    format: what is deployed as one engine.
+    A unit with several number formats is counted at its first entry. A transition is an edge whose
+    ends are on different units, not only in different number formats. A segment is a stretch of
+    consecutive groups of one network on one unit in one number format, which is deployed as one
+    engine.
     """
     from paretosoc.fitness.simulator.lookup import count_segments
 

@@ -26,7 +26,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What one frame alone gives, for n design points; values of impossible ones mean nothing."""
+    """Times and energies of one frame alone for n design points. Impossible ones mean nothing."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""
@@ -50,11 +50,11 @@ class Evaluation:
     """[n]: with rates, when the recurring window ends; where nothing recurs, beyond
     ``MAX_PERIODS`` periods by as much as the first one alone reaches over its end."""
     periods: IntArray
-    """[n]: periods of that window, 0 where nothing recurs."""
+    """[n]: periods of that window, 0 if nothing recurs."""
 
     @classmethod
     def unfilled(cls, rows: int, networks: int) -> Evaluation:
-        """Zeros, for a kernel to fill."""
+        """Return an evaluation of zeros, for a kernel to fill."""
         makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
         latency, share, jitter, misses = (
             np.zeros((rows, networks), dtype=np.int64) for _ in range(4)
@@ -67,17 +67,17 @@ class Evaluation:
 
     @property
     def columns(self) -> tuple[BoolArray | IntArray, ...]:
-        """All fields in their order, as kernels for networks with rates take them."""
+        """Return all fields in their order, as kernels for networks with rates take them."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def frame_columns(self) -> tuple[BoolArray | IntArray, ...]:
-        """Those that other kernels take."""
+        """Return the fields that kernels without rates take."""
         return self.columns[:-5]
 
     @property
     def energy_fj(self) -> IntArray:
-        """[n]: energy of the frame, idle power until the makespan."""
+        """Return [n]: the energy of the frame, with idle power until the makespan, in fJ."""
         return self.idle_mw * self.makespan_ps + self.dynamic_fj
 
 
@@ -96,7 +96,7 @@ Evaluator = Callable[[IntArray], Evaluation]
 
 
 class Kernel(Enum):
-    """The compiled forms of the timeline; all give the same integers."""
+    """The compiled forms of the timeline, which all give the same integers."""
 
     TWO_CHAINS = auto()
     """One or two networks that are chains; the fastest."""
@@ -111,11 +111,12 @@ def fastest_kernel(problem: Problem) -> Kernel:
 
 
 def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
-    """A function from rows [n, groups + domains] (units, then operating points) to what they give.
+    """Return a function from rows [n, groups + domains] to an :class:`Evaluation`.
 
-    ``kernel``: None for the fastest; others serve tests and benchmarks.
+    A row has units, then operating points. ``kernel``: None for the fastest. Others serve tests and
+    benchmarks.
 
-    Rows are shared out over ``jobs`` threads; the compiled timeline holds no lock. Each row's
+    Rows are shared out over ``jobs`` threads, as the compiled timeline holds no lock. Each row's
     result depends on that row alone, so the number of threads changes nothing but the time taken.
     """
     plan = make_plan(problem)
@@ -165,17 +166,17 @@ _SIMULATORS = {
 
 @lru_cache(maxsize=1)
 def _plan_of(problem: Problem) -> Plan:
-    """The plan of a problem whose members are simulated one after the other."""
+    """Return the plan of a problem whose members are simulated one after the other."""
     return make_plan(problem)
 
 
 def simulate(
     problem: Problem, design: DesignPoint, *, frames: int = 1, in_flight: int = 1
 ) -> Timeline:
-    """Simulates ``frames`` frames, at most ``in_flight`` of them at a time, and keeps the schedule.
+    """Simulate ``frames`` frames, at most ``in_flight`` of them at a time, and keep the schedule.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
     plan = _plan_of(problem)
     chosen, state = _simulated(problem, plan, row_of(design), frames, in_flight)
@@ -188,10 +189,10 @@ def simulate(
 
 
 def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
-    """Per unit, at its first entry: dynamic energy of one frame alone, fJ.
+    """Return the dynamic energy of one frame alone per unit, at its first entry, in fJ.
 
     Raises:
-        ValueError: where the row puts a group on a unit that cannot run it.
+        ValueError: if the row puts a group on a unit that cannot run it.
     """
     plan = _plan_of(problem)
     chosen, state = _simulated(problem, plan, row, frames=1, in_flight=1)
@@ -207,7 +208,7 @@ def dynamic_by_unit(problem: Problem, row: IntArray) -> tuple[int, ...]:
 def _simulated(
     problem: Problem, plan: Plan, row: IntArray, frames: int, in_flight: int
 ) -> tuple[Chosen, State]:
-    """The costs of a row, and the state that its simulation ends in, with its log."""
+    """Return the costs of a row, and the final state of its simulation, with its log."""
     from paretosoc.fitness.simulator.general import simulate as simulate_kernel
 
     chosen = chosen_of(problem, plan, row)
@@ -218,10 +219,10 @@ def _simulated(
 
 
 def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
-    """A row's units and costs, as kernels take them.
+    """Return a row's units and costs, as kernels take them.
 
     Raises:
-        ValueError: where it puts a group on a unit that cannot run it.
+        ValueError: if it puts a group on a unit that cannot run it.
     """
     from paretosoc.fitness.simulator.lookup import choose
 
@@ -235,8 +236,11 @@ def chosen_of(problem: Problem, plan: Plan, row: IntArray) -> Chosen:
 def scheduled_groups(
     plan: Plan, chosen: Chosen, executions: IntArray, instants: NDArray[np.void]
 ) -> Iterator[ScheduledGroup]:
-    """What a kernel logged; ``executions``: frame, from 0, times instances, plus instance;
-    ``instants`` [executions] of ``EXECUTION``."""
+    """Yield the executions that a kernel logged.
+
+    ``executions``: frame, from 0, times instances, plus instance. ``instants`` [executions] of
+    ``EXECUTION``.
+    """
     frame, instance = np.divmod(executions, plan.instances)
     group, job, repeat = (plan.instance[name][instance] for name in ("group", "job", "repeat"))
     unit = chosen.group.unit[group]
@@ -250,8 +254,11 @@ def scheduled_groups(
 
 
 def row_of(design: DesignPoint) -> IntArray:
-    """The design point as one row: units of the groups, then operating points of the domains, then
-    priorities of the networks where they are searched."""
+    """Return the design point as one row.
+
+    It has the units of the groups, then the operating points of the domains, then the priorities of
+    the networks if they are searched.
+    """
     parts = [design.units, design.operating_points]
     if design.priorities is not None:
         parts.append(design.priorities)
@@ -259,7 +266,7 @@ def row_of(design: DesignPoint) -> IntArray:
 
 
 def design_of(problem: Problem, row: IntArray) -> DesignPoint:
-    """The inverse of :func:`row_of`."""
+    """Return the design point of a row, the inverse of :func:`row_of`."""
     row = np.array(row, dtype=np.int64)
     units, points, priorities = np.split(
         row, np.cumsum((problem.group_count, len(problem.domains)))

@@ -1,28 +1,29 @@
-"""Endless frames by the compiled timeline: rates, power and energy in the long run of pipelines and
-free-running networks, and what recurs of single design points of networks with rates. For whole
-populations of the latter see :func:`fitness.simulate.make_evaluator`.
+"""Endless frames by the compiled timeline.
+
+It gives rates, power and energy in the long run of pipelines and free-running networks, and the
+recurring part of single design points of networks with rates. For whole populations of the latter
+see :func:`fitness.simulate.make_evaluator`.
 
 A *stream* is a sequence of frames that never runs out: its first F frames are released at 0 (F =
 ``frames_in_flight``), its frame k + F when its frame k ends. A pipeline is one stream, whose frame
-is the whole workload. Where networks run freely, every network and every copy of one is a stream of
-its own; with repeats, its frame ends with the last repeat.
+is the whole workload. If networks run freely, every network and every copy of one is a stream of
+its own. With repeats, its frame ends with the last repeat.
 
-Round k is over when every stream has ended k frames. What is reported is counted over a *window*
-that begins and ends with rounds:
+Round k is over when every stream has ended k frames. Results are counted over a *window* that
+begins and ends with rounds:
 
-* of a single stream, from a state to where it recurs (:mod:`fitness.simulator.streams`). The
-  state that is compared with is that of the first round's end, and each time that twice as many
-  rounds are over as then, the one of that round's end instead;
-* else, or where that has not happened before, it begins with the first round that is over when at
-  least F + 2 rounds are, and 2048 executions have ended (768 of several streams); it ends with the
+* for a single stream, from a state to its recurrence (:mod:`fitness.simulator.streams`). The
+  state at the end of the first round is compared. Each time that twice as many rounds are over,
+  the state at that round's end takes its place;
+* otherwise, or if nothing has recurred before, it begins with the first round at which at least
+  F + 2 rounds are over and 2048 executions have ended (768 with several streams). It ends with the
   first later one with 2 F + 8 rounds and 8192 executions (3072).
 
-With e the stand-alone time of a stream's executions on a unit in the window of w ps (those that
-reach over its ends count in part, whole ps) and l what one of its frames takes there, the stream's
-*frame period* is the largest ceil(l w / e) over the units that it uses, 2**63 - 1 where e is 0.
-Since no unit executes more than w in the window, rates times loads add up to at most 1 on every
-unit.
-:mod:`fitness.check.windows` says the same plainly.
+Let e be the stand-alone time of a stream's executions on a unit in the window of w ps (those that
+reach over its ends count in part, whole ps), and l the time of one of its frames there. The
+stream's *frame period* is the largest ceil(l w / e) over the units that it uses, 2**63 - 1 if e is
+0. Since no unit executes more than w in the window, rates times loads add up to at most 1 on every
+unit. :mod:`fitness.check.windows` states the same rules in plain form.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ MAX_SHOWN = 1000
 
 @dataclass(frozen=True, eq=False)
 class LongRuns:
-    """What n design points give; values of impossible ones mean nothing."""
+    """Windows, loads and energies of n design points, meaningless for impossible ones."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""
@@ -81,7 +82,7 @@ class LongRuns:
 
     @cached_property
     def stream_period_ps(self) -> IntArray:
-        """[n, streams]: of each stream, from frame to frame in the mean."""
+        """Return [n, streams]: the mean time from frame to frame of each stream."""
         used = self.possible[:, None, None] & (self.load_ps > 0)
         window = np.where(used, self.window_ps[:, None, None], 1)
         load, done = np.where(used, self.load_ps, 1), np.where(used, self.executed_ps, 1)
@@ -91,28 +92,31 @@ class LongRuns:
 
     @property
     def rate_uhz(self) -> IntArray:
-        """[n, streams]: frames of each stream in 10^6 s, rounded down."""
+        """Return [n, streams]: frames of each stream in 10^6 s, rounded down."""
         rates = [[rate_uhz(period) for period in row] for row in self.stream_period_ps.tolist()]
         return np.array(rates, dtype=np.int64).reshape(self.stream_period_ps.shape)
 
     @cached_property
     def frame_period_ps(self) -> IntArray:
-        """[n]: of a pipeline its period; of several streams the time per image."""
+        """Return [n]: the period of a pipeline, or the time per image of several streams."""
         periods = [time_per_image_ps(self.images, row) for row in self.stream_period_ps.tolist()]
         return np.array(periods, dtype=np.int64)
 
     def dynamic_energies(self) -> list[list[int]]:
-        """[n][units]: energy above idle power in the window, fJ, in Python's integers."""
+        """Return [n][units]: energy above idle power in the window, fJ, in Python's integers."""
         return [
             [low + high * HIGH_FJ for low, high in zip(*row, strict=True)]
             for row in zip(self.dynamic_fj.tolist(), self.dynamic_high.tolist(), strict=True)
         ]
 
     def energies(self) -> list[tuple[int, int, int]]:
-        """Of every row: energy per frame in fJ (per image where networks run freely), rounded
-        down, at most 2**63 - 1; mean power in uW, rounded down, and rounded up.
+        """Return the energy and mean power of every row.
 
-        In Python's integers: slow networks beside fast ones draw more in a window than 2**63 fJ.
+        The energy is per frame in fJ (per image if networks run freely), rounded down, at most
+        2**63 - 1. The mean power is in uW, rounded down, and rounded up.
+
+        Computed in Python's integers: slow networks beside fast ones draw more in a window than
+        2**63 fJ.
         """
         result = []
         for i, dynamic in enumerate(self.dynamic_energies()):
@@ -124,8 +128,11 @@ class LongRuns:
         return result
 
     def per_frame(self, row: int, drawn_fj: int) -> int:
-        """What one frame (an image of several streams) has of an energy that a row draws in its
-        window, rounded down: the mean power times the time that belongs to it."""
+        """Return the share of one frame in an energy that a row draws in its window, rounded down.
+
+        It is the mean power times the frame's time. With several streams it is the share of one
+        image.
+        """
         streams = self.load_ps.shape[1]
         window = max(int(self.window_ps[row]), 1)
         share: int = drawn_fj * int(self.frame_period_ps[row]) // (streams * window)
@@ -133,10 +140,11 @@ class LongRuns:
 
 
 def ceil_ratio(load: IntArray, window: IntArray, done: IntArray) -> IntArray:
-    """[...]: load x window / done, rounded up, at most 2**63 - 1; all positive.
+    """Return [...]: load x window / done, rounded up, at most 2**63 - 1. All are positive.
 
-    The product takes up to 126 bits. Where the quotient is small the floating-point one is off by 2
-    at most, so that its remainder, modulo 2**64, is exact; all else goes by Python's integers.
+    The product takes up to 126 bits. If the quotient is small, the floating-point one is off by at
+    most 2, so that its remainder, modulo 2**64, is exact. All others are computed in Python's
+    integers.
     """
     near = load.astype(np.float64) * window / done
     far = (near >= SMALL_QUOTIENT) | (done >= SMALL_DIVISOR)
@@ -154,16 +162,17 @@ LongRunEvaluator = Callable[[IntArray], LongRuns]
 
 
 def stream_count(problem: Problem) -> int:
-    """Streams: one for each network where these are free-running, else one."""
+    """Return the number of streams: one for each free-running network, else one."""
     return 1 if problem.execution.has_frame else len(problem.networks)
 
 
 def make_long_run_evaluator(problem: Problem, *, jobs: int = 1) -> LongRunEvaluator:
-    """A function from rows [n, groups + domains] to what they give, shared out over ``jobs``
-    threads; each row's result depends on that row alone.
+    """Return a function from rows [n, groups + domains] to :class:`LongRuns`.
+
+    Rows are shared out over ``jobs`` threads. Each row's result depends on that row alone.
 
     Raises:
-        ValueError: where the execution model has no long run.
+        ValueError: if the execution model has no long run.
     """
     plan = make_plan(problem)
     streams = stream_count(problem)
@@ -191,9 +200,11 @@ def make_long_run_evaluator(problem: Problem, *, jobs: int = 1) -> LongRunEvalua
 
 
 def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
-    """[n, streams, units]: stand-alone time that one frame of a stream takes on a unit, in all
-    number formats at its first entry; rows [n, groups + domains]. What a unit cannot run counts
-    nothing."""
+    """Return [n, streams, units]: the stand-alone time of one frame of a stream on a unit, in ps.
+
+    All number formats of a unit are counted at its first entry. Groups that a unit cannot run count
+    nothing. Rows are [n, groups + domains].
+    """
     groups = problem.group_count
     mapping = rows[:, :groups].T
     first = [network.first_group for network in problem.networks]
@@ -223,11 +234,10 @@ def _stream_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimul
 def simulate_shown(
     problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN
 ) -> tuple[Schedule, tuple[int, int], int]:
-    """Return what is shown of a design point of endless frames, their window, and the instant until
-    which it is shown.
+    """Return a design point's schedule of endless frames, their window, and the schedule's end.
 
-    That is every execution that starts before the window ends or, if it is earlier, before the
-    first instant at which ``most`` executions have ended. Each has its own end.
+    The schedule has every execution that starts before the window ends or, if it is earlier, before
+    the first instant at which ``most`` executions have ended. Each has its own end.
 
     Raises:
         ValueError: if the design puts a group on a unit that cannot run it.
@@ -269,8 +279,9 @@ def recurring_schedule(problem: Problem, design: DesignPoint) -> Schedule:
 
 
 def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ...]:
-    """Return what every unit draws above idle power in a period of the window of networks with
-    rates, rounded down.
+    """Return the energy above idle power of every unit in a period of the recurring window.
+
+    It is for networks with rates, in fJ, rounded down.
 
     Raises:
         ValueError: if nothing recurs, or the design puts a group on a unit that cannot run it.
@@ -289,7 +300,7 @@ def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ..
 
 
 def free_run_of(problem: Problem, design: DesignPoint, periods_ps: IntArray) -> FreeRun:
-    """The summary of free-running networks.
+    """Return the summary of free-running networks.
 
     Args:
         periods_ps: [networks], of the same design point.

@@ -50,7 +50,7 @@ _DESIGN = DesignPoint(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 def smallest_problem(*, engines: bool = False) -> Problem:
-    """One group on one unit, which may run engines. Kernels have a form for each."""
+    """Return one group on one unit, which may run engines. Kernels have a form for each."""
     one = np.ones((1, 1), dtype=np.int64)
     return Problem(
         networks=(ProblemNetwork(name="network", first_group=0, group_names=("group",)),),
@@ -86,7 +86,7 @@ def smallest_problem(*, engines: bool = False) -> Problem:
 
 
 def smallest_pipeline() -> Problem:
-    """The same in closed form."""
+    """Return the smallest problem in closed form."""
     problem = smallest_problem()
     one = np.ones(1, dtype=np.int64)
     (unit,) = problem.units
@@ -111,7 +111,7 @@ def warm_up() -> None:
 
 
 def warm_up_frames(*, engines: bool = False) -> None:
-    """The same for one frame alone, and for pipelines in closed form."""
+    """Compile or load the kernels of one frame alone, and of pipelines in closed form."""
     problem = smallest_problem(engines=engines)
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
@@ -122,14 +122,14 @@ def warm_up_frames(*, engines: bool = False) -> None:
 
 
 def warm_up_guarantee(*, engines: bool = False) -> None:
-    """The same for guaranteed latencies."""
+    """Compile or load the kernels of guaranteed latencies."""
     make_guarantees(smallest_problem(engines=engines), (1000, 1000))(
         np.zeros((1, 2), dtype=np.int64)
     )
 
 
 def warm_up_long_run(*, engines: bool = False) -> None:
-    """The same for the long run of pipelines and free-running networks."""
+    """Compile or load the kernels of the long run of pipelines and free-running networks."""
     pipeline = replace(smallest_problem(engines=engines), execution=Pipeline(frames_in_flight=1))
     row = np.zeros((1, 2), dtype=np.int64)
     make_long_run_evaluator(pipeline)(row)
@@ -137,7 +137,7 @@ def warm_up_long_run(*, engines: bool = False) -> None:
 
 
 def warm_up_rates(*, engines: bool = False) -> None:
-    """The same for networks with rates of their own."""
+    """Compile or load the kernels of networks with rates of their own."""
     rates = replace(smallest_problem(engines=engines), execution=Rates(period_ps=1))
     make_evaluator(rates)(np.zeros((1, 2), dtype=np.int64))
     recurring_dynamic_fj(rates, _DESIGN)
@@ -145,7 +145,7 @@ def warm_up_rates(*, engines: bool = False) -> None:
 
 
 def warm_up_branch_and_bound(*, engines: bool = False) -> None:
-    """The same for the search that proves a front."""
+    """Compile or load the kernels of the search that proves a front."""
     from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
     from paretosoc.fitness.branch_and_bound.search import begin_subtree, search_nodes
 
@@ -162,19 +162,19 @@ def warm_up_branch_and_bound(*, engines: bool = False) -> None:
 
 
 def warm_up_checker() -> None:
-    """The same for the check of its tree."""
+    """Compile or load the kernels of the check of a proof's tree."""
     claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
     tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
     check_tree(smallest_problem(), tree, claim, jobs=1)
 
 
 def warm_up_replay() -> None:
-    """The same for the check of members."""
+    """Compile or load the kernels of the check of members."""
     plain_outcome(smallest_problem(), _DESIGN, compiled=True)
 
 
 def warm_up_multipliers() -> None:
-    """The same for bounds over boxes of operating points."""
+    """Compile or load the kernels of bounds over boxes of operating points."""
     from paretosoc.fitness.multipliers.kernels import improve, least_sum
 
     problem = smallest_problem()

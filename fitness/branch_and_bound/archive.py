@@ -1,8 +1,11 @@
-"""The archive of a branch and bound: what its members fathom, and how one is inserted; compiled.
+"""The archive of a branch and bound: which bounds its members fathom, and how a member is inserted.
+Compiled.
 
 A bound vector is *fathomed* by a member that is at least as good: no design point below is better
-in any objective. With a tolerance e, a member fathoms more: where it is worse by a factor of 1 + e
-at most. One objective has one member; two are kept in order, a staircase; more are a list."""
+in any objective. With a tolerance e, a member also fathoms bounds that are better than it by a
+factor of at most 1 + e. With one objective there is one member. With two, members are kept in
+order, as a staircase. With more they are a list.
+"""
 
 import numpy as np
 
@@ -13,8 +16,9 @@ from paretosoc.fitness.simulator.state import NEVER
 
 @jit
 def fathoming_value(value, tolerance_ppm):
-    """The smallest bound that ``value`` fathoms: ceil(value / (1 + e)), e the tolerance. Where the
-    value is negative (a rate), ceil(value * (1 + e))."""
+    """Return the smallest bound that ``value`` fathoms: ceil(value / (1 + e)) for a tolerance e, or
+    ceil(value * (1 + e)) if the value is negative (a rate).
+    """
     if tolerance_ppm == 0:
         return value
     if value >= 0:
@@ -26,7 +30,7 @@ def fathoming_value(value, tolerance_ppm):
 
 @jit
 def _steps_up_to(values, count, value):
-    """How many of the first ``count`` rows have a first objective of at most ``value``."""
+    """Return how many of the first ``count`` rows have a first objective of at most ``value``."""
     low, high = np.int64(0), count
     while low < high:
         middle = (low + high) >> 1
@@ -47,8 +51,9 @@ def _is_below(values, row, vector):
 
 @jit
 def is_fathomed(tree, values, vector):
-    """Whether a row of ``values`` (``tree.closing`` or ``tree.objectives``) is at least as good as
-    ``vector`` [objectives]."""
+    """Return whether a row of ``values`` (``tree.closing`` or ``tree.objectives``) is at least as
+    good as ``vector`` [objectives].
+    """
     count = tree.progress.members
     if vector.shape[0] == 2:
         # Two objectives form a staircase: of the steps up to the first bound the last is lowest.
@@ -67,8 +72,11 @@ def is_fathomed(tree, values, vector):
 
 @jit
 def fathoming_makespan(tree, vector, column):
-    """The smallest makespan, column ``column``, of a member that fathoms the bounds of all other
-    objectives; NEVER where there is none, or the makespan is no objective (-1)."""
+    """Return the smallest makespan of a member that fathoms the bounds of all other objectives.
+
+    ``column`` is the makespan's position in the vector, or -1 if it is no objective. Returns NEVER
+    in that case, and if there is no such member.
+    """
     smallest = NEVER
     if column >= 0:
         for row in range(tree.progress.members):
@@ -93,8 +101,10 @@ def _copy_member(tree, source, target):
 
 @jit
 def insert_member(tree, vector, tolerance_ppm):
-    """The present choice, with objectives ``vector`` that no member fathoms, becomes a
-    member; members that it dominates are removed."""
+    """Make the present choice a member and remove the members that it dominates.
+
+    ``vector`` has its objectives, which no member may fathom.
+    """
     kept = np.int64(0)
     for row in range(tree.progress.members):
         dominated = True

@@ -1,8 +1,9 @@
-"""Lower bounds of the makespan where choices are open; compiled.
+"""Lower bounds of the makespan while choices are open. Compiled.
 
-Choices: ``units`` [groups], -1 where open, and ``points`` [domains], a mask of operating points.
-The choice is simulated until an open one matters; from there on only two things count: the longest
-path left and the work left, in the smallest stand-alone times over the choices."""
+Choices: ``units`` [groups], -1 if open, and ``points`` [domains], a mask of operating points. The
+choice is simulated until an open one matters. From there on only two things count: the longest path
+left and the work left, in the smallest stand-alone times over the choices.
+"""
 
 import numpy as np
 
@@ -18,10 +19,13 @@ POINT_BITS = 63
 
 @jit
 def fill_unit(plan, rules, u, tree):
-    """Over the operating points in the masks ``tree.points`` of the clocks of unit u: smallest
-    stand-alone times and dynamic energies of all groups, and by how much both grow at least from
-    repeat to repeat; also the two together at every multiplier
-    (``rate_mw``), NEVER where a group may not be; and its smallest idle power."""
+    """Fill the smallest costs of all groups on unit u, over the points in ``tree.points`` of its
+    clocks.
+
+    These are stand-alone times, dynamic energies, the least growth of both from repeat to repeat,
+    their weighted sum at every multiplier (``rate_mw``), and the unit's smallest idle power.
+    Entries of groups that may not be on the unit are NEVER.
+    """
     for g in range(plan.groups):
         tree.fastest[g * plan.units + u] = NEVER
         tree.min_energy[g * plan.units + u] = NEVER
@@ -72,7 +76,7 @@ def fill_unit(plan, rules, u, tree):
 
 @jit
 def _next_point(mask, k):
-    """The lowest operating point of a mask from k on; POINT_BITS where there is none."""
+    """Return the lowest operating point of a mask from k on, or POINT_BITS if there is none."""
     while k < POINT_BITS and ((mask >> k) & 1) == 0:
         k += 1
     return k
@@ -80,7 +84,7 @@ def _next_point(mask, k):
 
 @jit
 def fill_anywhere(plan, tree):
-    """The smallest of what :func:`fill_unit` has found, over the units."""
+    """Fill the minima over the units of the costs that :func:`fill_unit` has found."""
     for g in range(plan.groups):
         time, energy = NEVER, NEVER
         for u in range(plan.units):
@@ -99,8 +103,10 @@ def fill_anywhere(plan, tree):
 
 @jit
 def choose_points(plan, points, chosen):
-    """Looks up where the costs of the units begin at their clocks; ``unit_used`` is 0 where the
-    clocks of the unit, or the memory's, are open."""
+    """Look up the rows of the units' cost tables at the chosen operating points.
+
+    ``unit_used`` becomes 0 for a unit if its clocks, or the memory's, are open.
+    """
     memory_open = False
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
@@ -127,8 +133,10 @@ def choose_points(plan, points, chosen):
 
 @jit
 def choose_units(plan, rules, units, n, chosen):
-    """Looks up the costs of the assigned groups of network n, after :func:`choose_points`; a
-    stand-alone time of -1 where clocks are open."""
+    """Look up the costs of the assigned groups of network n, after :func:`choose_points`.
+
+    The stand-alone time of a group is -1 if clocks are open.
+    """
     chosen.first_open[n] = -1
     for g in range(rules.first[n], rules.first[n] + rules.size[n]):
         u = units[g]
@@ -146,9 +154,13 @@ def choose_units(plan, rules, units, n, chosen):
 
 @jit
 def fill_paths(plan, rules, n, tree):
-    """For network n: smallest times [groups], longest paths from a group on [groups], and through
-    the network [networks], each in a first repeat, and by how much the same path grows at least
-    from repeat to repeat; the first open group, where it is a chain."""
+    """Fill the smallest times and longest paths of network n, and find its first open group if it
+    is a chain.
+
+    Times and the longest paths from a group on are per group, the path through the network is per
+    network. All are those of a first repeat, and have beside them their least growth from repeat to
+    repeat.
+    """
     tree.first_open[n] = -1
     longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
@@ -180,9 +192,11 @@ def fill_paths(plan, rules, n, tree):
 
 @jit
 def makespan_bound(plan, rules, state, tree):
-    """A lower bound of the makespan of all design points with these choices, from the present
-    state; NEVER where a deadline or the period must be missed. After :func:`fill_paths`; leaves the
-    bounds of the networks' ends in ``tree.end``."""
+    """Return a lower bound of the makespan of all design points with these choices.
+
+    It starts from the present state, after :func:`fill_paths`, and leaves the bounds of the
+    networks' ends in ``tree.end``. Returns NEVER if a deadline or the period must be missed.
+    """
     now, end = state.run.now, tree.end
     for n in range(plan.networks):
         end[n] = -1
@@ -229,14 +243,14 @@ def makespan_bound(plan, rules, state, tree):
 
 @jit
 def _work_left(state, u, now):
-    """Stand-alone time left of a running group, in ps, rounded up."""
+    """Return the stand-alone time left of the group that runs on u, in ps, rounded up."""
     work = state.unit[u].work - state.unit[u].rate * (now - state.unit[u].since)
     return -((-work) // WORK_PER_PS)
 
 
 @jit
 def _least_of(plan, state, tree, place):
-    """The smallest stand-alone time of the group at a place, in its repeat."""
+    """Return the smallest stand-alone time of the group at a place, in its repeat."""
     g = state.place[place].group
     least = tree.least[g]
     if plan.grows:
@@ -246,7 +260,7 @@ def _least_of(plan, state, tree, place):
 
 @jit
 def _repeats_from(plan, rules, tree, n, first):
-    """What the repeats of network n from ``first`` on take at least."""
+    """Return the least time of the repeats of network n from ``first`` on."""
     count = rules.repeats[n] - first
     time = count * tree.path[n]
     if plan.grows:
@@ -257,8 +271,9 @@ def _repeats_from(plan, rules, tree, n, first):
 
 @jit
 def _raise_end(plan, rules, state, tree, place, begin):
-    """Raises the end of a network by what one of its groups, from ``begin`` on, still has before
-    it."""
+    """Raise the bound of a network's end by the path left after one of its groups begins at
+    ``begin``.
+    """
     g = state.place[place].group
     n = rules.network[g]
     repeat = plan.instance[state.place[place].instance].repeat
@@ -278,7 +293,7 @@ def _has_ended(plan, rules, state, n):
 
 @jit
 def _work_bound(plan, state, tree):
-    """The work left: shared out evenly over all units, or assigned to one unit."""
+    """Return the bound from the work left: spread evenly over all units, or on one unit."""
     now, load = state.run.now, tree.load
     total = np.int64(0)
     for u in range(plan.units):
@@ -306,9 +321,11 @@ def _work_bound(plan, state, tree):
 
 @jit
 def token_time_bound(plan, rules, state, tree, n):
-    """From the ends of all that network n waits for, or its arrival, to its own end: per repeat, at
-    least, rounded up; after :func:`makespan_bound`. Where one of these ends is open the repeats
-    alone count."""
+    """Return the least time per repeat of network n, rounded up, after :func:`makespan_bound`.
+
+    The time runs from the ends of all networks that it waits for, or its arrival, to its own end.
+    If one of these ends is open, only the repeats' own times count.
+    """
     begin, has_begun = np.int64(plan.network[n].arrival_ps), True
     for w in range(rules.wait_start[n], rules.wait_start[n + 1]):
         other = rules.wait_network[w]
@@ -322,9 +339,10 @@ def token_time_bound(plan, rules, state, tree, n):
 
 @jit
 def rate_sum_bound(plan, end):
-    """-sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised): the lower bound of all design
-    points, after :func:`makespan_bound` has filled ``end`` with the bounds of the networks'
-    ends."""
+    """Return -sum of floor(10^18 ps / LB_n) in uHz (Eq. 10, minimised), a lower bound.
+
+    LB_n comes from ``end``, the bounds of the networks' ends that :func:`makespan_bound` fills.
+    """
     total = np.int64(0)
     for n in range(plan.networks):
         latency = end[n] - plan.network[n].arrival_ps

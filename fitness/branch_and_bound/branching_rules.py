@@ -1,5 +1,7 @@
-"""The choices that a branch and bound may make, as flat arrays for the kernels;
-:mod:`fitness.branch_and_bound.choices` fills them."""
+"""The choices that a branch and bound may make, as flat arrays for the kernels.
+
+:mod:`fitness.branch_and_bound.choices` fills them.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LO
 
 @dataclass(frozen=True, eq=False)
 class BranchingRules(Tables):
-    """The mapping rules and the shape of the networks; all int64.
+    """The mapping rules and the shape of the networks. All arrays are int64.
 
     Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``.
     """
 
     allowed: IntArray
-    """[groups x units]: 1 where a group may be on a unit."""
+    """[groups x units]: 1 if a group may be on a unit."""
     alike: IntArray
     """[units]: the last one before it that is interchangeable with it, or -1."""
     network: IntArray
@@ -47,12 +49,12 @@ class BranchingRules(Tables):
     wait_start: IntArray
     wait_network: IntArray
     is_chain: IntArray
-    """[networks]: 1 where group i feeds group i + 1 and nothing else."""
+    """[networks]: 1 if group i feeds group i + 1 and nothing else."""
     stays: IntArray
-    """[units]: 1 where a group after which no transition is left forces the next one to the same
+    """[units]: 1 if a group after which no transition is left forces the next one to the same
     entry: the unit has one number format."""
     trades: IntArray
-    """[networks]: 1 where it is a chain that no other network leaves anything to: the bound of
+    """[networks]: 1 if it is a chain that no other network leaves anything to: the bound of
     :mod:`fitness.branch_and_bound.trade_off` has it."""
     limit: IntArray
     """[networks]: maximum number of transitions, or ``UNLIMITED``."""
@@ -61,7 +63,7 @@ class BranchingRules(Tables):
     loss_limit: IntArray
     """[networks]: maximum loss of accuracy in ppm, or ``UNLIMITED``."""
     loss: IntArray
-    """[groups x units]: accuracy that a group costs, in ppm; 0 where it is not known."""
+    """[groups x units]: accuracy that a group costs, in ppm; 0 if it is not known."""
     least_loss: IntArray
     """[groups]: the smallest of them over the units that a group may be on."""
     more_bytes: IntArray
@@ -87,10 +89,10 @@ class BranchingRules(Tables):
     objective_network: IntArray
     """[objectives]: whose latency or tokens, or -1."""
     needs_power: int
-    """1 where power or energy is minimised or limited."""
+    """1 if power or energy is minimised or limited."""
     rate_mw: IntArray
     """[rates]: multipliers of the Lagrangian bound, see
-    :mod:`fitness.branch_and_bound.trade_off`; none where makespan and energy are not the two
+    :mod:`fitness.branch_and_bound.trade_off`; none if makespan and energy are not the two
     objectives."""
     trade_time: int
     """Which of the two is the makespan."""
@@ -101,5 +103,5 @@ class BranchingRules(Tables):
     power_cap_mw: int
     energy_budget_fj: int
     period_ps: int
-    """Energy and power are counted over it; ``UNLIMITED`` where there is none: over the makespan.
+    """Energy and power are counted over it; ``UNLIMITED`` if there is none: over the makespan.
     """

@@ -64,8 +64,11 @@ def make_branching_rules(
     rates_mw: Sequence[int] = (),
     tolerance_ppm: int = 0,
 ) -> BranchingRules:
-    """Lays the choices of a problem out; ``objectives``: positions of those that count;
-    ``rates_mw``: of :func:`exchange_rates`, or none."""
+    """Return the choices of a problem as flat arrays.
+
+    ``objectives`` are the positions of the objectives that count. ``rates_mw`` are the multipliers
+    of :func:`exchange_rates`, or none.
+    """
     units = len(problem.units)
     groups = problem.group_count
     incoming: list[list[tuple[int, int]]] = [[] for _ in range(groups)]
@@ -130,21 +133,25 @@ def make_branching_rules(
 
 
 def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray, IntArray]:
-    """Of what is added up over groups, by unit: [groups x units], 0 where it is not known, and
-    [groups], the smallest over the units that a group may be on."""
+    """Return an additive quantity by unit, [groups x units], and its minimum over units, [groups].
+
+    Unknown tables count as 0. The minimum is over the units that a group may be on.
+    """
     none = np.zeros(problem.group_count, dtype=np.int64)
     rows = np.stack([none if table is None else table for table in tables], axis=1)
     return rows.reshape(-1), _least(problem, rows)
 
 
 def _least(problem: Problem, tables: IntArray) -> IntArray:
-    """[..., groups] of [..., groups, units]: the smallest over the units that a group may be on."""
+    """Return the minimum of [..., groups, units] over the units that a group may be on, [...,
+    groups].
+    """
     least: IntArray = np.where(problem.allowed, tables, np.iinfo(np.int64).max).min(axis=-1)
     return least.astype(np.int64)
 
 
 def _memory(problem: Problem) -> dict[str, IntArray]:
-    """The fields of memory: a figure for all pools together, and one for each that has a name."""
+    """Return the fields of memory: a figure for all pools together, and one per named pool."""
     tables, named = memory_tables_of(problem), bool(problem.memory_pools)
     weights, cells = tables.weights, problem.group_count * len(problem.units)
     every = weights.sum(axis=0, keepdims=True)[: len(weights)]
@@ -171,9 +178,9 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
 
 
 def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:
-    """Rates that are worth trying, in mW, where the objectives are makespan and energy; else none.
+    """Return the rates to try, in mW, if the objectives are makespan and energy; otherwise none.
 
-    A group gains where a rate is near what its units differ by, in energy over time.
+    A rate helps a group if it is near the difference of energy over time between two of its units.
     """
     chosen = [problem.objectives[column] for column in objectives]
     if len(chosen) != 2 or {(o.kind, o.network) for o in chosen} != {
@@ -189,7 +196,7 @@ def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ..
 
 
 def largest_power_mw(problem: Problem) -> int:
-    """What no design point draws more than at any instant."""
+    """Return an upper bound of the power that a design point draws at any instant."""
     power = problem.board_mw
     power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
     for unit in problem.units:
@@ -200,13 +207,17 @@ def largest_power_mw(problem: Problem) -> int:
 
 
 def _power_cap(problem: Problem) -> int:
-    """The cap, where something can be above it: kernels multiply it with times, in int64."""
+    """Return the power cap, or UNLIMITED if nothing can exceed it: kernels multiply it with times,
+    in int64.
+    """
     cap = int(limits_by_owner(problem, POWER_CAP)[0])
     return UNLIMITED if cap >= largest_power_mw(problem) else cap
 
 
 def _largest_rate(problem: Problem) -> int:
-    """Rates times the times of all groups, for every network, stay in int64."""
+    """Return the largest rate whose product with the times of all groups stays in int64 for every
+    network.
+    """
     slowest = np.max(
         [
             problem.frame_ps(u).reshape(problem.group_count, -1).max(1)

@@ -1,13 +1,14 @@
-"""Whether every design point with some choices must break a limit on power or energy; compiled.
+"""Check whether every design point with some choices must break a limit on power or energy.
+Compiled.
 
 With T the makespan, P the idle power and E the dynamic energy of a frame, and P' and E' their
 smallest values over the open choices:
 
-* power cap, one frame alone: (P T + E) / T > cap where E > (cap - P) T. A point that beats a
-  member with the makespan T* has T < T*, so it breaks the cap where E' >= (cap - P') T*. Where
-  other values count too, the member must be at least as good as their bounds;
-* power cap in a period T_p: where E' > (cap - P') T_p;
-* energy budget: where P' T' + E' > budget, T' the bound of the makespan, or the period.
+* power cap, one frame alone: (P T + E) / T > cap if E > (cap - P) T. A point that beats a
+  member with the makespan T* has T < T*, so it breaks the cap if E' >= (cap - P') T*. If
+  other values count too, the member must be at least as good as their bounds.
+* power cap in a period T_p: broken if E' > (cap - P') T_p.
+* energy budget: broken if P' T' + E' > budget, with T' the bound of the makespan, or the period.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 @jit
 def fill_static(plan, rules, d, tree):
-    """The smallest static power of domain d over the operating points in its mask."""
+    """Fill the smallest static power of domain d over the operating points in its mask."""
     least = NEVER
     for k in range(rules.ladder[d]):
         if (tree.points[d] >> k) & 1:
@@ -31,8 +32,11 @@ def fill_static(plan, rules, d, tree):
 
 @jit
 def min_idle_power(plan, tree, chosen):
-    """Least idle power: of what may not be off, and of what an assigned group needs; leaves these
-    domains in ``chosen.domain_on``."""
+    """Return the least idle power: of domains that may not be off, and those that assigned groups
+    need.
+
+    Leaves these domains in ``chosen.domain_on``.
+    """
     for d in range(plan.domains):
         chosen.domain_on[d] = 1 - plan.may_be_off[d]
     for u in range(plan.units):
@@ -52,8 +56,11 @@ def min_idle_power(plan, tree, chosen):
 
 @jit
 def min_dynamic_energy(plan, tree, chosen, state):
-    """Dynamic energy at least: of what has ended, of what runs (its work left), and the smallest of
-    the rest. Of shared units what they have drawn is accounted apart from what runs there."""
+    """Return the least dynamic energy: of ended instances, of the work left of running ones, and
+    the smallest of the rest.
+
+    Energy that shared units have already drawn is accounted apart from the instances running there.
+    """
     now = state.run.now
     energy = state.run.dynamic_fj
     for q in range(plan.queues):
@@ -79,7 +86,7 @@ def min_dynamic_energy(plan, tree, chosen, state):
 
 @jit
 def _least_energy(plan, tree, i, u):
-    """The smallest dynamic energy of an instance alone on unit u, or anywhere if that is -1."""
+    """Return the smallest dynamic energy of an instance alone on unit u, or anywhere if u is -1."""
     g = plan.instance[i].group
     at = g * plan.units + u
     energy = tree.min_energy[at] if u >= 0 else tree.min_energy_anywhere[g]
@@ -91,8 +98,10 @@ def _least_energy(plan, tree, i, u):
 
 @jit
 def breaks_power_limits(rules, idle, energy, makespan, is_complete, closing_ps):
-    """True where every design point with an idle power of at least ``idle`` and a dynamic energy of
-    at least ``energy`` breaks a limit, or has a makespan of ``closing_ps`` or more."""
+    """Return whether no design point with at least this idle power and dynamic energy is of use.
+
+    Each one breaks a limit, or has a makespan of ``closing_ps`` or more.
+    """
     cap, budget, period = rules.power_cap_mw, rules.energy_budget_fj, rules.period_ps
     if cap >= 0:
         if period >= 0:

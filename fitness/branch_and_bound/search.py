@@ -1,10 +1,11 @@
 """Branch and bound over units and operating points, with one objective or several; compiled.
 
 A node is a partial choice. It is simulated until an open choice matters. If a member is at least as
-good as its bounds it is closed; else the open choice is branched on: a group on each unit that it
-may have, or the operating points of a domain in two halves. A complete choice that no member closes
-becomes a member. The log has a node after the other, of the kinds of
-:mod:`results.front.node_kinds`."""
+good as its bounds it is closed. Otherwise the open choice is branched on: a group goes on each unit
+that it may have, or the operating points of a domain are split in two halves. A complete choice
+that no member closes becomes a member. The log has a node after the other, of the kinds of
+:mod:`results.front.node_kinds`.
+"""
 
 import numpy as np
 
@@ -72,7 +73,7 @@ from paretosoc.results.front.node_kinds import (
 
 @jit
 def _assign(plan, rules, tree, g, u):
-    """Puts group g on unit u; False where a rule forbids it. The caller undoes it either way."""
+    """Put group g on unit u; return False if a rule forbids it. The caller undoes it either way."""
     tree.units[g] = u
     n = rules.network[g]
     tree.loss[n] += rules.loss[g * plan.units + u] - rules.least_loss[g]
@@ -93,7 +94,7 @@ def _assign(plan, rules, tree, g, u):
 
 @jit
 def _count_assigned(plan, rules, tree, g, step):
-    """Adds ``step`` to what is counted of units, for a group that is assigned."""
+    """Add ``step`` to the counters that the unit of an assigned group changes."""
     unit = plan.unit_of[tree.units[g]]
     tree.named_on[unit] += step
     n = rules.network[g]
@@ -129,8 +130,9 @@ def _unassign(plan, rules, tree, g):
 
 @jit
 def _hold(plan, rules, tree, g):
-    """Adds the memory of a group that is assigned: its weights, and by how much it raises what its
-    network holds."""
+    """Add the memory of a newly assigned group: its weights, and the rise of its network's
+    activations.
+    """
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
         tree.memory[f] += rules.more_bytes[f, at]
@@ -142,7 +144,7 @@ def _hold(plan, rules, tree, g):
 
 @jit
 def _release(plan, rules, tree, g):
-    """Undoes :func:`_hold`; the last assigned groups in any order."""
+    """Undo :func:`_hold`. The groups assigned last may be released in any order."""
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
         tree.memory[f] -= rules.more_bytes[f, at]
@@ -152,7 +154,7 @@ def _release(plan, rules, tree, g):
 
 @jit
 def _raise(rules, tree, n, p, more):
-    """Adds to what network n holds at place p."""
+    """Add ``more`` bytes to the activations that network n holds at place p."""
     tree.held[n, p] += more
     tree.memory[0] += more
     if rules.place_figure[p] >= 0:
@@ -161,7 +163,7 @@ def _raise(rules, tree, n, p, more):
 
 @jit
 def _next_option(plan, rules, tree, level):
-    """Makes the next choice of a level that the rules allow; False if none is left."""
+    """Make the next choice of a level that the rules allow. Return False if none is left."""
     if tree.kind[level] != UNIT_CHOICE:
         d = tree.subject[level]
         half = tree.option[level]
@@ -214,7 +216,7 @@ def _next_option(plan, rules, tree, level):
 
 @jit
 def _is_settled(rules, tree, n):
-    """Whether a chain has no transition left."""
+    """Return whether a chain has no transition left."""
     return rules.is_chain[n] and tree.transitions[n] == rules.limit[n]
 
 
@@ -237,7 +239,7 @@ def _undo_option(plan, rules, tree, level):
 
 @jit
 def _update_costs(plan, rules, chosen, tree):
-    """Update costs and paths where the choice has changed since the last node."""
+    """Update the costs and paths that changed choices affect since the last node."""
     changed = False
     for d in range(plan.domains):
         if tree.clock_known[d] == 0:
@@ -287,8 +289,11 @@ def _resume_simulation(plan, rules, chosen, state, tree):
 
 @jit
 def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
-    """Fills ``tree.vector`` from the bounds of the makespan and of the ends of networks, and the
-    least idle power and dynamic energy; where it is the makespan's, or -1."""
+    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the least idle power
+    and dynamic energy.
+
+    Returns the makespan's column, or -1 if it is no objective.
+    """
     column = -1
     time = rules.period_ps if rules.period_ps >= 0 else makespan
     for j in range(tree.vector.shape[0]):
@@ -321,8 +326,10 @@ def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
 
 @jit
 def _bound_here(plan, rules, chosen, state, tree):
-    """Simulates the present choice until another matters and bounds the subtree: what closes it, or
-    ``SPLIT``."""
+    """Simulate the present choice until another matters, and bound the subtree.
+
+    Returns the reason that closes it, or ``SPLIT``.
+    """
     _update_costs(plan, rules, chosen, tree)
     _resume_simulation(plan, rules, chosen, state, tree)
     makespan = makespan_bound(plan, rules, state, tree)
@@ -349,8 +356,10 @@ def _bound_here(plan, rules, chosen, state, tree):
 
 @jit
 def _open_power_domain(plan, rules, tree, chosen):
-    """A domain that is on, whose operating points are open although the timeline is complete; -1
-    where there is none, or power does not count."""
+    """Return a domain that is on with open operating points after the timeline is complete.
+
+    Returns -1 if there is none, or if power does not count.
+    """
     if rules.needs_power:
         for d in range(plan.domains):
             if chosen.domain_on[d] and (tree.points[d] & (tree.points[d] - 1)) != 0:
@@ -400,7 +409,9 @@ def _log(tree, kind):
 
 @jit
 def _hand_over(plan, tree):
-    """The present choice is left to somebody else, with the largest bounds of those above it."""
+    """Hand the present choice over to another worker, with the largest bounds of the choices above
+    it.
+    """
     at = tree.progress.parts
     for g in range(plan.groups):
         tree.part_units[at, g] = tree.units[g]
@@ -451,10 +462,10 @@ def begin_subtree(plan, rules, tree, units, points):
 
 @jit
 def search_nodes(plan, rules, chosen, state, tree, nodes):
-    """Search at most ``nodes`` more nodes; why it ended: DONE, NODE_LIMIT, LOG_FULL or
+    """Search at most ``nodes`` more nodes. Return why it ended: DONE, NODE_LIMIT, LOG_FULL or
     MEMBERS_FULL.
 
-    What is closed by a member stays closed when a better member takes its place.
+    A node that a member closes stays closed when a better member takes its place.
     """
     limit = tree.progress.nodes + nodes
     while True:

@@ -21,8 +21,8 @@ PROGRESS = record(
     *("depth", "nodes", "logged", "parts", "backtracking", "ending"),
     *("members", "members_found", "last_member"),
 )
-"""Levels; nodes so far; nodes in the log; choices in the buffer of parts; 1 where the present
-choice is closed; 1 where all that is still open is handed over; members; how often one was
+"""Levels; nodes so far; nodes in the log; choices in the buffer of parts; 1 if the present
+choice is closed; 1 if all that is still open is handed over; members; how often one was
 inserted; the member that fathomed last."""
 # Why a slice of the search ended.
 DONE, NODE_LIMIT, LOG_FULL, MEMBERS_FULL = range(4)
@@ -77,7 +77,7 @@ class SearchTree(Tables):
     """[members, objectives]: from where on a bound is fathomed: ``objectives``, or what is near
     enough to them."""
     member_units: IntArray
-    """[members, groups]: -1 where only the objectives are known."""
+    """[members, groups]: -1 if only the objectives are known."""
     member_points: IntArray
     """[members, domains]"""
     vector: IntArray
@@ -119,9 +119,9 @@ class SearchTree(Tables):
     digit: IntArray
     """[clocks]: work array."""
     clock_known: IntArray
-    """[domains]: 1 where the costs of units of this domain are those of ``points``."""
+    """[domains]: 1 if the costs of units of this domain are those of ``points``."""
     network_known: IntArray
-    """[networks]: 1 where ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
+    """[networks]: 1 if ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
     ``units`` and ``points``."""
     log: IntArray
     """[buffer]: kinds of nodes."""
@@ -138,7 +138,7 @@ class SearchTree(Tables):
 def make_search_tree(
     problem: Problem, plan: Plan, rules: BranchingRules, *, members: int, log: int
 ) -> SearchTree:
-    """An empty search, with room for this many members and nodes in the log."""
+    """Return an empty search, with room for this many members and nodes in the log."""
     groups, domains = plan.groups, plan.domains
     objectives, rates = len(rules.objective), len(rules.rate_mw)
     # A set of points can be halved until one is left: at most once for every point.
@@ -200,9 +200,12 @@ def make_search_tree(
 
 
 def _snapshot_words(plan: Plan) -> int:
-    """Upper bound of what :func:`fitness.branch_and_bound.snapshots.save_snapshot` writes: scalars,
-    units, what waits (each place once), places with their ends, jobs, the frame, latencies, open
-    places."""
+    """Return an upper bound of the words that
+    :func:`fitness.branch_and_bound.snapshots.save_snapshot` writes.
+
+    They are scalars, units, waiting places (each once), places with their ends, jobs, the frame,
+    latencies and open places.
+    """
     places = plan.instances
     words = {dtype: len(dtype.names or ()) for dtype in (RUN, UNIT, JOB_STATE)}
     fixed = words[RUN] + plan.queues * words[UNIT] + plan.jobs * words[JOB_STATE]

@@ -1,7 +1,8 @@
-"""Snapshots of a simulation at an open choice, to resume from; compiled.
+"""Snapshots of a simulation at an open choice, to resume from. Compiled.
 
-So a search simulates a beginning that many choices share once. Only what changes between snapshots
-is kept, of one frame alone."""
+With them a search simulates a beginning that many choices share only once. A snapshot keeps only
+values that change, of one frame alone.
+"""
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def save_snapshot(plan, state, snapshot):
 
 @jit
 def load_snapshot(plan, state, snapshot):
-    """Sets the state to what :func:`save_snapshot` has written."""
+    """Set the state to the one that :func:`save_snapshot` has written."""
     at = np.int64(0)
     for i in range(state.run_words.shape[0]):
         state.run_words[i] = snapshot[at + i]
@@ -102,8 +103,7 @@ def assigned_since(plan, rules, chosen, state, g):
 
 @jit
 def resume(plan, rules, chosen, state):
-    """After :func:`load_snapshot` and the choice that was open: open groups that have a unit now
-    are put where they wait."""
+    """Queue the open groups that have a unit now, after :func:`load_snapshot` and the choice."""
     state.run.open_unit = -1
     count = state.run.open_count
     state.run.open_count = 0
@@ -125,7 +125,7 @@ def resume(plan, rules, chosen, state):
 
 @jit
 def _delivered(plan, chosen, state, place, g):
-    """When all that has ended so far of what feeds the instance has arrived."""
+    """Return when the data of all ended predecessors of an instance has arrived at its unit."""
     # What was delivered without transitions was there no later.
     ready = state.place[place].ready
     v = chosen.group[g].unit

@@ -1,16 +1,16 @@
-"""A Lagrangian bound on makespan and energy together; compiled.
+"""A Lagrangian bound on makespan and energy together. Compiled.
 
-The separate bounds assume the fastest *and* the lowest-energy unit for every open group,
-although it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that is a
-chain, every design point has for the open groups g of its networks n
+The separate bounds assume the fastest *and* the lowest-energy unit for every open group, although
+it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that is a chain, every
+design point has for the open groups g of its networks n
 
     E + sum of v_n (T - end_n) >= E' + sum over n and g of gain(v_n, g),
     gain(v, g) = min over units of (v t + e) - v min t - min e >= 0,
 
 with E its dynamic energy, E' the bound of that, T its makespan and end_n the least end of the
-network: the groups of a chain run one after the other, each in its time t at least, with the energy
-e at least. So a makespan below that of a member cannot go with an energy below that of the member
-before it, where the right side is too large for that.
+network. The groups of a chain run one after the other, each with at least its time t and its energy
+e. So if the right side is too large, no makespan below that of a member goes with an energy below
+that of the member before it.
 """
 
 import numpy as np
@@ -22,8 +22,11 @@ MAX_CUTS = 8
 
 @jit
 def fill_gains(plan, rules, tree):
-    """Gains of all groups of a chain from a group on, for every rate [rates, groups]; after
-    :func:`fitness.branch_and_bound.bounds.fill_unit`."""
+    """Fill the summed gains of a chain's groups from each group on, for every rate: [rates,
+    groups].
+
+    Called after :func:`fitness.branch_and_bound.bounds.fill_unit`.
+    """
     for r in range(rules.rate_mw.shape[0]):
         rate = rules.rate_mw[r]
         for n in range(plan.networks):
@@ -40,8 +43,10 @@ def fill_gains(plan, rules, tree):
 
 @jit
 def _min_energy_at(plan, rules, tree, energy, power, time):
-    """The least energy at the makespan ``time``, and its slope:
-    every network takes its best multiplier. As a function of the makespan it is convex."""
+    """Return the least energy at the makespan ``time``, and its slope there.
+
+    Every network takes its best multiplier. The least energy is convex in the makespan.
+    """
     least, growth = energy + power * time, power
     for n in range(plan.networks):
         g = tree.first_open[n]
@@ -59,8 +64,11 @@ def _min_energy_at(plan, rules, tree, energy, power, time):
 
 @jit
 def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
-    """Whether the least energy is at least ``wanted`` for every makespan from ``shortest`` to
-    ``longest``: cutting planes from both sides."""
+    """Return whether the least energy is at least ``wanted`` for every makespan from ``shortest``
+    to ``longest``.
+
+    Works with cutting planes from both sides.
+    """
     low, low_growth = _min_energy_at(plan, rules, tree, energy, power, shortest)
     if low < wanted:
         return False
@@ -92,9 +100,12 @@ def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
 
 @jit
 def is_fathomed_by_trade_off(plan, rules, tree, idle, energy):
-    """Whether no design point below the present choice has a makespan below that of one member and
-    an energy below that of the member before it, in the order of makespans; after the bounds of the
-    two alone are in ``tree.vector``."""
+    """Return whether no design point below the present choice fits between two neighbouring
+    members.
+
+    Such a point would have a makespan below that of one member and an energy below that of the
+    member before it, in the order of makespans. ``tree.vector`` must have the bounds of both alone.
+    """
     time, count = rules.trade_time, tree.progress.members
     if count == 0:
         return False

@@ -18,7 +18,7 @@ from paretosoc.platforms.io.exact_json import exact_decimal
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row: column to text without surrounding spaces. ``where`` starts messages about it."""
+    """One row: column to text without surrounding spaces. ``where`` starts its messages."""
 
     cells: Mapping[str, str]
     where: str

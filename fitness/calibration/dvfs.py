@@ -1,4 +1,4 @@
-"""From measurements at a few clocks to parameters per network and unit."""
+"""Fit the parameters of networks on units to measurements at a few clocks."""
 
 from __future__ import annotations
 
@@ -189,8 +189,10 @@ def predicted(
 def _time_task(
     rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
 ) -> tuple[Task, Callable[[dict[str, float]], dict[str, float]]]:
-    """Return what is fitted, and a function that replaces a time at the fastest clocks, of the form
-    SHARES, by its parts."""
+    """Return the task of fitting a time, and a function that completes its parameters.
+
+    For the form SHARES that function replaces a time at the fastest clocks by its parts.
+    """
     unit, label = platform.unit_by_name[rows[0].unit], subject_name(rows[0])
     overlap = float(unit.clock_law.overlap)
     shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}

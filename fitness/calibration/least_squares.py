@@ -1,5 +1,6 @@
-"""Least squares of a form against measurements, with error bars, and refusal of what the
-measurements cannot determine."""
+"""Least squares of a form against measurements, with error bars. Parameters that the measurements
+cannot determine are refused.
+"""
 
 from __future__ import annotations
 
@@ -111,8 +112,8 @@ def leave_one_out(task: Task) -> FloatArray:
 def check_determined(task: Task) -> None:
     """Check that the predictions change with every combination of the free parameters.
 
-    The rank test: the derivatives of log(prediction) by log(parameter), at a point where all parts
-    matter, must have as many independent directions as there are parameters.
+    The rank test: the derivatives of log(prediction) by log(parameter), at a point at which all
+    parts matter, must have as many independent directions as there are parameters.
 
     Raises:
         PlatformError: naming the parameters of a direction that changes nothing.

@@ -1,13 +1,15 @@
 """Fitting the contention model (PCCS, section of the model) to a sweep of co-runs.
 
 The loss of speed R(x, y) of :mod:`fitness.contention` is fitted by least squares of ln(s), with s =
-100 / (100 - R) the slowdown: of its relative error, as times are measured. R never falls in x or y
-and is never negative whatever its parameters, so every fit is monotone. There are two stages: a
-coarse search over the thresholds, the rates following linearly, and for the best candidates a local
-one (scipy) over all parameters but normalBW. That one is a threshold in x alone, which the samples
-know up to gaps between own demands. Below TBWDC - CBP it has no effect; where the sweep shows no
-other threshold, it is put there. Errors of the others are the spread over refits to resampled
-residuals (bootstrap): kinks make the usual covariance too small.
+100 / (100 - R) the slowdown. So the relative error counts, as times are measured. Whatever its
+parameters, R never falls in x or y and is never negative, so every fit is monotone.
+
+There are two stages. A coarse search runs over the thresholds, with the rates following linearly.
+For its best candidates a local search (scipy) runs over all parameters but normalBW. normalBW is a
+threshold on x only, so samples determine it only up to the gap between adjacent own demands. Below
+TBWDC - CBP it has no effect, and is put there if the sweep shows no other threshold. Errors of the
+other parameters are the spread over refits to resampled residuals (bootstrap), because kinks make
+the usual covariance too small.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The independent check of a proof's tree: one text, compiled or interpreted.
 
-It shares no code with the search that made the tree; of the rest of the program it imports the
-problem's types. docs/concepts/certificate.md has its rules and bounds. Compiled, it checks parts of
-a tree in threads; interpreted, in Python's integers, it needs no compiler and cannot overflow
-(:mod:`fitness.check.interpreted`).
+It shares no code with the search that made the tree, and imports only the problem's types from the
+rest of the program. docs/concepts/certificate.md has its rules and bounds. Compiled, it checks
+parts of a tree in threads; interpreted, in Python's integers, it needs no compiler and cannot
+overflow (:mod:`fitness.check.interpreted`).
 """
 
 from paretosoc.fitness.check.target import LemmaTarget

@@ -23,7 +23,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class PlainAccount:
-    """What a design point takes and draws under the execution model of its problem."""
+    """Times and energies of a design point under the execution model of its problem."""
 
     problem: Problem
     design: DesignPoint
@@ -58,7 +58,7 @@ class PlainAccount:
 
     @property
     def latencies_ps(self) -> tuple[int, ...]:
-        """Return [networks]: of one frame alone; with rates the longest responses."""
+        """Return the latencies [networks] of one frame alone, or the longest responses of rates."""
         if self.rates is None:
             return self.frame.latency_ps[0]
         return tuple(times[-1] for times in self.rates.responses_ps)

@@ -1,15 +1,17 @@
-"""Does a lemma hold? A lemma is a node's choices; it is simulated as far as these decide it
+"""Check whether a lemma holds.
+
+A lemma is a node's choices. It is simulated as far as these decide it
 (:mod:`fitness.check.timeline`), and the rest is bounded from below.
 
-docs/concepts/certificate.md (Lemmas) has the bounds, and what closes a lemma. They hold for every
-design point with the lemma's choices: up to the instant at which the timeline stops, whatever
-started had one time, one demand and one slowdown over all of them, and no group was eligible whose
-unit is open. Nothing is compared *between* design points, as the timeline is not monotone. By
-induction along the waiting no instance ends before its least end: it cannot start before what it
-waits for, and its rate is at most 2**16.
+docs/concepts/certificate.md (Lemmas) has the bounds and the reasons that close a lemma. They hold
+for every design point with the lemma's choices. Up to the instant at which the timeline stops, each
+started instance had one time, one demand and one slowdown over all of them, and no group with an
+open unit was eligible. Nothing is compared *between* design points, as the timeline is not
+monotone. By induction along the waiting no instance ends before its least end: it cannot start
+before the instances that it waits for end, and its rate is at most 2**16.
 
 Limits of transitions, segments and accuracy play no part here: :mod:`fitness.check.choices` follows
-them. If every choice that matters has one value, the timeline is simulated to its end; then the
+them. If every choice that matters has one value, the timeline is simulated to its end, and the
 bound is the makespan.
 """
 
@@ -46,8 +48,7 @@ if TYPE_CHECKING:
 def is_closed(facts: Facts, work: Work, depth: Int, kind: Int) -> bool:
     """Return whether the node at this depth, whose timeline has stopped, is closed for a reason.
 
-    Its bounds are then in ``work.least`` and, except where ``kind`` is ``TIME_LIMIT``, in
-    ``work.vector``.
+    Leaves its bounds in ``work.least`` and, unless ``kind`` is ``TIME_LIMIT``, in ``work.vector``.
     """
     row, costs = depth + 1, work.costs_at[depth]
     makespan = _time_bounds(facts, work, row, costs)
@@ -76,7 +77,7 @@ def _left_ps(work: Work, row: Int, u: Int) -> Int:
 
 @jit
 def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
-    """Fills ``work.network_end``; the bound of the makespan."""
+    """Fill ``work.network_end`` and return the bound of the makespan."""
     now, total = work.now[row], np.int64(0)
     for u in range(facts.units):
         work.busy[u] = 0
@@ -180,8 +181,10 @@ def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
 
 @jit
 def _token_time(facts: Facts, work: Work, row: Int, costs: Int, n: Int) -> Int:
-    """A repeat of network n at least, from all that it waits for on; overwrites
-    ``work.least_end``."""
+    """Return the least time per repeat of network n, from the ends of all that it waits for.
+
+    Overwrites ``work.least_end``.
+    """
     begin, has_begun, span = facts.arrival_ps[n], True, np.int64(0)
     for k in range(facts.instances):
         i = facts.order[k]
@@ -268,7 +271,9 @@ def _closed_by_a_member(facts: Facts, work: Work) -> bool:
 
 @jit
 def _closing_makespan(facts: Facts, work: Work) -> Int:
-    """The smallest makespan of a member that closes the bounds of all else; FAR: there is none."""
+    """Return the smallest makespan of a member that closes the bounds of all other objectives, or
+    FAR.
+    """
     smallest = FAR
     if facts.makespan_column >= 0:
         for member in range(facts.closing.shape[0]):

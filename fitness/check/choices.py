@@ -1,7 +1,7 @@
-"""The choices of a tree: what a node chooses next, and its children in their order.
+"""The choices of a tree: the choice that a node makes next, and its children in their order.
 
-docs/concepts/certificate.md (The tree is the proof) has the rules. Which choice comes next matters
-for nothing but the meaning of the file: a tree of other choices would prove the same.
+docs/concepts/certificate.md (The tree is the proof) has the rules. The order of choices only gives
+the file its meaning: a tree with another order would prove the same.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
 
 @jit
 def open_choice(facts: Facts, work: Work, depth: Int) -> bool:
-    """Opens the choice of the node at this depth, whose timeline has stopped; False where nothing
-    is left to choose."""
+    """Open the choice of the node at this depth, whose timeline has stopped. Return False if none
+    is left.
+    """
     work.option[depth] = 0
     if work.stop[0] == AT_UNIT:
         work.kind[depth] = UNIT
@@ -70,8 +71,11 @@ def _is_on(facts: Facts, work: Work, d: Int) -> bool:
 
 @jit
 def next_child(facts: Facts, work: Work, depth: Int) -> bool:
-    """Makes the next choice of the node at this depth that no limit forbids, after taking the one
-    before it back; False where none is left."""
+    """Make the next choice of the node at this depth that no limit forbids. Return False if none is
+    left.
+
+    The choice before it is taken back first.
+    """
     if work.kind[depth] != UNIT:
         return _next_half(facts, work, depth)
     work.costs_at[depth + 1] = work.costs_at[depth]
@@ -89,7 +93,9 @@ def next_child(facts: Facts, work: Work, depth: Int) -> bool:
 
 @jit
 def is_mirror_image(facts: Facts, work: Work, u: Int) -> bool:
-    """Whether nothing is on the unit, nor on one before it that is interchangeable with it."""
+    """Return whether nothing is on the unit, nor on an earlier unit that is interchangeable with
+    it.
+    """
     alike = facts.alike[u]
     return (
         alike >= 0
@@ -129,7 +135,7 @@ def put_on(facts: Facts, work: Work, g: Int, u: Int) -> None:
 
 @jit
 def _take_back(facts: Facts, work: Work, depth: Int, g: Int) -> None:
-    """Takes back the unit of a group, and what followed it."""
+    """Take back the unit of a group, and the units of groups that had to follow it."""
     if work.units[g] < 0:
         return
     work.groups_on[facts.unit_of[work.units[g]]] -= 1
@@ -144,7 +150,9 @@ def _take_back(facts: Facts, work: Work, depth: Int, g: Int) -> None:
 
 @jit
 def _place(facts: Facts, work: Work, depth: Int, g: Int, u: Int) -> bool:
-    """Puts the group, and what must follow it, on a unit; False where a limit is broken."""
+    """Put the group, and the groups that must follow it, on a unit. Return False if a limit is
+    broken.
+    """
     put_on(facts, work, g, u)
     n = facts.network_of_group[g]
     most = facts.max_transitions[n]
@@ -173,7 +181,7 @@ def _place(facts: Facts, work: Work, depth: Int, g: Int, u: Int) -> bool:
 
 @jit
 def _has_one_format(facts: Facts, u: Int) -> bool:
-    """Whether no other entry is the same unit."""
+    """Return whether no other entry is the same unit."""
     count = np.int64(0)
     for v in range(facts.units):
         count += facts.unit_of[v] == facts.unit_of[u]
@@ -192,7 +200,7 @@ def least_loss(facts: Facts, work: Work, n: Int) -> Int:
 
 @jit
 def least_memory(facts: Facts, work: Work, f: Int) -> Int:
-    """Bytes that all networks take at least: in all pools for f = 0, else in pool f - 1."""
+    """Return the least memory of all networks in bytes: f = 0 of all pools, else of pool f - 1."""
     memory = np.int64(0)
     for g in range(facts.groups):
         where = work.units[g] if work.units[g] >= 0 else facts.units
@@ -220,7 +228,7 @@ def least_memory(facts: Facts, work: Work, f: Int) -> Int:
 
 @jit
 def transitions(facts: Facts, work: Work, n: Int) -> Int:
-    """Edges of network n between two units."""
+    """Count the edges of network n between two units."""
     changes = np.int64(0)
     for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
         a, b = work.units[facts.edge_source[e]], work.units[facts.edge_target[e]]
@@ -230,8 +238,11 @@ def transitions(facts: Facts, work: Work, n: Int) -> Int:
 
 @jit
 def segments(facts: Facts, work: Work, u: Int) -> Int:
-    """Groups on the unit that are the first of a network, or follow one elsewhere or in another
-    number format; of those that follow one that is open none."""
+    """Count the segments begun on the unit.
+
+    A group begins one if it is the first of a network, or follows a group elsewhere or in another
+    number format. Groups that follow an open one are not counted.
+    """
     begun = np.int64(0)
     for g in range(facts.groups):
         if work.units[g] >= 0 and facts.unit_of[work.units[g]] == u:

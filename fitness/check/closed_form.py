@@ -32,7 +32,7 @@ def idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
 
 @dataclass(frozen=True)
 class PlainLoads:
-    """What a pipeline gives at one design point."""
+    """Loads, period and energy of a pipeline at one design point."""
 
     load_ps: tuple[int, ...]
     """Per unit: computing, and reading and writing of channels (Eq. 3, 4)."""
@@ -47,10 +47,10 @@ class PlainLoads:
 
 
 def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
-    """Adds up, group by group and channel by channel.
+    """Return the loads of a pipeline, added up group by group and channel by channel.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it, or the execution
+        ValueError: if the design puts a group on a unit that cannot run it, or the execution
             model is not the closed form.
     """
     execution = problem.execution
@@ -89,7 +89,7 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
 
 
 def channel_executions(problem: Problem, design: DesignPoint) -> list[tuple[int, int]]:
-    """(unit, ps in a frame) of every write and every read of a channel that counts (Eq. 7)."""
+    """Return (unit, ps in a frame) of every counted write and read of a channel (Eq. 7)."""
     passing = []
     for e, (source, target) in enumerate(problem.edges):
         times = channel_times(problem, design, e)
@@ -101,7 +101,7 @@ def channel_executions(problem: Problem, design: DesignPoint) -> list[tuple[int,
 
 
 def channel_times(problem: Problem, design: DesignPoint, e: int) -> tuple[int, int] | None:
-    """(ps of writing, ps of reading) of edge ``e`` once; None where it is free of charge."""
+    """Return (ps of writing, ps of reading) of edge ``e`` once, or None if it is free of charge."""
     source, target = (int(design.units[group]) for group in problem.edges[e])
     assert isinstance(problem.execution, ClosedForm)
     if source == target and problem.execution.channels is ChannelUse.BETWEEN_UNITS:

@@ -1,6 +1,6 @@
-"""What groups cost over the operating points that a node leaves: smallest figures.
+"""Costs of groups over the operating points that a node leaves: the smallest figures.
 
-Costs on a unit are *certain* where its clocks and the memory have one point each: then a group can
+Costs on a unit are *certain* if its clocks and the memory have one point each. Then a group can
 start there in the timeline without a further choice.
 """
 
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 @jit
 def fill_costs(facts: Facts, work: Work, row: Int, domain: Int) -> None:
-    """Row ``row`` of the costs, for ``work.points``. Where only ``domain`` is another than for the
-    row before it, what does not depend on that is copied; -1: nothing is."""
+    """Fill row ``row`` of the costs, for ``work.points``.
+
+    If only ``domain`` differs from the row before it, costs that do not depend on it are copied.
+    With -1 nothing is copied.
+    """
     work.memory_point[row] = 0
     memory_open = False
     if facts.memory >= 0:
@@ -132,7 +135,7 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
 
 @jit
 def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
-    """The smallest over the units that a group may have, and the gains."""
+    """Fill the smallest costs over the units that a group may have, and the gains."""
     last = facts.units
     for g in range(facts.groups):
         time, energy = FAR, FAR

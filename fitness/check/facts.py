@@ -41,11 +41,13 @@ COMPILED_MASK_BITS = 62
 
 @dataclass(frozen=True, eq=False)
 class Facts(Tables):
-    """All that does not change from node to node; int64. Lists of lists are flat, entry i between
-    ``X_start[i]`` and ``X_start[i + 1]``; limits that there are not are ``NONE``.
+    """The tables that stay the same from node to node, in int64.
 
-    An *instance* is a group in one repeat of its network in one slot of frames, by slot, network,
-    repeat and group.
+    Lists of lists are flat, entry i between ``X_start[i]`` and ``X_start[i + 1]``. Absent limits
+    are ``NONE``.
+
+    An *instance* is a group in one repeat of its network in one slot of frames. Instances are in
+    the order of slot, network, repeat and group.
     """
 
     groups: int
@@ -77,9 +79,9 @@ class Facts(Tables):
     runs_engines: IntArray
     """[units]"""
     sharing_permille: IntArray
-    """[units]: what sharing costs, or ``NONE`` where the unit is not shared."""
+    """[units]: what sharing costs, or ``NONE`` if the unit is not shared."""
     joins_engines: IntArray
-    """[networks]: 1 where engines may read or be read in their middle."""
+    """[networks]: 1 if engines may read or be read in their middle."""
     has_joins: int
     """1 for any such network."""
     group_of: IntArray
@@ -98,7 +100,7 @@ class Facts(Tables):
     input: IntArray
     """Instances whose ends an instance waits for."""
     input_edge: IntArray
-    """The edge, or edges + the hand-over; ``NONE`` where a repeat or another network is awaited."""
+    """The edge, or edges + the hand-over; ``NONE`` if a repeat or another network is awaited."""
     follower_start: IntArray
     follower: IntArray
     order: IntArray
@@ -119,7 +121,7 @@ class Facts(Tables):
     trades: IntArray
     """[networks]: 1 for a chain that no other network hands over to."""
     grows: int
-    """1 where later repeats take longer."""
+    """1 if later repeats take longer."""
     edge_start: IntArray
     edge_source: IntArray
     edge_target: IntArray
@@ -174,7 +176,7 @@ class Facts(Tables):
     """[domains]: operating points."""
     memory: int
     contention: IntArray
-    """[units, operating points of the memory, parameters]; the first is ``NONE`` where nothing
+    """[units, operating points of the memory, parameters]; the first is ``NONE`` if nothing
     slows the unit down."""
     board_mw: int
     needs_power: int
@@ -222,12 +224,12 @@ class Frames:
 def make_facts(
     problem: Problem, claim: LemmaTarget, *, exact: bool = False, frames: Frames | None = None
 ) -> Facts:
-    """Lay everything out.
+    """Return the tables of a problem and a claim.
 
     Args:
         frames: for the timeline of a design point; by default one frame.
-        exact: in Python's integers, for the interpreted check. Else in int64: that sums and
-            products of the problem's figures fit is up to the caller.
+        exact: use Python's integers, for the interpreted check. Otherwise int64 is used, and the
+            caller ensures that sums and products of the problem's figures fit.
 
     Raises:
         ResultError: without ``exact``, if a figure of the claim, or a product of its rates, needs
@@ -388,8 +390,11 @@ def make_facts(
 def _instances(
     problem: Problem, copies: int
 ) -> tuple[list[tuple[int, int, int, int, int]], list[list[tuple[int, int]]]]:
-    """Return (copy of the frame, network, repeat, group, arrival) of all instances, and (instance,
-    edge) of what each waits for."""
+    """Return all instances, and the inputs of each.
+
+    An instance is (copy of the frame, network, repeat, group, arrival). An input is (instance,
+    edge).
+    """
     sizes = [n.repeats * len(n.group_names) for n in problem.networks]
     first = [0, *accumulate(sizes)]
     into: list[list[tuple[int, int]]] = [[] for _ in range(problem.group_count)]
@@ -426,7 +431,7 @@ def _instances(
 
 
 def _with_least(problem: Problem, tables: Sequence[IntArray | None]) -> IntArray:
-    """[groups, units + 1]: a table of each unit, and the smallest over those a group may have."""
+    """Return [groups, units + 1]: a value per unit, then the smallest over the allowed units."""
     rows = []
     for g, allowed in enumerate(problem.allowed.tolist()):
         row = [0 if table is None else int(table[g]) for table in tables]
@@ -435,12 +440,12 @@ def _with_least(problem: Problem, tables: Sequence[IntArray | None]) -> IntArray
 
 
 def _known(problem: Problem, table: IntArray | None) -> IntArray:
-    """[groups]: 0 where it is not known."""
+    """Return a table [groups], or zeros if it is not known."""
     return np.zeros(problem.group_count, dtype=np.int64) if table is None else table
 
 
 def _weights(problem: Problem) -> IntArray:
-    """[all pools, each pool; groups, units + 1]"""
+    """Return bytes of weights [all pools and each pool, groups, units + 1]."""
     tables = [None if u.loads_whole_networks else u.weight_bytes for u in problem.units]
     of_pools = [
         [table if problem.units[u].memory_pool == p else None for u, table in enumerate(tables)]
@@ -450,7 +455,7 @@ def _weights(problem: Problem) -> IntArray:
 
 
 def _only(problem: Problem, values: Sequence[int]) -> IntArray:
-    """[groups]: the value that all units of a group have, or ``NONE``."""
+    """Return [groups]: the value that all units of a group share, or ``NONE``."""
     return _int64(
         [
             only.pop()
@@ -462,13 +467,13 @@ def _only(problem: Problem, values: Sequence[int]) -> IntArray:
 
 
 def _slowest_ps(problem: Problem) -> int:
-    """All groups one after the other, each where it takes longest."""
+    """Return the time of all groups one after the other, each on its slowest unit."""
     tables = [problem.frame_ps(u) for u in range(len(problem.units))]
     return sum(max(int(table[g].max()) for table in tables) for g in range(problem.group_count))
 
 
 def _falling(pairs: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
-    """Of pairs, by the first, those whose second is below all before."""
+    """Return the pairs, sorted by the first entry, whose second is below all earlier ones."""
     steps: list[tuple[int, int]] = []
     for first, second in sorted(tuple(pair) for pair in pairs):
         if not steps or second < steps[-1][1]:
@@ -488,7 +493,7 @@ def _contention(problem: Problem) -> IntArray:
 
 
 def _power_cap(problem: Problem) -> int:
-    """The cap, where something can be above it."""
+    """Return the power cap, or ``NONE`` if nothing can exceed it."""
     power = problem.board_mw
     power += sum(int(domain.static_mw.max(initial=0)) for domain in problem.domains)
     for unit in problem.units:
@@ -498,7 +503,7 @@ def _power_cap(problem: Problem) -> int:
 
 
 def _by_choice(tables: Sequence[IntArray]) -> IntArray:
-    """[groups, *operating points] of all units -> [choices, groups]."""
+    """Return tables [groups, *operating points] of all units as one of [choices, groups]."""
     rows = [table.reshape(len(table), -1).T for table in tables]
     return np.ascontiguousarray(np.concatenate(rows), dtype=np.int64)
 

@@ -35,7 +35,7 @@ Execution = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Account:
-    """What has happened by the end of a round; what runs counts in part."""
+    """The totals at the end of a round. Running groups count in part."""
 
     now_ps: int
     executed_ps: dict[tuple[int, int], int]
@@ -81,10 +81,11 @@ class Simulation:
     Attributes:
         streams: the networks of each.
         now: the present instant, in ps.
-        rounds: frames that every stream has ended.
-        executions: how many have ended.
-        runs: ready time, start and end of these; once ``executions`` has come to ``most``, which is
-            at ``shown_ps``, only of those that started before.
+        rounds: the number of frames that every stream has ended.
+        executions: the number of executions that have ended.
+        runs: ready time, start and end of these executions. Once ``executions`` has reached
+        ``most``,
+            at ``shown_ps``, only executions that started before are added.
     """
 
     def __init__(
@@ -143,8 +144,10 @@ class Simulation:
         self._drawn = [0 for _ in problem.units]
 
     def advance(self) -> bool:
-        """Start what can start, then simulate to the end of all ends and releases of the next
-        instant; return False if there is none."""
+        """Start all that can start, then simulate past all ends and releases of the next instant.
+
+        Returns False if there is no such instant.
+        """
         work = self._work
         if not self._next(self._facts, work):
             return False
@@ -166,11 +169,12 @@ class Simulation:
         return True
 
     def until_recurrence(self, until_ps: int | None = None) -> Iterator[Account | None]:
-        """Simulate round by round; at the end of each yield the account of an earlier one if the
-        state, relative to the instant, is the same as then: all between them recurs for ever.
+        """Simulate round by round, and yield an earlier account once its state recurs, else None.
 
-        The state that is compared with is that of the first round and, each time that twice as many
-        rounds are over as then, the present one instead. Streams without rates are not compared.
+        If the state at the end of a round, relative to the instant, is the same as then, all
+        between the two recurs for ever. The state compared with is that of the first round. Each
+        time that twice as many rounds are over, the present state takes its place. Streams without
+        rates are not compared.
         """
         kept: tuple[int, object, Account] | None = None
         compared = len(self.streams) == 1 or self.problem.has_rates
@@ -191,8 +195,10 @@ class Simulation:
         return [(i, u, left) for u, i, left in columns if i >= 0]
 
     def is_shared(self, unit: int) -> bool:
-        """Return whether several groups may run on a unit at once. What it draws is then accounted
-        from interval to interval."""
+        """Return whether several groups may run on a unit at once.
+
+        The energy of such a unit is accounted from interval to interval.
+        """
         return self.problem.units[unit].dispatch == SHARED
 
     def starts_before(self, instant_ps: int) -> bool:
@@ -200,7 +206,7 @@ class Simulation:
         return any(self._work.start[i] < instant_ps for i, _, _ in self.running())
 
     def account(self) -> Account:
-        """Return what has been executed and drawn by now."""
+        """Return the work executed and the energy drawn by now."""
         shared = self._work.shared_fj.tolist()
         executed = dict(self._executed)
         drawn = [own + of_all for own, of_all in zip(self._drawn, shared, strict=True)]
@@ -225,10 +231,13 @@ class Simulation:
         return own + shared
 
     def form(self) -> tuple[object, ...]:
-        """Return the present state: of every frame in flight its number, counted from the oldest of
-        its stream, and its release; of what waits its ready time, of what runs the work left, of
-        what lacks some of its inputs the latest of the others. Instants are relative to the present
-        one."""
+        """Return the present state in a form that can be compared.
+
+        For every frame in flight it has its number, counted from the oldest of its stream, and its
+        release. Waiting instances have their ready time, running ones the work left, and those that
+        lack inputs the latest of the inputs that they have. Instants are relative to the present
+        one.
+        """
         facts, work, streams = self._facts, self._work, len(self.streams)
         oldest = self.oldest_frames()
         frames, releases = work.frame.tolist(), work.release.tolist()
@@ -279,8 +288,9 @@ class Simulation:
         return self.problem.unit_of[self.unit_of[group]]
 
     def schedule(self, until_ps: int | None = None) -> Schedule:
-        """Return what has ended and started before an instant, in the order (frame, network,
-        repeat, group)."""
+        """Return the executions that have ended and started before an instant, in the order (frame,
+        network, repeat, group).
+        """
         return Schedule(
             tuple(
                 ScheduledGroup(*run, self.unit_of[run[3]], *instants, self.alone_ps(run[3], run[2]))
@@ -300,8 +310,11 @@ class Simulation:
         return loads
 
     def periods(self, begin: Account, end: Account) -> tuple[int, ...]:
-        """Return of each stream what a frame takes in the mean between the two, by the unit on
-        which least of it is executed, rounded up; 2**63 - 1 if that is nothing."""
+        """Return the mean time of a frame between two accounts, per stream, rounded up.
+
+        The unit that executes the smallest part of its load decides. A stream without any progress
+        has 2**63 - 1.
+        """
         window = end.now_ps - begin.now_ps
         periods = [1 for _ in self.streams]
         for (stream, unit), load in self.loads().items():

@@ -36,7 +36,7 @@ class PlainGuarantee:
 
 @dataclass
 class _Step:
-    """An instance: what it waits for and what it costs."""
+    """An instance with its inputs and its cost."""
 
     unit: int
     queue: tuple[int, int]
@@ -165,7 +165,7 @@ def _rate(
 
 
 def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Facts) -> list[_Step]:
-    """Return all instances: what each waits for, the one before it on its unit included."""
+    """Return all instances with their inputs, the instance before on the same unit included."""
     units: list[int] = design.units.tolist()
     runs = {(run.repeat, run.group): run for run in schedule.groups}
     groups, repeats = facts.group_of.tolist(), facts.repeat_of.tolist()
@@ -216,7 +216,7 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
 
 
 def _first_of_engines(problem: Problem, steps: list[_Step], facts: Facts) -> list[int]:
-    """Return the first instance of each one's engine; where groups are taken, itself."""
+    """Return the first instance of each instance's engine, itself if its unit takes groups."""
     first: list[int] = []
     for i, step in enumerate(steps):
         follows = (

@@ -16,7 +16,7 @@ _MODULES: dict[int, dict[str, Any]] = {}
 
 
 def interpreted(kernel: Any) -> Callable[..., Any]:
-    """Return a compiled function as a Python function; what it calls is interpreted, too.
+    """Return a compiled function as a Python function that interprets its callees, too.
 
     Its tables must be of objects (``exact`` in :func:`fitness.check.facts.make_facts`).
     """
@@ -39,5 +39,5 @@ def _names_of(python: FunctionType) -> dict[str, Any]:
 
 
 def numbers(exact: bool) -> np.dtype[Any]:
-    """Return the type of the tables' entries: Python's integers where ``exact``, else int64."""
+    """Return the type of the tables' entries: Python's integers if ``exact``, else int64."""
     return np.dtype(object if exact else np.int64)

@@ -19,8 +19,9 @@ MAX_LEMMAS = 100_000
 
 
 def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:
-    """Return the choices of all that is closed, in the order of the tree, with their mirror images:
-    what is true of a lemma is so after interchangeable units have changed places.
+    """Return the choices of all closed nodes, in the order of the tree, with their mirror images.
+
+    A lemma stays true after interchangeable units have changed places.
 
     Raises:
         ResultError: see :func:`fitness.check.tree.check_tree`.
@@ -41,7 +42,7 @@ def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTa
 
 
 def most_lemmas(problem: Problem, tree: ProofTree) -> int:
-    """Return what :func:`leaf_table` has at most: of every leaf all mirror images."""
+    """Return an upper bound of the rows of :func:`leaf_table`: every mirror image of every leaf."""
     return tree.leaves * prod(factorial(len(alike)) for alike in _interchangeable(problem))
 
 
@@ -57,8 +58,10 @@ def _interchangeable(problem: Problem) -> list[list[int]]:
 
 
 def _permutations(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all ways in which interchangeable units change places: where each unit goes; the first
-    is that they do not."""
+    """Return all ways in which interchangeable units change places, as a target for each unit.
+
+    The first is the identity.
+    """
     classes = _interchangeable(problem)
     entries: dict[int, list[int]] = {}
     for unit, first in enumerate(problem.unit_of):

@@ -24,8 +24,11 @@ _is_mirror_image = interpreted(is_mirror_image)
 
 @dataclass(frozen=True)
 class Lemma:
-    """``units`` [groups]: a unit, or ``NOT_NAMED``; ``points`` [domains]: bit k for operating point
-    k, only allowed ones."""
+    """A partial choice.
+
+    ``units`` [groups]: a unit, or ``NOT_NAMED``. ``points`` [domains]: bit k is set if operating
+    point k is left; only allowed ones are.
+    """
 
     units: tuple[int, ...]
     points: tuple[int, ...]
@@ -33,7 +36,7 @@ class Lemma:
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a lemma's timeline stops, or is over: after all ends and before any dispatch."""
+    """The state in which a lemma's timeline stops or ends: after all ends, before any dispatch."""
 
     now_ps: int
     start_ps: tuple[int | None, ...]
@@ -47,7 +50,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class LemmaBound:
-    """What no design point with a lemma's choices is below."""
+    """Lower bounds on all design points with a lemma's choices."""
 
     makespan_ps: int
     latency_ps: tuple[int, ...]
@@ -61,7 +64,7 @@ class LemmaBound:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a group costs on a unit, whatever the lemma leaves open."""
+    """The cost of a group on a unit, whatever choices the lemma leaves open."""
 
     time_ps: int
     demand_kbps: int
@@ -145,14 +148,15 @@ class Lemmas:
         return bool(_is_mirror_image(self._facts, self._simulate(lemma), unit))
 
     def smallest_ps(self, lemma: Lemma, group: int, unit: int) -> int:
-        """Return the smallest stand-alone time of a first repeat; on ``NOT_NAMED`` over all units
-        that the group may have."""
+        """Return the smallest stand-alone time of a first repeat.
+
+        With ``NOT_NAMED`` it is the smallest over all units that the group may have.
+        """
         smallest: int = self._simulate(lemma).smallest_ps[0, unit, group]
         return smallest
 
     def cost(self, lemma: Lemma, group: int, unit: int) -> Cost | None:
-        """Return what a group costs on a unit; None if a clock of the unit, or the memory's, is
-        open."""
+        """Return the cost of a group on a unit, None if a clock of it or the memory's is open."""
         work, facts = self._simulate(lemma), self._facts
         at = work.choice[0, unit]
         if at < 0:

@@ -41,7 +41,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class PlainOutcome:
-    """What a design point gives."""
+    """The timeline, objectives, energies and broken limits of a design point."""
 
     timeline: PlainTimeline
     """One frame alone."""
@@ -96,13 +96,16 @@ def _summaries(account: PlainAccount) -> tuple[Responses, ...]:
 
 
 def _share_95(times: Sequence[int]) -> int:
-    """The 95th percentile by nearest rank, of rising times."""
+    """Return the 95th percentile by nearest rank, of rising times."""
     return times[-(-95 * len(times) // 100) - 1]
 
 
 def _late(account: PlainAccount, n: int) -> int:
-    """Responses beyond the deadline or, without one, beyond the time between releases and what the
-    batch waits, in a period in the mean, rounded up."""
+    """Return the mean number of late responses in a period, rounded up.
+
+    A response is late beyond the deadline. Without one, it is late beyond the time between releases
+    and the wait of the batch.
+    """
     assert account.rates is not None, "responses are of rates"
     times, deadline = account.responses_ps[n], account.problem.networks[n].deadline_ps
     periods, often = account.rates.periods, account.problem.releases(n)
@@ -116,7 +119,10 @@ def _late(account: PlainAccount, n: int) -> int:
 def _of_responses(
     value: Callable[[PlainAccount, int], int], overall: Callable[[Sequence[int]], int] = max
 ) -> Callable[[PlainAccount, Objective], int]:
-    """From what a network has to that of the objective's network, or of all."""
+    """Return an objective's function from a function of one network.
+
+    The value is that of the objective's network, or ``overall`` of all networks.
+    """
 
     def of(account: PlainAccount, objective: Objective) -> int:
         every = range(len(account.responses_ps))
@@ -167,7 +173,11 @@ def _throughput(account: PlainAccount, objective: Objective) -> int:
 
 
 def _token_time(account: PlainAccount, objective: Objective) -> int:
-    """From the last end of what the network waits for, or its arrival, to its own last end."""
+    """Return the time per repeat of the objective's network, rounded up.
+
+    The time runs from its arrival or the last end of a network that it waits for to its own last
+    end.
+    """
     assert objective.network is not None
     network = account.problem.networks[objective.network]
     rows = account.frame.schedule.groups

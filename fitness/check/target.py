@@ -1,10 +1,10 @@
-"""What lemmas are held against: the members of a front.
+"""The members of a front, against which lemmas are checked.
 
 A lemma says that no feasible design point with its choices is better than the members: for every
 one there is a member that is at least as good, in the objectives that count. With a tolerance e (in
-millionths) the member may be above by a factor of 1 + e; where values are negative (a rate,
-minimised as its negative), the design point's rate may be larger by that factor. One objective and
-its smallest value: no design point is faster.
+millionths) the member may be above by a factor of 1 + e. If values are negative (a rate, minimised
+as its negative), the design point's rate may be larger by that factor. One objective and its
+smallest value: no design point is faster.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ MASK_BITS = 64
 
 @dataclass(frozen=True)
 class LemmaTarget:
-    """``objectives``: positions of the problem's objectives that count. ``members``: their values,
-    none where the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
-    :mod:`fitness.check.trade_off` may use; any are sound."""
+    """The claim of a front.
+
+    ``objectives``: positions of the problem's objectives that count. ``members``: their values,
+    none if the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
+    :mod:`fitness.check.trade_off` may use. Any are sound.
+    """
 
     objectives: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
@@ -34,7 +37,7 @@ class LemmaTarget:
 
     @cached_property
     def closing(self) -> list[tuple[int, ...]]:
-        """[members]: the smallest bounds that a member closes, by rising values."""
+        """Return [members]: the smallest bounds that each member closes, by rising values."""
         rows = [tuple(least_within(v, self.tolerance_ppm) for v in row) for row in self.members]
         return sorted(set(rows))
 

@@ -2,25 +2,26 @@
 
 The rules, which docs/concepts/model.md states:
 
-* at one instant, first all ends, then all whose ready time has come may start, then each free unit
-  starts the one with the smallest (priority, ready time, frame, network, repeat, group);
+* at one instant, first all ends happen, then instances whose ready time has come may start, then
+  each free unit starts the one with the smallest (priority, ready time, frame, network, repeat,
+  group);
 * a running group's work, the stand-alone time of its repeat x 2**16, shrinks at 2**16 - loss per
   picosecond, the loss from its own demand and the sum of all others'.
 
 A *stream* is a sequence of frames, ``facts.in_flight`` of them at a time in *slots* of its own:
-when one ends, the next is released in its slot. Instances are numbered by slot, so that of one
-frame those of a smaller number come first. What is eligible or waits is in ``work.queue``.
+when one ends, the next is released in its slot. Instances are numbered by slot, so that smaller
+numbers come first within a frame. Eligible and waiting instances are in ``work.queue``.
 
 If choices are open, there is one frame, and its timeline *stops* at the first instant at which
 
-* a group instance whose unit is open becomes eligible: all that it waits for has ended; its
-  transitions and its network's arrival need not have passed; or
-* a group is about to start on a unit one of whose clocks, or the memory's, has several operating
-  points left.
+* a group instance whose unit is open becomes eligible: all instances that it waits for have ended,
+  although its transitions and its network's arrival need not have passed; or
+* a group is about to start on a unit, and one of the unit's clocks, or the memory's, has several
+  operating points left.
 
-What has happened until then, ends at that instant included, happens in *every* design point with
-the node's choices. Nothing is dispatched at the instant of the stop. A node with one choice more
-resumes from there.
+All events until then, ends at that instant included, happen in *every* design point with the node's
+choices. Nothing is dispatched at the instant of the stop. A node with one choice more resumes from
+there.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 @jit
 def begin_timeline(facts: Facts, work: Work) -> None:
-    """Row 0: nothing has happened yet."""
+    """Set row 0 to the state in which nothing has happened yet."""
     work.now[0] = 0
     work.ended_fj[0] = 0
     work.queued[0] = 0
@@ -168,7 +169,7 @@ def _make_eligible(work: Work, row: Int, i: Int) -> None:
 
 @jit
 def _copy_row(facts: Facts, work: Work, row: Int) -> None:
-    """Row ``row`` becomes a copy of the one before it."""
+    """Make row ``row`` a copy of the one before it."""
     work.now[row] = work.now[row - 1]
     work.ended_fj[row] = work.ended_fj[row - 1]
     work.queued[row] = work.queued[row - 1]
@@ -187,7 +188,8 @@ def _copy_row(facts: Facts, work: Work, row: Int) -> None:
 @jit
 def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
     """Advance the timeline of the node at this depth, in row depth + 1, until a choice matters or
-    nothing is left to happen; ``work.stop`` says why."""
+    nothing is left to happen. ``work.stop`` says why it ended.
+    """
     row = depth + 1
     _copy_row(facts, work, row)
     costs = work.costs_at[depth]
@@ -209,10 +211,11 @@ def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
 
 @jit
 def next_instant(facts: Facts, work: Work) -> bool:
-    """Start what can start in row 0, in which no choice is open, and simulate to the end of all
-    ends and releases of the next instant; return False if there is none.
+    """Start all that can start in row 0, then simulate past all events of the next instant.
 
-    What has ended is in ``work.executed``."""
+    The events are ends and releases. No choice may be open. Ended instances are in
+    ``work.executed``. Returns False if there is no next instant.
+    """
     work.executions[0] = 0
     later = _find_starts(facts, work, 0)
     _start(facts, work, 0, 0)
@@ -221,7 +224,10 @@ def next_instant(facts: Facts, work: Work) -> bool:
 
 @jit
 def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
-    """What is eligible waits for its unit from its ready time on; False where a unit is open."""
+    """Let eligible instances wait for their units from their ready times on.
+
+    Returns False if the unit of one is open.
+    """
     first = np.int64(facts.instances)
     if facts.has_joins:
         first = _find_engines(facts, work, row, first)
@@ -256,7 +262,7 @@ def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
 
 @jit
 def _handed_over(facts: Facts, work: Work, row: Int, e: Int, unit: Int) -> Int:
-    """When what has left its engine is there on a unit: input ``e``, which comes along an edge."""
+    """Return when input ``e``, which comes along an edge, has left its engine for a unit."""
     source = work.units[facts.group_of[facts.input[e]]]
     at = (facts.input_edge[e] * facts.units + source) * facts.units + unit
     left = leaves_with(facts, work, facts.input[e])
@@ -265,7 +271,7 @@ def _handed_over(facts: Facts, work: Work, row: Int, e: Int, unit: Int) -> Int:
 
 @jit
 def _find_starts(facts: Facts, work: Work, row: Int) -> Int:
-    """For every free queue what starts now. Returns the first later ready time."""
+    """Find the instance that each free queue starts now. Return the first later ready time."""
     now, later = work.now[row], FAR
     for q in range(facts.queues):
         work.starting[q] = -1
@@ -284,8 +290,10 @@ def _find_starts(facts: Facts, work: Work, row: Int) -> Int:
 
 @jit
 def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool | np.bool_:
-    """Whether instance i starts before another one. What continues an engine, on a unit that has
-    just become free, is first."""
+    """Return whether instance i starts before another one.
+
+    An instance that continues an engine, on a unit that has just become free, is first.
+    """
     if continues(facts, work, i) or continues(facts, work, other):
         return continues(facts, work, i)
     a, b = work.priority[facts.network_of[i]], work.priority[facts.network_of[other]]
@@ -326,7 +334,7 @@ def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
 
 @jit
 def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool:
-    """To the next end, or to ``later`` before it; False where there is neither."""
+    """Advance to the next end, or to an earlier ``later``. Return False if there is neither."""
     for u in range(facts.units):
         work.sharing[u] = 0
         work.seen_kbps[u] = 0
@@ -373,7 +381,7 @@ def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool
 
 @jit
 def _shared_rate(facts: Facts, work: Work, u: Int, rate: Int) -> Int:
-    """The rate of each of several groups that share a unit."""
+    """Return the rate of each of several groups that share a unit."""
     whole = 1000 * np.int64(WORK_PER_PS)
     share = whole // (work.sharing[u] * (1000 + facts.sharing_permille[u]))
     return max(rate * share // WORK_PER_PS, np.int64(1))
@@ -416,7 +424,7 @@ def _end(facts: Facts, work: Work, row: Int, costs: Int, q: Int) -> None:
 
 @jit
 def _deliver(facts: Facts, work: Work, row: Int, first: Int, last: Int) -> None:
-    """What these instances have computed leaves their engine."""
+    """Hand the results of these instances over as their engine ends."""
     frame = work.frame[facts.slot_of[last]]
     for i in range(first, last + 1):
         for k in range(facts.follower_start[i], facts.follower_start[i + 1]):
@@ -439,7 +447,11 @@ def _up(numerator: Int, denominator: Int) -> Int:
 
 @jit
 def lost_rate(facts: Facts, u: Int, point: Int, own: Int, others: Int) -> Int:
-    """See :class:`results.problem.problem.ContentionTable`, whose fields are in this order."""
+    """Return the rate that a group loses, in 1/65536.
+
+    The columns of ``facts.contention`` are the fields of
+    :class:`results.problem.problem.ContentionTable`, in their order.
+    """
     if others == 0 or facts.contention[u, point, 0] < 0:
         return np.int64(0)
     total = facts.contention[u, point, 1]

@@ -1,9 +1,9 @@
-"""Whether members leave a node no room between makespan and energy.
+"""Check whether members leave a node no room between makespan and energy.
 
-docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. What later repeats take longer
-is left out here, as it only adds. The least energy F of a makespan is convex, above each of its
-tangents. What is not settled yet lies between a makespan where it falls and one where it rises; the
-point where their tangents meet is tried next.
+docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. The additional time of later
+repeats is left out here, as it only adds. The least energy F of a makespan is convex, above each of
+its tangents. The range that is not settled yet lies between a makespan at which F falls and one at
+which it rises. The point at which their tangents meet is tried next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @jit
 def last_step(steps: IntArray, value: Int) -> int:
-    """The last row of ``steps`` whose first figure, which rises, is at most ``value``; or -1."""
+    """Return the last row of ``steps`` whose first, rising figure is at most ``value``, or -1."""
     low, high = 0, steps.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -38,8 +38,10 @@ def last_step(steps: IntArray, value: Int) -> int:
 def closed_by_trade_off(
     facts: Facts, work: Work, row: Int, costs: Int, makespan: Int, idle: Int, dynamic: Int
 ) -> bool:
-    """Whether no makespan from the bound on lies below that of one member with an energy below that
-    of the member before it."""
+    """Return whether no makespan from the bound on fits between two neighbouring members.
+
+    It would be below that of one member, with an energy below that of the member before it.
+    """
     steps, first = facts.steps.shape[0], last_step(facts.steps, makespan)
     if first < 0:
         return False
@@ -72,7 +74,7 @@ def closed_by_trade_off(
 
 @jit
 def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int) -> None:
-    """Of every chain what its groups that have not started and have no unit gain at each rate."""
+    """Fill the gain of every chain's groups without a start and a unit, at each rate."""
     for n in range(facts.networks):
         for r in range(facts.rate_mw.shape[0]):
             work.gained[n, r] = 0
@@ -86,7 +88,7 @@ def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int) -> None:
 
 @jit
 def _energy_at(facts: Facts, work: Work, fixed: Int, power: Int, time: Int) -> tuple[Int, Int]:
-    """The least energy of design points with this makespan, and how much it grows."""
+    """Return the least energy of design points with this makespan, and its slope."""
     energy, growth = fixed + power * time, power
     for n in range(facts.networks):
         if facts.trades[n] == 0:
@@ -105,8 +107,7 @@ def _energy_at(facts: Facts, work: Work, fixed: Int, power: Int, time: Int) -> t
 def _is_reached(
     facts: Facts, work: Work, fixed: Int, power: Int, wanted: Int, low: Int, high: Int
 ) -> bool:
-    """Whether the least energy, which is convex, is nowhere below ``wanted`` from one makespan to
-    the other."""
+    """Return whether the least energy is at least ``wanted`` from makespan ``low`` to ``high``."""
     at_low, fall = _energy_at(facts, work, fixed, power, low)
     if at_low < wanted or fall >= 0:
         return at_low >= wanted

@@ -1,4 +1,4 @@
-"""Does a tree prove what is claimed? Its parts are checked one after the other, or in threads."""
+"""Check whether a tree proves its claim, part after part or in threads."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class OpenPart:
 
 @dataclass(frozen=True, eq=False)
 class TreeReport:
-    """What a check has found.
+    """The findings of a check.
 
-    ``wrong``: why this is no tree, or what says that it is closed and is not; None where there is
-    nothing of that. ``open``: parts without nodes, by number. ``is_ended``: whether the deadline
-    came before all parts were checked.
+    ``wrong``: the fault that makes this no tree, or the node that claims to be closed and is not.
+    None if there is no fault. ``open``: parts without nodes, by number. ``is_ended``: whether the
+    deadline came before all parts were checked.
     """
 
     wrong: str | None
@@ -52,7 +52,7 @@ class TreeReport:
 
     @property
     def fault(self) -> str | None:
-        """Why the tree does not prove the claim; None where it does."""
+        """Return the reason for which the tree does not prove the claim, or None if it does."""
         if self.wrong is not None:
             return self.wrong
         still = [index for index, part in self.open.items() if not part.is_closed]
@@ -79,7 +79,7 @@ def check_tree(
 ) -> TreeReport:
     """Check a tree.
 
-    What is open must be closed by members as well: with the tolerance of the claim it may be.
+    Open parts must be closed by members as well, which the tolerance of the claim may allow.
 
     Args:
         problem: unless ``plain``, its figures must fit in int64 with all their products
@@ -147,8 +147,10 @@ class _Check:
             self._faults[there] = f"part {there} is missing"
 
     def run(self, jobs: int, until: Deadline) -> bool:
-        """Check all parts, unless the number of parts is wrong or one has a fault; return whether
-        that was done before the deadline."""
+        """Check all parts, unless their number is wrong or one has a fault.
+
+        Returns whether that was done before the deadline.
+        """
         nothing = np.full(self._facts.groups, -1, dtype=np.int64)
         ready = [(0, nothing, np.array(whole_space(self._problem), dtype=numbers(self._plain)))]
         flying: set[Future[list[tuple[int, IntArray, IntArray]]]] = set()
@@ -164,13 +166,13 @@ class _Check:
         return True
 
     def wrong(self) -> str | None:
-        """The first that was found."""
+        """Return the first fault, in the order of parts."""
         return self._faults[min(self._faults)] if self._faults else None
 
     def _part(
         self, index: int, units: IntArray, points: IntArray
     ) -> list[tuple[int, IntArray, IntArray]]:
-        """Checks a part; what it leads to."""
+        """Check a part and return the parts below it."""
         from paretosoc.fitness.check.walk import FAULTS, SOUND, check_part
 
         run = interpreted(check_part) if self._plain else check_part
@@ -199,7 +201,7 @@ class _Check:
         return [(first + k, rows[0][k], rows[1][k]) for k in range(count)]
 
     def _work(self) -> Work:
-        """The work arrays of this thread."""
+        """Return the work arrays of this thread."""
         if not hasattr(self._own, "work"):
             self._own.work = make_work(self._facts)
         work: Work = self._own.work

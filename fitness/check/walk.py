@@ -1,7 +1,7 @@
 """One part of a tree, walked in preorder.
 
-The root is the whole space. A node that is split has a child for every way to make its next choice
-(:mod:`fitness.check.choices`); a closed one must be a lemma that holds
+The root is the whole space. A split node has a child for every way to make its next choice
+(:mod:`fitness.check.choices`). A closed node must be a lemma that holds
 (:mod:`fitness.check.bounds`).
 """
 
@@ -74,12 +74,12 @@ def check_part(
     leaves: IntArray,
     where: IntArray,
 ) -> int:
-    """Return whether everything in a part is closed that says so: one of ``FAULTS``.
+    """Check that every node of a part that is marked closed is closed. Return one of ``FAULTS``.
 
-    ``nodes`` [nodes] are their kinds, ``units`` and ``points`` the choices above the part. Those
-    above further parts are written to ``part_units`` and ``part_points`` [parts, ...], the place of
-    a fault to ``where`` [1]. If ``leaves`` [leaves, groups + domains] has rows, the choices of all
-    that is closed are written there, and not checked.
+    ``nodes`` [nodes] are their kinds, ``units`` and ``points`` the choices above the part. The
+    choices above further parts are written to ``part_units`` and ``part_points`` [parts, ...], the
+    position of a fault to ``where`` [1]. If ``leaves`` [leaves, groups + domains] has rows, the
+    choices of all closed nodes are written there, and not checked.
     """
     begin_part(facts, work, units, points)
     depth, parts, closed = 0, 0, 0

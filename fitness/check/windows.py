@@ -1,19 +1,21 @@
 """The window of endless streams of frames over which rates, power and responses are counted.
 
 Round k is over at the first instant at which every stream has ended k frames. If the state at the
-end of a round recurs (:meth:`fitness.check.frames.Simulation.until_recurrence`), what lies between
-is the window. Otherwise, of pipelines and networks that run freely, if the window has begun,
-2 F + 8 rounds are over, and 8192 executions have ended (3072 of several streams), it ends; if not,
-and F + 2 rounds are over and 2048 executions (768) have ended, it begins.
+end of a round recurs (:meth:`fitness.check.frames.Simulation.until_recurrence`), the window is the
+time between the two. Otherwise, for pipelines and networks that run freely:
 
-What is shown of networks that run freely is every execution that starts before the window ends or,
+* the window begins once F + 2 rounds are over and 2048 executions have ended (768 with several
+  streams);
+* it ends once 2 F + 8 rounds are over and 8192 executions have ended (3072 with several streams).
+
+The schedule of networks that run freely has every execution that starts before the window ends or,
 if it is earlier, before the first instant at which 1000 executions have ended. So the simulation
 continues until these have ended.
 
 Release k of a network with a rate, from 0, is not ready before arrival + floor(k P / R), nor before
-the one before it has ended; R releases, of a network without a rate one, belong to a period P. What
-has not recurred by the end of 32 periods never does. If all of the first period alone ends within
-it, that is the window: the next begins as it did.
+the one before it has ended. R releases belong to a period P; a network without a rate has one. A
+state that has not recurred by the end of 32 periods never does. If all of the first period alone
+ends within it, that is the window: the next begins as it did.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
-"""Executions that have ended at least where a window begins, and where it ends."""
+"""Executions that have ended at least as a window begins, and as it ends."""
 MAX_SHOWN = 1000
 Runs = dict[Execution, tuple[int, int, int]]
 """Ready time, start and end of executions, repeats counted from 1."""
@@ -35,7 +37,7 @@ Runs = dict[Execution, tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class PlainLongRun:
-    """What a design point does in its window."""
+    """The window of a design point, with its periods, energies and schedule."""
 
     window_ps: tuple[int, int]
     recurs: bool
@@ -50,17 +52,17 @@ class PlainLongRun:
 
     @property
     def free_run(self) -> FreeRun:
-        """The summary of free-running networks."""
+        """Return the summary of free-running networks."""
         return FreeRun(self.window_ps, self.periods_ps, self.shown_ps)
 
 
 def simulate_long_run(
     problem: Problem, design: DesignPoint, *, most: int = MAX_SHOWN, compiled: bool = False
 ) -> PlainLongRun:
-    """Simulate to the window's end, and until all has ended that is shown.
+    """Simulate to the window's end, and until all executions of the schedule have ended.
 
     Args:
-        most: what is shown ends when this many executions have ended, if not before.
+        most: the schedule ends when this many executions have ended, if not before.
 
     Raises:
         ValueError: if the design puts a group on a unit that cannot run it, or the execution model
@@ -95,7 +97,7 @@ def simulate_long_run(
 
 @dataclass(frozen=True)
 class PlainRates:
-    """What recurs of networks with rates; if nothing does, the first period alone."""
+    """The recurring part of networks with rates, or the first period alone if nothing recurs."""
 
     window_ps: tuple[int, int] | None
     """None: nothing recurs."""

@@ -25,8 +25,12 @@ LOCKED, ELIGIBLE, WAITING, RUNNING, ENDED = range(5)
 
 @dataclass(frozen=True, eq=False)
 class Work(Tables):
-    """A node at depth d of its part resumes from the timeline in row d; its own is in row d + 1.
-    Smallest costs are in the row ``costs_at[d]``: there are as many as sets of points above it."""
+    """The state of a walk.
+
+    A node at depth d of its part resumes from the timeline in row d. Its own is in row d + 1.
+    Smallest costs are in the row ``costs_at[d]``: there are as many rows as sets of points above
+    it.
+    """
 
     units: IntArray
     """[groups]: units, or -1."""
@@ -51,8 +55,8 @@ class Work(Tables):
     status: IntArray
     """[depths, instances]"""
     instant: IntArray
-    """[depths, instances]: when it is ready where it waits, has started where it runs, has ended
-    where it has."""
+    """[depths, instances]: the ready time of a waiting instance, the start of a running one, the
+    end of an ended one."""
     missing: IntArray
     """Inputs that have not ended."""
     queue: IntArray
@@ -87,7 +91,7 @@ class Work(Tables):
     static_mw: IntArray
     """[costs, domains]"""
     choice: IntArray
-    """[costs, units]: the row of the tables, -1 where a clock of the unit, or the memory's, is
+    """[costs, units]: the row of the tables, -1 if a clock of the unit, or the memory's, is
     open."""
     memory_point: IntArray
     """[costs]"""
@@ -98,7 +102,7 @@ class Work(Tables):
     network_end: IntArray
     busy: IntArray
     needed: IntArray
-    """[domains]: 1 where it is on."""
+    """[domains]: 1 if it is on."""
     gained: IntArray
     """[networks, rates]"""
     vector: IntArray

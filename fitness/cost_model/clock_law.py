@@ -68,8 +68,9 @@ class TimeParts:
     """The parts of the time of a group on a unit, at the fastest clocks.
 
     ``overlap``: p. ``peak_share``: the largest share of the unit's peak, or of the memory's, that a
-    launch reaches. ``fixed``: of the launches, ps; ``own_share`` of it follows the unit's clock.
-    ``traffic``: bytes moved x 10^9, so that over a time in ps it is the demand in kB/s.
+    launch reaches. ``fixed``: fixed time of the launches in ps, of which ``own_share`` follows the
+    unit's clock. ``traffic``: bytes moved x 10^9, so that over a time in ps it is the demand in
+    kB/s.
     """
 
     launches: tuple[LaunchTime, ...]

@@ -153,7 +153,7 @@ def point_at(platform: Platform, domain: str, khz: int, where: str) -> int:
     """Return the index of a frequency on a domain's ladder.
 
     Raises:
-        PlatformError: if it is not there. The message starts with ``where``.
+        PlatformError: if the frequency is not on the ladder. The message starts with ``where``.
     """
     ladder = platform.ladder_khz(domain)
     if khz not in ladder:

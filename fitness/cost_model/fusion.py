@@ -2,14 +2,13 @@
 
 The rule, the same for every unit:
 
-* an activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
+* An activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
   it, if that one is in the group, feeds nothing else, is no result of the network, and makes as
-  many elements (an addition takes the latest such layer and reads the other operand). That one may
-  feed the product of itself and the activation, too (SiLU and the like: x times sigmoid of x);
-* a reshape costs nothing;
-* the inputs of a concatenation are written in place: it copies only what comes from outside the
-  group;
-* every other layer is a separate launch.
+  many elements. An addition takes the latest such layer and reads the other operand. The feeding
+  layer may feed the product of itself and the activation, too (SiLU: x times sigmoid of x).
+* A reshape costs nothing.
+* The inputs of a concatenation are written in place: it copies only inputs from outside the group.
+* Every other layer is a separate launch.
 
 A launch reads its constants and every activation from outside itself, and writes every result that
 is read outside itself or leaves the network. Nothing stays in a cache from one launch to the next.

@@ -59,7 +59,7 @@ def traffic_mw(platform: Platform, demand_kbps: IntArray) -> IntArray:
 
 
 def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
-    """Shape ``values`` so that they vary along one of several axes."""
+    """Return ``values`` in a shape in which they vary along one of several axes."""
     shape = [1] * dimensions
     shape[axis] = len(values)
     return values.reshape(shape)

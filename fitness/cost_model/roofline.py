@@ -1,9 +1,9 @@
 """The estimate: the parts of the time of a group from its multiply-accumulates and bytes.
 
-Of a launch compute = MACs, padded to the unit's tiles, / (peak x efficiency of the layer's class),
-memory = bytes / (peak bandwidth x the unit's share), both at the fastest clocks; they follow the
-clocks by :mod:`fitness.cost_model.clock_law`. A launch, and a network, takes a fixed time besides.
-``benchmarks.fit_costs`` fits the figures to measured networks.
+For a launch, compute = MACs, padded to the unit's tiles, / (peak x efficiency of the layer's class)
+and memory = bytes / (peak bandwidth x the unit's share), both at the fastest clocks. They follow
+the clocks by :mod:`fitness.cost_model.clock_law`. A launch, and a network, takes a fixed time
+besides. ``benchmarks.fit_costs`` fits the figures to measured networks.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
 
 
 def padded_macs(layer: Layer, tile: Tile) -> Fraction:
-    """Return the multiply-accumulates of a convolution or product with what tiles add to it.
+    """Return the multiply-accumulates of a convolution or product, padding of tiles included.
 
     The pixels of all images of a batch are the rows of a convolution. Rows of products are not
     padded: with few of them a product waits for its constants. A depthwise convolution does not run

@@ -134,7 +134,7 @@ def _dimension(layer: Layer) -> Sequence[int]:
 
 
 def _rank(layer: Layer) -> Sequence[int]:
-    """Return the dimensions of results. A reshape only renames what comes before it."""
+    """Return the dimensions of results: none of a reshape, which only renames its input."""
     return [] if layer.kind is LayerKind.RESHAPE else [len(shape) for shape in layer.output_shapes]
 
 

@@ -177,7 +177,7 @@ def _joined(
     item: UnitMeasurement,
     is_alone: bool,
 ) -> MeasuredGroup:
-    """Return a group on a unit with what a further measurement adds or replaces."""
+    """Return a group on a unit after a further measurement, which adds or replaces figures."""
     text = profile.source.text
     now = MeasuredGroup(
         profile=profile,

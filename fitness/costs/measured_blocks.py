@@ -44,9 +44,9 @@ def aligned_records(
     """Return records and groups that belong together: the smallest ranges of both, in order.
 
     Records state their numbers of convolutions, so a finer or coarser grouping of the same network
-    can be laid beside them: a boundary common to both is one where as many convolutions have
-    passed. Groups without any belong to the one before them. If no record states a number, there
-    must be as many groups as records. Empty if the two cannot be laid side by side.
+    can be laid beside them: a common boundary is one with as many convolutions before it in both.
+    Groups without any belong to the one before them. If no record states a number, there must be as
+    many groups as records. Empty if the two cannot be laid side by side.
     """
     if any(part.convolutions is None for part in parts):
         same = len(parts) == len(counts) and all(

@@ -43,8 +43,7 @@ def network_costs(
     profile: Profile | None = None,
     batch: int = 1,
 ) -> NetworkCosts:
-    """Return the costs of every group on every unit, by the law of clocks
-    (fitness.cost_model.clock_law).
+    """Return the costs of every group on every unit, by the law of clocks.
 
     A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
     on the whole network's measured time, that over an estimate. Results are integers in ps, kB/s
@@ -149,7 +148,7 @@ def network_costs(
 def _by_cost_model(
     network: GroupedNetwork, platform: Platform, known: NetworkCosts, model: CostModel, name: str
 ) -> NetworkCosts:
-    """Return what a cost model of another package makes of costs.
+    """Return the costs that a cost model of another package makes of the known ones.
 
     Raises:
         PlatformError: if it fails, or its costs are not like those that it was given.

@@ -1,7 +1,7 @@
 """Scaling estimates to measured times.
 
 A measurement at named clocks scales an estimate by one factor, so that the time at those clocks is
-the measured one; the law of clocks gives it at others.
+the measured one. The law of clocks gives the time at others.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The time that passes when a tensor goes from one unit to another, and what a unit spends on
-reading and writing channels (tau_w and tau_r of Tang Eq. 7)."""
+"""Times of transferring a tensor from one unit to another, and of a unit's writing and reading of
+channels (tau_w and tau_r of Tang Eq. 7).
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Guarantees:
-    """Upper bounds for n design points; those of impossible ones mean nothing."""
+    """Upper bounds for n design points. The bounds of impossible ones mean nothing."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""

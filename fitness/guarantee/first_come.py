@@ -1,4 +1,4 @@
-"""How late members were seen if units take what comes first, instead of keeping their order."""
+"""Latencies of members if units take the first ready group instead of keeping an order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PLAYS = 200
 
 
 def guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[GuaranteeFigures]:
-    """Return guaranteed latencies of design points, and the latest that was seen of each if units
-    take what comes first.
+    """Return guaranteed latencies of design points, and the latest seen with first-come dispatch.
 
-    All times are nominal but for one group's, which takes its shortest; then all are drawn within
-    the tolerance, or at its ends. All repeats of a group have the same factor.
+    The seen ones are from simulations. First, all times are nominal but for one group's, which
+    takes its shortest. Then all are drawn within the tolerance, or at its ends. All repeats of a
+    group have the same factor.
     """
     from paretosoc.fitness.simulator.general import simulate
 

@@ -4,7 +4,7 @@ The rules are on the page docs/concepts/guarantee.md, and in :mod:`fitness.check
 form. At every instant the *late* timeline is behind, and the *early* one ahead of, every run that
 keeps the order:
 
-* from the first that has not ended late to the last that has started early all may run;
+* all groups from the first that has not ended late to the last that has started early may run;
 * a group that runs late has the rate beside the largest demand of these on every other unit,
   without those that must end before it starts or start after it ends;
 * a group that runs early has the rate beside those that run for certain: they have started late and
@@ -30,13 +30,13 @@ def _up(numerator, denominator):
 
 @jit
 def _unit_of(plan, chosen, i):
-    """The entry of the unit that an instance runs on, with its number format."""
+    """Return the entry of the unit that an instance runs on, with its number format."""
     return np.int64(chosen.group[np.int64(plan.instance[i].group)].unit)
 
 
 @jit
 def _find_engines(plan, rules, chosen, tracks):
-    """The first and last instance of every engine."""
+    """Find the first and last instance of every engine."""
     for i in range(plan.instances):
         tracks.head[i] = i
         tracks.tail[i] = i
@@ -56,8 +56,10 @@ def _find_engines(plan, rules, chosen, tracks):
 
 @jit
 def _keep_order(plan, rules, chosen, state, tracks):
-    """The order of every queue, from the schedule in the log: by start, what takes no time first,
-    then each after what it waits for."""
+    """Find the order of every queue, from the schedule in the log.
+
+    Instances are sorted by start, those that take no time first, then each after its inputs.
+    """
     count = plan.instances
     for q in range(rules.queues):
         tracks.queue[q].count = 0
@@ -86,7 +88,7 @@ def _keep_order(plan, rules, chosen, state, tracks):
 
 @jit
 def _relate(plan, rules, tracks):
-    """What of every queue must have ended before an instance starts, and what waits for its end."""
+    """Find which entries of every queue end before an instance starts, and which await its end."""
     for k in range(plan.instances):
         i = tracks.sorted[k]
         for q in range(rules.queues):
@@ -116,7 +118,7 @@ def _relate(plan, rules, tracks):
 
 @jit
 def _follow(rules, tracks, i, source):
-    """Instance ``i`` waits for the end of ``source``, and so for all that this one waits for."""
+    """Let instance ``i`` wait for the end of ``source``, and all that ``source`` waits for."""
     for q in range(rules.queues):
         tracks.behind[i, q] = max(tracks.behind[i, q], tracks.behind[source, q])
     q = tracks.queue_at[source]
@@ -125,7 +127,7 @@ def _follow(rules, tracks, i, source):
 
 @jit
 def _precede(rules, tracks, source, i):
-    """The same, for what waits."""
+    """Let instance ``source`` precede ``i``, and so all that waits for ``i``."""
     for q in range(rules.queues):
         tracks.ahead[source, q] = min(tracks.ahead[source, q], tracks.ahead[i, q])
     q = tracks.queue_at[i]
@@ -134,7 +136,7 @@ def _precede(rules, tracks, source, i):
 
 @jit
 def _ready(plan, rules, chosen, tracks, side, i):
-    """When all is there that the next of a queue waits for; -1 if something has not ended."""
+    """Return when all inputs of a queue's next instance are there, or -1 if one has not ended."""
     if tracks.head[i] != i:
         return np.int64(0)
     ready = np.int64(0)
@@ -157,7 +159,7 @@ def _ready(plan, rules, chosen, tracks, side, i):
 
 @jit
 def _start(plan, rules, chosen, tracks, side, q, now):
-    """Starts what is ready; returns when the next of the queue will be, or ``NEVER``."""
+    """Start the next of a queue if it is ready, else return when it will be or ``NEVER``."""
     track = tracks.track[side, q]
     if track.running >= 0 or track.next == tracks.queue[q].count:
         return NEVER
@@ -192,20 +194,20 @@ def _demand(plan, chosen, i):
 
 @jit
 def _certain(tracks, q):
-    """The instance that runs on a queue in every run, or -1."""
+    """Return the instance that runs on a queue in every run, or -1."""
     late = tracks.track[LATE, q].running
     return late if late >= 0 and tracks.track[EARLY, q].running == late else np.int64(-1)
 
 
 @jit
 def _first_possible(tracks, q):
-    """The first of a queue that may not have ended."""
+    """Return the first position of a queue that may not have ended."""
     return tracks.track[LATE, q].next - (1 if tracks.track[LATE, q].running >= 0 else 0)
 
 
 @jit
 def _largest(plan, chosen, tracks, q, i):
-    """The largest demand that may be on a queue while instance ``i`` runs; -1 if nothing may."""
+    """Return the largest possible demand on a queue while instance ``i`` runs, or -1 if none."""
     first = max(_first_possible(tracks, q), tracks.behind[i, q])
     end = min(tracks.track[EARLY, q].next, tracks.ahead[i, q])
     largest = np.int64(-1)
@@ -216,7 +218,7 @@ def _largest(plan, chosen, tracks, q, i):
 
 @jit
 def _most_of_unit(plan, rules, chosen, tracks, u, i):
-    """The largest demand that a unit may have while instance ``i`` runs elsewhere."""
+    """Return the largest demand that a unit may have while instance ``i`` runs elsewhere."""
     most = np.int64(0)
     for n in range(plan.networks if rules.shares[u] else 1):
         most = max(most, _largest(plan, chosen, tracks, rules.queue_of[u, n], i))
@@ -225,7 +227,7 @@ def _most_of_unit(plan, rules, chosen, tracks, u, i):
 
 @jit
 def _least_of_unit(plan, rules, chosen, tracks, u):
-    """The demand that a unit has in every run."""
+    """Return the demand that a unit has in every run."""
     least = np.int64(0)
     for n in range(plan.networks if rules.shares[u] else 1):
         sure = _certain(tracks, rules.queue_of[u, n])
@@ -236,7 +238,7 @@ def _least_of_unit(plan, rules, chosen, tracks, u):
 
 @jit
 def _rate(plan, rules, chosen, tracks, side, q):
-    """The rate of what runs on a queue: the smallest that it may have, or the largest."""
+    """Return the smallest (late) or largest (early) rate of the running instance of a queue."""
     i = tracks.track[side, q].running
     unit = np.int64(tracks.queue[q].unit)
     others, count = np.int64(0), np.int64(1)
@@ -310,9 +312,10 @@ def bound(plan, rules, chosen, state, tracks):
 
 @jit
 def bound_rows(plan, rules, rows, chosen, state, tracks, possible, makespan, latency):
-    """Bounds the makespan and the latencies of every row [groups + domains].
+    """Bound the makespan and the latencies of every row [groups + domains].
 
-    ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
+    ``possible`` [rows] is 0 if a unit cannot run a group of the row. Its bounds are then left as
+    they are.
     """
     for r in range(rows.shape[0]):
         possible[r] = choose(plan, rows[r], chosen)

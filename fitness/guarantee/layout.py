@@ -93,7 +93,7 @@ class Tracks(Tables):
 def make_order_rules(
     problem: Problem, plan: Plan, tolerance_permille: tuple[int, int]
 ) -> OrderRules:
-    """Lay out what instances wait for, and the queues of the units."""
+    """Return the inputs of all instances, and the queues of the units, as arrays."""
     inputs = _inputs(problem, plan)
     job = plan.instance.job
     first = np.zeros(plan.instances, dtype=np.int64)
@@ -161,8 +161,11 @@ def _share(count: int, sharing_permille: int) -> int:
 
 
 def _inputs(problem: Problem, plan: Plan) -> list[list[tuple[int, int]]]:
-    """Return (instance, edge row or -1) of what each instance waits for. Of a repeat that is
-    awaited, these are the groups that feed no other: the rest has ended then."""
+    """Return (instance, edge row or -1) of each instance's inputs.
+
+    For a repeat that must end first, these are the groups that feed no other: the rest has ended
+    then.
+    """
     inputs: list[list[tuple[int, int]]] = [
         [
             (int(entry.source), int(entry.edge_row))

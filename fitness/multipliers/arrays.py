@@ -31,22 +31,23 @@ class BoxArrays(Tables):
     running: IntArray
     """[configurations, units]: the class that runs, counted over all units."""
     rate: FloatArray
-    """[configurations, units]: 0 where a unit rests."""
+    """[configurations, units]: 0 if a unit rests."""
     lost_mw: FloatArray
     """[configurations]"""
     idle_mw: int
 
     @property
     def is_possible(self) -> bool:
-        """Whether every group can run somewhere."""
+        """Return whether every group can run on some unit."""
         return bool((self.end > self.start).any(axis=1).all())
 
 
 class BoxArrayTables:
-    """Makes :class:`BoxArrays`; a unit's part once for each choice of its points.
+    """Make :class:`BoxArrays`, with each unit's part once per choice of its points.
 
     Args:
-        groups_apart: of each network that is apart, its groups with classes of their own; no two of
+        groups_apart: for each network that is apart, its groups with classes of their own. No two
+        of
             them run side by side.
         executed: the share of a group's energy and class of demand that is sure to count.
     """
@@ -74,7 +75,9 @@ class BoxArrayTables:
         self._rates: dict[object, tuple[IntArray, FloatArray, FloatArray]] = {}
 
     def over(self, box: Sequence[int]) -> BoxArrays:
-        """Costs over a box, a set of bits per domain as in :class:`results.front.bounds.Split`."""
+        """Return the costs over a box, a set of bits per domain as in
+        :class:`results.front.bounds.Split`.
+        """
         problem = self._problem
         sizes = [len(domain.frequencies_khz) for domain in problem.domains]
         sets = [
@@ -143,7 +146,7 @@ class BoxArrayTables:
         used: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...],
         memory_points: tuple[int, ...],
     ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """[configurations, units] classes and rates, [configurations] power times lost rate."""
+        """Return [configurations, units] classes and rates, [configurations] power x lost rate."""
         if not self._classes:
             # One configuration: every unit at its full rate.
             running = np.arange(self.class_start[-1], dtype=np.int64)[None, :]
@@ -169,8 +172,10 @@ class BoxArrayTables:
         options: Sequence[Sequence[tuple[int, int, int, int] | None]],
         memory_points: Sequence[int],
     ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """All choices of a class or nothing for every unit; those in which a unit rests matter
-        too, for the others are then faster."""
+        """Return the rates of all combinations of a class or nothing per unit.
+
+        Combinations in which a unit rests matter too, as the others are then faster.
+        """
         rows = [np.array([entry or (-1, 0, 0, 0) for entry in own]) for own in options]
         picks = np.indices([len(own) for own in rows]).reshape(len(rows), -1)
         choices = np.array([own[pick] for own, pick in zip(rows, picks, strict=True)])
@@ -196,8 +201,10 @@ class BoxArrayTables:
         return running, rate, lost_mw
 
     def _can_be(self, choices: IntArray) -> BoolArray:
-        """[configurations]: of choices [units, configurations, 4] those without two groups of a
-        network that is apart."""
+        """Return a mask of choices [units, configurations, 4].
+
+        A choice may not have two groups of a network that is apart.
+        """
         owners = np.zeros(choices.shape[:2], dtype=np.int64)
         for at in range(len(choices)):
             runs = choices[at, :, 0] >= 0
@@ -213,8 +220,11 @@ class BoxArrayTables:
 def lost_shares(
     table: ContentionTable | None, memory_point: int, own_kbps: IntArray, others_kbps: IntArray
 ) -> FloatArray:
-    """[configurations]: lower bounds of the share of its rate that a unit loses with demands of at
-    least these, in floating point; :mod:`fitness.check.boxes` has them in whole numbers."""
+    """Return [configurations]: lower bounds of the share of its rate that a unit loses.
+
+    They hold for demands of at least these, in floating point. :mod:`fitness.check.boxes` has them
+    in whole numbers.
+    """
     if table is None:
         return np.zeros(len(own_kbps))
     row = {name: float(column[memory_point]) for name, column in vars(table).items()}
@@ -243,8 +253,10 @@ class _UnitPart:
 
 
 def _drawn_mw(problem: Problem, u: int) -> IntArray:
-    """[groups, *points]: dynamic power; of networks that run freely the least of their groups, in
-    any number format of the unit."""
+    """Return [groups, *points]: dynamic power.
+
+    For networks that run freely it is the least of their groups, in any number format of the unit.
+    """
     power = problem.units[u].dynamic_mw
     if problem.execution.has_frame:
         return power
@@ -269,7 +281,7 @@ def _make_part(
     shift: IntArray,
     first_kind: int,
 ) -> _UnitPart:
-    """Candidates of every group: costs on the lower hull of its operating points, by class."""
+    """Return the candidates of every group: costs on the lower hull of its points, by class."""
     from paretosoc.fitness.multipliers.kernels import fill_hulls
 
     groups = len(allowed)

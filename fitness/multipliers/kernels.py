@@ -1,9 +1,9 @@
-"""The least weighted sum over all mappings, and weights that make it large; compiled.
+"""The least weighted sum over all mappings, and weights that make it large. Compiled.
 
-A *resource* is what a weight belongs to: energy, classes of demand on units, chains of networks,
-segments on units, figures that are sums over groups, in this order. Where number formats are
-chosen, a unit is there once in each of them; classes and segments are those of the first. Weights
-are shares of what a corner leaves of each resource.
+Each weight belongs to a *resource*: energy, classes of demand on units, chains of networks,
+segments on units, and figures that are sums over groups, in this order. If number formats are
+chosen, a unit is there once in each of them, and its classes and segments are those of the first.
+Weights are shares of the room that a corner leaves in each resource.
 """
 
 import numpy as np
@@ -15,8 +15,9 @@ LARGE = 1e300
 
 @jit
 def fill_hulls(order, time, energy, kind, allowed, start, end, kept):
-    """For every group the points [groups, points] on the lower hull of each class: flat positions
-    in ``kept``, those of group g from ``start[g]`` to ``end[g]``. Returns their number.
+    """Fill ``kept`` with the points [groups, points] on the lower hull of each class of each group.
+
+    They are flat positions, those of group g from ``start[g]`` to ``end[g]``. Returns their number.
 
     ``order`` [groups, points]: a group's points by class, time and energy.
     """
@@ -47,8 +48,10 @@ def fill_hulls(order, time, energy, kind, allowed, start, end, kept):
 
 @jit
 def least_sum(networks, box, weights, kinds, scratch, used):
-    """The least weighted sum over all mappings; fills ``used`` [resources] with the resources that
-    its mapping takes, unweighted. Infinite where no mapping is possible."""
+    """Return the least weighted sum over all mappings, infinite if no mapping is possible.
+
+    Fills ``used`` [resources] with the resources that the best mapping takes, unweighted.
+    """
     units, chains = box.start.shape[1], networks.member.shape[0]
     for j in range(used.shape[0]):
         used[j] = 0.0
@@ -82,7 +85,7 @@ def least_sum(networks, box, weights, kinds, scratch, used):
 
 @jit
 def _least_cost(networks, box, g, u, weights, kinds, weight):
-    """The least weighted cost of a group on a unit, and its candidate."""
+    """Return the least weighted cost of a group on a unit, and its candidate."""
     best, at = LARGE, np.int64(-1)
     for k in range(box.start[g, u], box.end[g, u]):
         cost = weights[0] * box.energy_fj[k] + (weights[1 + box.kind[k]] + weight) * box.time_ps[k]
@@ -97,13 +100,13 @@ def _least_cost(networks, box, g, u, weights, kinds, weight):
 
 @jit
 def _first_figure(networks, kinds):
-    """The place of figures that are sums among the resources."""
+    """Return the position of the first summed figure among the resources."""
     return 1 + kinds + networks.member.shape[0] + networks.unit_of.shape[0]
 
 
 @jit
 def _add_figures(networks, g, u, kinds, used):
-    """Adds what a group takes on a unit of figures that are sums."""
+    """Add the contribution of a group on a unit to the figures that are sums."""
     first = _first_figure(networks, kinds)
     for q in range(networks.figure.shape[0]):
         used[first + q] += networks.figure[q, g, u]
@@ -111,7 +114,7 @@ def _add_figures(networks, g, u, kinds, used):
 
 @jit
 def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
-    """The shortest way along the path of network n; adds what it takes to ``used``."""
+    """Return the length of the shortest way along network n's path, adding its use to ``used``."""
     units, chains = box.start.shape[1], networks.member.shape[0]
     first, last = networks.first[n], networks.first[n + 1] - 1
     limit = networks.limit[n]
@@ -180,11 +183,12 @@ def _least_along(networks, box, weights, kinds, n, weight, scratch, used):
 
 @jit
 def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch):
-    """Multiplicative updates of ``shares`` [resources] that raise the least sum over all mappings,
-    relative to what ``room`` [resources] leaves (0: the resource is not limited); the best shares
-    are in ``shares`` at the end. Returns the ratio: above 1, no mapping has this room.
+    """Raise the least sum over all mappings by multiplicative updates of ``shares`` [resources].
 
-    ``makespan``: what room of units is counted in.
+    The sum is relative to ``room`` [resources], the room of each resource (0: not limited). The
+    best shares are in ``shares`` at the end. Returns the ratio: above 1, no mapping has this room.
+
+    ``makespan``: the unit in which the room of units is counted.
     """
     count = shares.shape[0]
     # Below what figures reach whose least sum is 0.
@@ -241,8 +245,10 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
 
 @jit
 def _ratio(networks, box, room, makespan, kinds, shares, scratch):
-    """The least sum over all mappings by the largest right side over all configurations. Fills
-    ``used`` and ``given`` [resources] with the slopes of both, ``sums`` with their values."""
+    """Return the least sum over all mappings by the largest right side over all configurations.
+
+    Fills ``used`` and ``given`` [resources] with the slopes of both, ``sums`` with their values.
+    """
     count = shares.shape[0]
     right = 0.0
     for j in range(count):

@@ -1,4 +1,4 @@
-"""What is fixed for a problem: its paths, chains and classes of demand, and work arrays."""
+"""The fixed structure of a problem: its paths, chains and classes of demand, and work arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_DEMANDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Networks(Tables):
-    """What waits for what: fixed for a problem. Times are of all repeats."""
+    """The dependencies of a problem's groups and networks. Times are of all repeats."""
 
     path: IntArray
     """Groups along the paths, network by network."""
@@ -41,7 +41,7 @@ class Networks(Tables):
     counts_segments: IntArray
     """[networks]"""
     member: FloatArray
-    """[chains, networks]: 1 where the chain has the network."""
+    """[chains, networks]: 1 if the chain has the network."""
     chain_end: IntArray
     """[chains]: the last network."""
     arrival_ps: FloatArray
@@ -74,7 +74,7 @@ class Scratch(Tables):
 
 
 def make_scratch(networks: Networks, kinds: int) -> Scratch:
-    """Work arrays for a problem with so many classes of demand on all units."""
+    """Return work arrays for a problem with ``kinds`` classes of demand on all units."""
     units = networks.transition_ps.shape[1]
     layers = max(int(networks.limit.max()), 0) + 1
     shape = (len(networks.path), layers, units)
@@ -95,7 +95,7 @@ def make_scratch(networks: Networks, kinds: int) -> Scratch:
 
 
 def paths_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """[networks]: the path whose groups take longest, each on its fastest unit and clocks."""
+    """Return [networks]: the path whose groups take longest on their fastest units and clocks."""
     least = np.full(problem.group_count, np.iinfo(np.int64).max)
     for u, unit in enumerate(problem.units):
         time = unit.time_ps.reshape(problem.group_count, -1)
@@ -115,8 +115,10 @@ def paths_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 
 def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """[networks]: a longest chain of networks that ends in each; with rates, each network alone:
-    their releases overlap."""
+    """Return [networks]: a longest chain of networks that ends in each.
+
+    With rates, each network is alone, as their releases overlap.
+    """
     chains: dict[int, tuple[int, ...]] = {}
     if problem.has_rates:
         return tuple((n,) for n in range(len(problem.networks)))
@@ -131,7 +133,7 @@ def chains_of(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 
 def longest_networks(problem: Problem) -> tuple[int, ...]:
-    """The networks whose groups, each on its fastest unit, take longest."""
+    """Return the networks whose groups, each on its fastest unit, take longest."""
     least = np.full(problem.group_count, np.inf)
     for u in range(len(problem.units)):
         time = problem.frame_ps(u).reshape(problem.group_count, -1).astype(float)
@@ -145,8 +147,11 @@ def longest_networks(problem: Problem) -> tuple[int, ...]:
 def classes_of(
     problem: Problem, groups_apart: Sequence[Sequence[int]] = ()
 ) -> tuple[tuple[int, ...], ...]:
-    """[units]: demands at which classes begin, for all groups, then for those of each network that
-    is apart; empty where nothing contends or there are too many units."""
+    """Return [units]: the demands at which classes begin.
+
+    Those for all groups come first, then those for each network that is apart. Empty if nothing
+    contends or there are too many units.
+    """
     if all(unit.contention is None for unit in problem.units):
         return ()
     inside = {g for groups in groups_apart for g in groups}
@@ -164,7 +169,7 @@ def classes_of(
 
 
 def _configurations(units: int, count: int, apart: int) -> int:
-    """How many there are with ``count`` classes for each network that is apart, and for all."""
+    """Return the number of configurations with ``count`` classes for all and per network apart."""
     return sum(
         comb(apart, some) * perm(units, some) * count**some * (count + 1) ** (units - some)
         for some in range(min(apart, units) + 1)
@@ -172,8 +177,10 @@ def _configurations(units: int, count: int, apart: int) -> int:
 
 
 def _class_begins(problem: Problem, u: int, count: int, groups: Sequence[int]) -> tuple[int, ...]:
-    """Of all choices the one with the least sum of time x (demand - the least of its class), at the
-    fastest and at middle clocks."""
+    """Return the class boundaries with the least sum of time x (demand - the least of its class).
+
+    The sum is over the fastest and the middle clocks.
+    """
     if problem.unit_of[u] != u:
         return ()
     among = np.zeros(problem.group_count, dtype=np.bool_)
@@ -251,7 +258,7 @@ def make_networks(
 
 
 def _figures(problem: Problem) -> FloatArray:
-    """[figures, groups, units]: what a group adds to each on a unit."""
+    """Return [figures, groups, units]: the contribution of a group on a unit to each figure."""
     figures = additive_figures(problem)
     tables = np.zeros((len(figures), problem.group_count, len(problem.units)))
     owner = np.array(problem.network_of)
@@ -266,7 +273,7 @@ def _figures(problem: Problem) -> FloatArray:
 
 
 def networks_apart(problem: Problem, networks: Networks) -> list[Networks]:
-    """One for each network, without arrivals."""
+    """Return one structure for each network, without arrivals."""
     made = []
     for n, network in enumerate(problem.networks):
         part = slice(int(networks.first[n]), int(networks.first[n + 1]))
@@ -288,8 +295,10 @@ def networks_apart(problem: Problem, networks: Networks) -> list[Networks]:
 
 
 def networks_of_streams(problem: Problem, networks: Networks) -> list[Networks]:
-    """One for each network where they run freely: without transitions and segments, and a path only
-    where it has all groups."""
+    """Return one structure for each free-running network, without transitions and segments.
+
+    It has a path only if the path has all groups.
+    """
     return [
         replace(
             one,

@@ -57,8 +57,10 @@ class Import:
         *,
         subtract: bool,
     ) -> None:
-        """Add what :func:`fitness.profiles.measured_layers.combined` makes of several profiles, on
-        each of ``units``."""
+        """Add the layer times of several profiles on each of ``units``.
+
+        :func:`fitness.profiles.measured_layers.combined` combines the profiles.
+        """
         sets, flagged = combined(profiles, subtract=subtract)
         for item in sorted(sets, key=lambda item: names.place(item.layers)):
             figures: dict[str, dict[str, Any]] = {

@@ -1,9 +1,9 @@
-"""From the names in a runtime's profile to the layers of a network.
+"""Map the names in a runtime's profile to the layers of a network.
 
 Runtimes fuse layers and name the result after all of them: ``conv1 + relu1``, ``a || b`` (merged
 side by side), ``PWN(x, y)`` (element-wise), ``{a,b,c}`` and ``{ForeignNode[a...c]}`` (a part given
-to a DLA or a compiler). What they make again, or what had no name, they call after its result:
-``node_of_r1`` (TensorRT), ``r1_nchwc`` (ONNX Runtime).
+to a DLA or a compiler). Layers that they create, or that had no name, are called after their
+result: ``node_of_r1`` (TensorRT), ``r1_nchwc`` (ONNX Runtime).
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 @dataclass(frozen=True)
 class NamedLayers:
-    """``layers`` of the network in its order, and parts of the name that are none of them.
+    """The layers that a name denotes.
 
-    ``is_range``: only the first and the last one were named; those between are meant, too.
+    ``layers`` are in the network's order, ``unknown`` are the parts of the name that are none of
+    them. ``is_range``: the name has only the first and the last one, and means those between, too.
     """
 
     layers: tuple[str, ...]
@@ -60,7 +61,7 @@ class LayerNames:
         self._plain = {key: names[0] for key, names in plain.items() if len(names) == 1}
 
     def find(self, text: str) -> NamedLayers:
-        """The layers that the name of a row denotes."""
+        """Return the layers that the name of a row denotes."""
         if len(text) > _MAX_NAME:
             return NamedLayers((), (text,))
         if text in self._rows:
@@ -75,15 +76,15 @@ class LayerNames:
         return self._all(_atoms(text))
 
     def in_order(self, names: Sequence[str] | set[str] | frozenset[str]) -> tuple[str, ...]:
-        """``names`` in the network's order."""
+        """Return ``names`` in the network's order."""
         return tuple(sorted(names, key=self._order.__getitem__))
 
     def place(self, names: frozenset[str]) -> int:
-        """The place of the first of ``names`` in the network's order."""
+        """Return the position of the first of ``names`` in the network's order."""
         return min(self._order[name] for name in names)
 
     def _known(self, atom: str) -> str | None:
-        """The layer of that name, or that makes the tensor of that name."""
+        """Return the layer of that name, or the layer whose result has that name."""
         if atom in self._order:
             return atom
         result = _OF_RESULT.fullmatch(atom)
@@ -104,7 +105,7 @@ class LayerNames:
         )
 
     def _between(self, text: str) -> NamedLayers:
-        """Layers from the first to the last named, in the network's order of execution."""
+        """Return the layers from the first to the last named, in the order of execution."""
         # A name may have dots of its own, at either end.
         for start, _, stop in (text.partition("..."), text.rpartition("...")):
             ends = [
@@ -123,7 +124,7 @@ class LayerNames:
 def names_of(
     network: GroupedNetwork, rows: Mapping[str, Sequence[str]] | None = None
 ) -> LayerNames:
-    """The names of a network's layers and of what they make; ``rows`` as :class:`LayerNames`."""
+    """Return the names of a network's layers and results. ``rows`` as in :class:`LayerNames`."""
     layers = {
         actor.name: actor.layer.name for actor in network.graph.actors if actor.layer is not None
     }
@@ -139,7 +140,7 @@ def names_of(
 
 
 def _atoms(text: str) -> list[str]:
-    """The single names in a fused one; separators inside brackets belong to a name."""
+    """Return the single names in a fused one. Separators inside brackets belong to a name."""
     result: list[str] = []
     rest = [text]
     while rest:

@@ -1,4 +1,4 @@
-"""What number formats cost in accuracy, layer by layer: a user's table (CSV)."""
+"""Accuracy losses of number formats, layer by layer: a user's table (CSV)."""
 
 from __future__ import annotations
 
@@ -36,26 +36,27 @@ class LossTable:
     """Network -> what its losses are of, where the table says it."""
 
     def metric_of(self, networks: Sequence[str]) -> str | None:
-        """What a network's losses are of; None where the table does not say it.
+        """Return the metric of a network's losses, or None if the table does not say it.
 
         Args:
-            networks: names that the network goes by in the table; the first that is there counts.
+            networks: names that the network goes by in the table. The first that is there counts.
         """
         return next((self.metrics[name] for name in networks if name in self.metrics), None)
 
     def of_groups(
         self, networks: Sequence[str], number_format: str, groups: Sequence[Sequence[Layer]]
     ) -> tuple[int, ...]:
-        """What each group of layers costs: the sum over its layers. Rows for every layer are for
-        those that multiply; any other layer without a row costs nothing where the network has rows
-        for the format.
+        """Return the loss of each group of layers: the sum over its layers.
+
+        A row for every layer applies to layers that multiply. Any other layer without a row costs
+        nothing if the network has rows for the format.
 
         Args:
             networks: as for :meth:`metric_of`.
             groups: layers.
 
         Raises:
-            PlatformError: where the table has no row of the network for the format, or rows of
+            PlatformError: if the table has no row of the network for the format, or rows of
                 layers that it does not have.
         """
         found = [
@@ -88,15 +89,17 @@ class LossTable:
 
 
 def load_losses(path: str | Path) -> LossTable:
-    """The table in a CSV file with the columns ``network``, ``layer``, ``format``, ``loss_ppm`` and
-    optionally ``metric``, what the losses of a network are of.
+    """Read the table in a CSV file.
 
-    A loss is in millionths of the metric (10,000 is one percent); a gain, below 0, counts as 0:
-    sums of gains would promise what no measurement shows.
+    It has the columns ``network``, ``layer``, ``format``, ``loss_ppm`` and optionally ``metric``,
+    the metric of a network's losses. A loss is in millionths of the metric (10,000 is one percent).
+    A gain, below 0, counts as 0, because sums of gains would promise more than any measurement
+    shows.
 
     Raises:
-        PlatformError: where the file cannot be read, has other columns, two metrics of a network,
-            or a row that stands twice or has no number from -10^12 to 10^12; names the line.
+        PlatformError: if the file cannot be read, has other columns, two metrics of a network,
+            or a row that stands twice or has no number from -10^12 to 10^12. The message names the
+            line.
     """
     path = Path(path)
     losses: dict[tuple[str, str], dict[str, int]] = {}

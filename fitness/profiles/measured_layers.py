@@ -1,9 +1,9 @@
 """Times of sets of layers, from one or several profiles of one network on one unit.
 
-Within a profile rows that share a layer are parts of the same work and add up. Between profiles
-they are the same work measured again: equal sets are averaged, a set inside another one is
-subtracted from it on request (a DLA's times per group are differences of runs that
-hand over ever fewer layers), and what else overlaps an earlier set is left out.
+Within a profile, rows that share a layer are parts of the same work and add up. Between profiles
+they are the same work measured again. Equal sets are averaged. A set inside another one is
+subtracted from it on request (a DLA's times per group are differences of runs that hand over ever
+fewer layers). Any other set that overlaps an earlier one is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paretosoc.common.units import PS_PER_MS
 
 @dataclass(frozen=True)
 class LayerTime:
-    """The time of a set of layers, ps, and where it is from."""
+    """The time of a set of layers in ps, and its origin."""
 
     layers: frozenset[str]
     time_ps: Fraction
@@ -30,7 +30,7 @@ def ms_text(time_ps: Fraction) -> str:
 
 
 def joined(items: Iterable[LayerTime]) -> list[LayerTime]:
-    """Rows of one profile: those that share a layer become one, times added."""
+    """Return the rows of one profile, with rows that share a layer joined and their times added."""
     result: list[LayerTime] = []
     for item in items:
         touching = [other for other in result if other.layers & item.layers]
@@ -48,13 +48,13 @@ def joined(items: Iterable[LayerTime]) -> list[LayerTime]:
 def combined(
     profiles: Sequence[Sequence[LayerTime]], *, subtract: bool
 ) -> tuple[list[LayerTime], list[str]]:
-    """Disjoint sets with their times from several profiles, and what was flagged.
+    """Return disjoint sets with their times from several profiles, and texts about flagged sets.
 
-    ``profiles``: of each the sets that :func:`joined` gave. Without ``subtract`` only equal sets of
-    several profiles are used, else the first one's: layers that were fused otherwise take other
-    times, and their differences would mean nothing. With it, a difference that is not positive is
-    noise larger than the work: it is flagged and not used, and its layers stay together with those
-    of the set that it was to be taken from.
+    ``profiles``: for each, the sets that :func:`joined` gave. Without ``subtract`` only equal sets
+    of several profiles are used, else those of the first one: layers that were fused otherwise take
+    other times, and their differences would mean nothing. With it, a difference that is not
+    positive is noise larger than the work. It is flagged and not used, and its layers stay together
+    with those of the set that it was to be subtracted from.
     """
     flagged: list[str] = []
     samples: dict[frozenset[str], list[LayerTime]] = {}
@@ -113,7 +113,7 @@ def combined(
 
 
 def _fits(known: frozenset[str], new: frozenset[str], subtract: bool) -> bool:
-    """Whether two sets that share layers can both be used."""
+    """Return whether two sets that share layers can both be used."""
     return known == new or (subtract and (known < new or new < known))
 
 
@@ -126,7 +126,7 @@ def _mean(items: Sequence[LayerTime]) -> LayerTime:
 
 
 def _largest_inside(item: LayerTime, others: Sequence[LayerTime]) -> list[LayerTime]:
-    """The largest sets inside ``item``; sets never cross."""
+    """Return the largest sets inside ``item``. Sets never cross."""
     inside = [other for other in others if other.layers < item.layers]
     return [part for part in inside if not any(part.layers < other.layers for other in inside)]
 

@@ -23,7 +23,7 @@ FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw", "notes")
 
 @dataclass(frozen=True)
 class Subject:
-    """What was measured: a network with its multiply-accumulates, at named clocks."""
+    """The measured network, with its multiply-accumulates, at named clocks."""
 
     network: str
     macs: int
@@ -36,7 +36,7 @@ class Subject:
 def new_document(
     platform: Platform, subject: Subject, source: str, status: str = "measured"
 ) -> Document:
-    """A profile of one network without measurements yet."""
+    """Return a profile of one network without measurements yet."""
     return {
         "platform": platform.name,
         "networks": [
@@ -66,27 +66,29 @@ def add_part(
 
 
 def ms(time_ps: Fraction) -> int | float:
-    """Milliseconds in integer picoseconds, at least one."""
+    """Return a time in milliseconds, rounded to whole picoseconds, at least one."""
     return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
 
 
 def rounded(value: Fraction, decimals: int) -> int | float:
-    """A number with this many decimals, rounded half up."""
+    """Return a number with this many decimals, rounded half up."""
     return _number(rounded_half_up(value * 10**decimals), 10**decimals)
 
 
 def _number(value: int, scale: int) -> int | float:
-    """value / scale as a JSON number that reads back as that very decimal."""
+    """Return value / scale as a JSON number that reads back as that very decimal."""
     if value % scale == 0:
         return value // scale
     return float(Decimal(value) / scale)
 
 
 def merged(first: Document, second: Document) -> Document:
-    """Two profiles of one platform as one; records of the same network at the same clocks join.
+    """Return two profiles of one platform as one.
+
+    Records of the same network at the same clocks join.
 
     Raises:
-        PlatformError: where they are of two platforms, or both measured the same thing.
+        PlatformError: if they are of two platforms, or both measured the same thing.
     """
     if first["platform"] != second["platform"]:
         raise PlatformError(
@@ -159,7 +161,7 @@ def _names(part: Document) -> tuple[str, ...]:
 
 
 def document_bytes(document: Document) -> bytes:
-    """The file's text; lists without entries are left out."""
+    """Return the file's text. Lists without entries are left out."""
     plain = {key: _plain(value) for key, value in document.items()}
     records = [
         {key: value for key, value in record.items() if value != []}
@@ -169,7 +171,7 @@ def document_bytes(document: Document) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers that were read as decimals as JSON numbers again."""
+    """Return a value with decimals turned into JSON numbers."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):

@@ -66,7 +66,7 @@ def load_profile(path: str | Path, platform: Platform) -> Profile:
 
 
 def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
-    """The same from bytes; ``label`` starts messages."""
+    """Read a profile from the bytes of its file. Messages start with ``label``."""
     document = parse_exact(data, label)
     check_against_schema(document, "profile", label)
     if document["platform"] != platform.name:

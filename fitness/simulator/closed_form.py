@@ -1,4 +1,4 @@
-"""Throughput and energy of a pipeline in closed form (Tang Eq. 1-13), for many rows; compiled."""
+"""Throughput and energy of a pipeline in closed form (Tang Eq. 1-13), for many rows. Compiled."""
 
 import numpy as np
 
@@ -23,8 +23,10 @@ def evaluate_loads(
     dynamic,
     idle,
 ):
-    """For each of ``rows`` [n, groups + domains]: whether it is possible, the largest load and the
-    sum of the loads (ps), dynamic energy (fJ) and idle power (mW).
+    """Compute the loads of each of ``rows`` [n, groups + domains].
+
+    Writes whether the row is possible, the largest load and the sum of the loads (ps), dynamic
+    energy (fJ) and idle power (mW).
 
     ``load``, ``copying``, ``table_row``, ``copy_row``, ``used`` [units] and ``domain_on`` [domains]
     are scratch.

@@ -1,4 +1,4 @@
-"""The rates of running groups under contention; compiled. See :mod:`fitness.contention`."""
+"""The rates of running groups under contention. Compiled. See :mod:`fitness.contention`."""
 
 import numpy as np
 
@@ -23,8 +23,10 @@ def _ceil_div(numerator, denominator):
 
 @jit
 def ceil_near(numerator, denominator, quotient):
-    """The quotient rounded up, from one in floating point that is off by less than 1: vectors have
-    no integer division."""
+    """Round a floating-point quotient that is off by less than 1 up to the exact integer.
+
+    Vectors have no integer division.
+    """
     down = as_integers(quotient)
     rest = numerator - down * denominator
     return down + as_integers(rest > 0) + as_integers(rest > denominator)
@@ -32,16 +34,18 @@ def ceil_near(numerator, denominator, quotient):
 
 @jit
 def ceil_times(numerator, denominator, inverse):
-    """A loss of rate, rounded up, with 1 / the denominator in floating point."""
+    """Return a loss of rate, rounded up. ``inverse``: 1 / the denominator in floating point."""
     return ceil_near(numerator, denominator, min(as_floats(numerator) * inverse, MAX_LOSS))
 
 
 @jit
 def heavy_slope(contention, own):
-    """The slope in the others' demand y of a group with demand ``own``, beyond minor contention:
-    numerator, denominator, offset and cap of ceil(min(max(y - offset, 0), cap) * num / den).
+    """Return the slope of the loss beyond minor contention for a group with demand ``own``.
 
-    ``contention``: a unit's. Chosen without branches: which region a group is in cannot be
+    In the others' demand y the loss is ceil(min(max(y - offset, 0), cap) * num / den). Returns
+    (num, den, offset, cap).
+
+    ``contention``: a unit's. Selected without branches, because the region of a group cannot be
     predicted.
     """
     total, balance = contention.total_kbps, contention.balance_kbps
@@ -62,19 +66,19 @@ def heavy_slope(contention, own):
 
 @jit
 def lost_products(others, peak, minor_num, offset, cap, num):
-    """Numerators of the two losses of rate beside the others' demand."""
+    """Return the numerators of the two losses of rate beside the others' demand."""
     return min(others, peak) * minor_num, min(max(others - offset, 0), cap) * num
 
 
 @jit
 def rate_after(minor, heavy):
-    """The rate that the two losses leave."""
+    """Return the rate that the two losses leave."""
     return WORK_PER_PS - min(max(minor, heavy), LOSS_LIMIT)
 
 
 @rare
 def settle_shared(plan, state, now):
-    """Accounts what shared units have drawn, and how long they were busy, since the last time."""
+    """Account the energy and the busy time of shared units since the last call."""
     for u in range(plan.units):
         if state.unit[u].sharing > 0:
             passed = now - state.unit[u].settled
@@ -93,7 +97,7 @@ def settle_shared(plan, state, now):
 
 @rare
 def _share_units(plan, state, now):
-    """What shared units do from now on. Returns the demand of all units."""
+    """Update demand, power and number of groups of shared units. Return the demand of all units."""
     settle_shared(plan, state, now)
     total = np.int64(0)
     for u in range(plan.units):
@@ -116,7 +120,7 @@ def _share_units(plan, state, now):
 
 @jit
 def update_rates(plan, chosen, state, now, total):
-    """A new contention interval: rates, ends where a rate has changed, and which end is next.
+    """Begin a new contention interval: update rates, changed ends, and the next end.
 
     ``total`` is the demand of all running groups in kB/s, if no unit is shared.
     """

@@ -1,15 +1,16 @@
 """The compiled simulator: self-timed execution under contention in int64.
 
 One function, :func:`advance`, moves a state to its next event. The rules are those of the plain
-form in :mod:`fitness.check.frames`, which shares no code with this one. What makes it fast:
+form in :mod:`fitness.check.frames`, which shares no code with this one. It is fast for three
+reasons:
 
-* the groups of a unit wait in one binary heap by ready time, also those that are still in
-  transition: an event costs the logarithm of what waits, and that something becomes ready for a
-  busy unit is no event;
-* a running group's end is recomputed only when its rate changes: with w the rate and d whole
+* The groups of a unit wait in one binary heap by ready time, also those that are still in
+  transition. An event costs the logarithm of the number of waiting groups, and a group that becomes
+  ready for a busy unit is no event.
+* A running group's end is recomputed only when its rate changes: with w the rate and d whole
   picoseconds, ceil((work - w d) / w) = ceil(work / w) - d, so an interval that leaves the rate as
-  it is needs no arithmetic;
-* buffers are made once for a population.
+  it is needs no arithmetic.
+* Buffers are made once for a population.
 """
 
 import numpy as np
@@ -28,7 +29,10 @@ from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 @jit
 def enqueue(plan, chosen, state, place, instance, group, slot, ready):
-    """Puts an instance, all of whose inputs are on their way, where it waits."""
+    """Put an instance, all of whose inputs are on their way, into the queue of its unit.
+
+    If its unit is open, it is added to the open places instead.
+    """
     if state.logs or state.stops:
         state.place[place].ready = ready
     if state.stops and is_open(plan, chosen, instance, group):
@@ -49,8 +53,11 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
 
 @jit
 def is_open(plan, chosen, instance, group):
-    """Whether the unit of a group is open, or, if engines may join its network in their middle,
-    that of any group of the network: which groups make an engine is then not known."""
+    """Return whether the unit of a group is open.
+
+    If engines may join its network in their middle, any open group of the network counts: the
+    extent of engines is then not known.
+    """
     if chosen.group[group].unit < 0:
         return True
     if not plan.has_engines:
@@ -61,7 +68,7 @@ def is_open(plan, chosen, instance, group):
 
 @jit
 def continues(plan, chosen, instance):
-    """Whether an instance belongs to the engine of the one before it."""
+    """Return whether an instance belongs to the engine of the one before it."""
     if instance == 0 or instance == plan.instances:
         return False
     group = plan.instance[instance].group
@@ -76,7 +83,7 @@ def continues(plan, chosen, instance):
 
 @rare
 def first_of_engine(plan, chosen, instance):
-    """The instance with which the engine of an instance begins: itself, if it is in none."""
+    """Return the instance with which the engine of an instance begins: itself, if it is in none."""
     while continues(plan, chosen, instance):
         instance -= 1
     return instance
@@ -84,8 +91,7 @@ def first_of_engine(plan, chosen, instance):
 
 @rare
 def enqueue_engine(plan, chosen, state, base, instance, slot):
-    """Puts the engine of an instance where it waits, if all is on its way that any of its groups
-    reads from elsewhere."""
+    """Put the engine of an instance into its queue once all inputs of its groups are coming."""
     first = first_of_engine(plan, chosen, instance)
     ready, i = np.int64(0), first
     while True:
@@ -110,7 +116,7 @@ def _ring_position(state, slot):
 
 @jit
 def _begin_job(plan, chosen, state, now, slot, job):
-    """All that the job waits for has ended: its first groups become ready."""
+    """Make the first groups of a job ready, after all that the job waits for has ended."""
     ready = max(now, state.slot[slot].release + plan.job[job].release_ps)
     base = _ring_position(state, slot) * plan.instances
     for i in range(plan.job[job].source_start, plan.job[job].source_end):
@@ -133,7 +139,7 @@ def _begin_job(plan, chosen, state, now, slot, job):
 
 @jit
 def joins_engines(plan, chosen, instance):
-    """Whether engines may join the network of an instance in their middle, and are known."""
+    """Return whether engines may join the network of an instance in their middle, and are known."""
     network = plan.job[plan.instance[instance].job].network
     return plan.network[network].joins_engines and chosen.first_open[network] < 0
 
@@ -170,8 +176,11 @@ def _release_frame(plan, chosen, state, now, slot, frame):
 
 @jit
 def _release_waits(plan, state, frame, job):
-    """What a job of networks with rates waits for as its frame is released: the repeat before it,
-    and of every network that its network waits for one release, unless that has ended."""
+    """Count the releases that a job of networks with rates waits for as its frame is released.
+
+    They are the repeat before it, and one release of every network that its network waits for,
+    unless that has ended.
+    """
     network = np.int64(plan.job[job].network)
     first = plan.network[network].first_job
     waits = np.int64(1) - plan.job[job].is_first
@@ -186,7 +195,7 @@ def _release_waits(plan, state, frame, job):
 
 @jit
 def _releases(plan, network):
-    """How often a network is released in a frame."""
+    """Return the number of releases of a network in a frame."""
     first = plan.network[network].first_job
     if plan.period_ps > 0 and plan.job[first].responds:
         return np.int64(plan.network[network].jobs_end - first)
@@ -195,7 +204,7 @@ def _releases(plan, network):
 
 @jit
 def _release_has_ended(plan, state, frame, network, release):
-    """1 where the release of a network in a frame has ended, at the release of another's frame."""
+    """Return 1 if the release of a network in a frame has ended as another's frame is released."""
     # Of the first frames, which are released at once, none has; slots may hold others still.
     if not state.streams or frame == 0:
         return 0
@@ -240,7 +249,7 @@ def begin(plan, chosen, state):
 
 @jit
 def _end_wait(plan, chosen, state, now, slot, job):
-    """Something that a job waits for has ended."""
+    """Count down the waits of a job, and begin it after the last."""
     at = _ring_position(state, slot) * plan.jobs + job
     state.job[at].waits -= 1
     if state.job[at].waits == 0:
@@ -298,7 +307,7 @@ def _end_job(plan, chosen, state, now, slot, job):
 
 @jit
 def _end_group(plan, chosen, state, now, u):
-    """The group of queue ``u`` ends now: its engine goes on, or its successors get their inputs."""
+    """End the group of queue ``u``: continue its engine, or deliver inputs to its successors."""
     place = state.unit[u].place
     instance = np.int64(state.place[place].instance)
     slot = np.int64(state.place[place].slot)
@@ -339,8 +348,7 @@ def _end_group(plan, chosen, state, now, u):
 
 @jit
 def _deliver(plan, chosen, state, now, base, slot, instance, engine, last):
-    """What an instance has computed leaves its engine, that of the instances from ``engine`` to
-    ``last``."""
+    """Deliver the result of an instance as its engine, from ``engine`` to ``last``, ends."""
     source = chosen.group[plan.instance[instance].group].unit
     for i in range(plan.instance[instance].out_start, plan.instance[instance].out_end):
         target = np.int64(plan.outgoing[i].target)
@@ -375,8 +383,11 @@ def _deliver(plan, chosen, state, now, base, slot, instance, engine, last):
 
 @jit
 def _first_waiting(plan, chosen, state, now, u):
-    """Where in the queue's heap the group stands that starts next: what continues an engine, else
-    of those that are ready the smallest (priority, ready time, order)."""
+    """Return the position in the queue's heap of the group that starts next.
+
+    It is the group that continues an engine, else the ready one with the smallest (priority, ready
+    time, order).
+    """
     first = np.int64(0)
     if not plan.has_priorities or state.heap[u, 0].ready == CONTINUES:
         return first
@@ -403,7 +414,7 @@ def _priority(plan, chosen, state, place):
 
 @jit
 def _start_group(plan, chosen, state, now, u):
-    """The first group in the queue starts now."""
+    """Take the first group from the queue and start it now."""
     queue = state.heap[u]
     if plan.has_priorities:
         lift(queue, _first_waiting(plan, chosen, state, now, u))
@@ -417,7 +428,7 @@ def _start_group(plan, chosen, state, now, u):
 
 @jit
 def _run(plan, chosen, state, now, u, place):
-    """The group at a place starts now on the unit of queue ``u``."""
+    """Start the group at a place now on the unit of queue ``u``."""
     group = state.place[place].group
     own = chosen.group[group].demand_kbps
     state.run.running_changed = 1
@@ -446,8 +457,10 @@ def _can_start(state, u, now):
 
 @jit
 def advance(plan, chosen, state):
-    """Starts what can start now, then moves to the next event; False where there is none, or where
-    a choice is open."""
+    """Start all groups that can start now, then move to the next event.
+
+    Returns False if there is no event, or a choice is open.
+    """
     if state.stops and state.run.open_count:
         return False
     now = state.run.now
@@ -503,9 +516,10 @@ def simulate(plan, chosen, state):
 
 @jit
 def evaluate_rows(plan, rows, chosen, state, possible, makespan, latency, dynamic, busy, idle):
-    """Simulates one frame alone for every row [groups + domains] and writes what it gave.
+    """Simulate one frame alone for every row [groups + domains] and write its results.
 
-    ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
+    ``possible`` [rows] is 0 if a unit cannot run a group. Its other results are then left as they
+    are.
     """
     for r in range(rows.shape[0]):
         row = rows[r]

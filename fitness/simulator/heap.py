@@ -1,4 +1,4 @@
-"""Binary heaps of waiting groups; compiled. A heap is a row of ``State.heap``."""
+"""Binary heaps of waiting groups. Compiled. A heap is a row of ``State.heap``."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def sift_up(heap, size, ready, order, place):
 
 @jit
 def sift_down(heap, size):
-    """Removes the first entry of a heap; ``size`` is what is left."""
+    """Remove the first entry of a heap. ``size`` is the number of entries left."""
     ready, order = heap[size].ready, heap[size].order
     at = np.int64(0)
     while True:
@@ -46,8 +46,10 @@ def sift_down(heap, size):
 
 @jit
 def lift(heap, at):
-    """Moves an entry to the top, from where :func:`sift_down` removes it; those above it move down,
-    so that all others stay a heap."""
+    """Move an entry to the top, from which :func:`sift_down` removes it.
+
+    Entries above it move down, so that all others stay a heap.
+    """
     ready, order, place = heap[at].ready, heap[at].order, heap[at].place
     while at > 0:
         over = (at - 1) >> 1

@@ -1,4 +1,4 @@
-"""How the kernels are compiled, and where the machine code is kept."""
+"""Compilation of the kernels, and the folders of their machine code."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ _IMPORT = re.compile(rb"^(?:from|import) (paretosoc[\w.]+)", re.MULTILINE)
 
 @cache
 def _imported(source: Path) -> frozenset[Path]:
-    """Files of this program that a source file imports at its top level."""
+    """Return the files of this program that a source file imports at its top level."""
     names = {match.decode().replace(".", "/") for match in _IMPORT.findall(source.read_bytes())}
     return frozenset(path for name in names if (path := ROOT / f"{name}.py").exists())
 
 
 def sources_of(module: Path) -> frozenset[Path]:
-    """A module's file and all files of this program that it imports, directly or not, and how all
-    of them are compiled."""
+    """Return a module's file and all files of this program that it imports, directly or not.
+
+    The files that define how all of them are compiled are included.
+    """
     found: set[Path] = set()
     todo = [module, HERE / "jit.py", HERE / "table_types.py"]
     while todo:
@@ -39,7 +41,7 @@ def sources_of(module: Path) -> frozenset[Path]:
 
 @cache
 def cache_folder(module: Path) -> Path:
-    """The folder of a module's machine code, a different one for every state of its sources.
+    """Return the folder of a module's machine code, a different one for every state of its sources.
 
     numba compares only the file of the function that it loads. Machine code that has inlined a
     function or a constant of another file would be kept when that other file changes.

@@ -20,12 +20,12 @@ INSTANCE = record("group", "job", "incoming", "out_start", "out_end", "repeat", 
 """A group in one repeat of its network: its group, its job; what it waits for: edges, hand-overs
 and, if there are no edges, the begin of the job (counted if there are hand-overs, or engines may
 join its network in their middle); its rows in ``Plan.outgoing``;
-the repeat, from 0; 1 where no edge leads on inside its repeat."""
+the repeat, from 0; 1 if no edge leads on inside its repeat."""
 INPUT = record("source", "group", "edge_row")
 """The instance that an edge or hand-over comes from, its group, where it begins in
 ``Plan.transition_ps``."""
 OUTGOING = record("target", "group", "edge_row", "joins")
-"""The instance fed, its group, where the edge begins in ``Plan.transition_ps``, 1 where the
+"""The instance fed, its group, where the edge begins in ``Plan.transition_ps``, 1 if the
 instance has other incoming edges too."""
 JOB = record(
     *("source_start", "source_end", "sinks", "waits", "network", "next", "is_first"),
@@ -33,28 +33,28 @@ JOB = record(
 )
 """One repeat of a network: rows in ``Plan.source``; groups that feed no other; other jobs to wait
 for (the previous repeat, or the networks waited for); its network; the next repeat or -1; 1 for a
-first repeat; from the frame's release, when it may begin, and from when its latency counts; 1 where
+first repeat; from the frame's release, when it may begin, and from when its latency counts; 1 if
 its end is a response of a network with a rate."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
     *("join_start", "join_end", "priority", "late_ps", "joins_engines"),
 )
 """Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority; with rates, beyond which
-response it is late; 1 where engines may read or be read in their middle."""
+response it is late; 1 if engines may read or be read in their middle."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
-"""A group on a unit at a choice of its clocks; the time is below 0 where the unit cannot run it."""
+"""A group on a unit at a choice of its clocks; the time is below 0 if the unit cannot run it."""
 CONTENTION = record(
     *("normal_kbps", "total_kbps", "balance_kbps", "peak_kbps", "minor_num", "minor_den"),
     *("proportional_num", "proportional_den", "intensive_num", "intensive_den"),
 )
-"""The fields of :class:`results.problem.problem.ContentionTable`; all 0 where there is none."""
+"""The fields of :class:`results.problem.problem.ContentionTable`; all 0 if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan(Tables):
     """Everything that stays the same from design point to design point.
 
-    An *instance* is a group in one repeat of its network, numbered (network, repeat, group); a
+    An *instance* is a group in one repeat of its network, numbered (network, repeat, group). A
     *job* is one repeat of one network.
     """
 
@@ -85,9 +85,9 @@ class Plan(Tables):
     period_ps: int
     """From release to release of a frame of networks with rates; 0 without rates."""
     has_priorities: int
-    """1 where networks differ in priority, or may do so."""
+    """1 if networks differ in priority, or may do so."""
     searches_priorities: int
-    """1 where rows end with priorities."""
+    """1 if rows end with priorities."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]."""
     unit_of: IntArray
@@ -108,15 +108,15 @@ class Plan(Tables):
     speed."""
     share: IntArray
     """Flat [units, networks + 1]: of WORK_PER_PS what each of so many engines that run at once
-    gets; 0 where the unit is not shared."""
+    gets; 0 if the unit is not shared."""
     has_shared: int
-    """1 where a unit is shared."""
+    """1 if a unit is shared."""
     table_start: IntArray
     """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
     cost: RecordArray
     """[rows] of ``COST``"""
     grows: int
-    """1 where repeats take longer and longer."""
+    """1 if repeats take longer and longer."""
     step_ps: IntArray
     """[rows]: what each further repeat takes longer."""
     clock: IntArray
@@ -133,7 +133,7 @@ class Plan(Tables):
     """[domains]"""
     board_mw: int
     memory_domain: int
-    """-1 where no domain is the memory's."""
+    """-1 if no domain is the memory's."""
     contention: RecordArray
     """[units, operating points of the memory] of ``CONTENTION``"""
 
@@ -275,7 +275,7 @@ class _Unrolled:
 
 
 def _unroll(problem: Problem) -> _Unrolled:
-    """Every group in every repeat, with what it waits for and what it feeds."""
+    """Return every group in every repeat, with its inputs and its successors."""
     networks, units = problem.networks, len(problem.units)
     sizes = [network.repeats * len(network.groups) for network in networks]
     first: list[int] = np.cumsum([0, *sizes]).tolist()
@@ -346,7 +346,7 @@ def _contention(problem: Problem) -> RecordArray:
 
 
 def _by_point(table: IntArray) -> IntArray:
-    """[groups, *points] -> flat [points, groups]: the groups of one choice of clocks together."""
+    """Return [groups, *points] as flat [points, groups]: one choice of clocks after the other."""
     return np.ascontiguousarray(table.reshape(table.shape[0], -1).T).reshape(-1)
 
 

@@ -1,4 +1,4 @@
-"""Frames that never run out, from rows to what their window holds; compiled.
+"""Frames that never run out, from rows to the contents of their window. Compiled.
 
 No other kernel takes anything from here, so this file is not among those that all machine code
 depends on (:mod:`fitness.simulator.jit`).
@@ -18,11 +18,13 @@ from paretosoc.fitness.simulator.streams import account_width, end_round, take_a
 
 @jit
 def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dynamic, high, idle):
-    """Simulates every row [groups + domains] to the end of its window, and writes that window, what
-    is executed in it [rows, streams x units], dynamic energy [rows, units] (``high`` in units of
-    2**62 fJ) and idle power.
+    """Simulate every row [groups + domains] to the end of its window, and write its results.
 
-    ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then left as it is.
+    They are the window, the time executed in it [rows, streams x units], dynamic energy [rows,
+    units] (``high`` in units of 2**62 fJ) and idle power.
+
+    ``possible`` [rows] is 0 if a unit cannot run a group. Its other results are then left as they
+    are.
     """
     for r in range(rows.shape[0]):
         row = rows[r]
@@ -50,10 +52,11 @@ def evaluate_streams(plan, rows, chosen, state, possible, window, executed, dyna
 
 @jit
 def simulate_shown(plan, chosen, state, most, instants):
-    """Simulates to the window's end, and until all has ended that started before the first of
-    ``instants``; only that is logged.
+    """Simulate to the window's end, and until all logged executions have ended.
 
-    Writes to ``instants`` [3] what is shown until (the window's end, or when ``most`` executions
+    Executions are logged if they start before the first of ``instants``.
+
+    Writes to ``instants`` [3] the end of the log (the window's end, or when ``most`` executions
     have ended), and the window's beginning and end.
     """
     begin(plan, chosen, state)
@@ -83,7 +86,7 @@ def simulate_shown(plan, chosen, state, most, instants):
 
 @jit
 def _runs_from_before(plan, state, instant):
-    """Whether something still runs that started before the instant."""
+    """Return whether a group still runs that started before the instant."""
     for u in range(plan.queues):
         if not state.unit[u].free and state.unit[u].started < instant:
             return True

@@ -1,4 +1,4 @@
-"""The costs of a design point at its clocks, its idle power, transitions and segments; compiled."""
+"""The costs of a design point at its clocks, its idle power, transitions and segments. Compiled."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from paretosoc.fitness.simulator.jit import jit
 
 @jit
 def clock_index(plan, row, u):
-    """Which choice of the unit's clocks ``row`` makes."""
+    """Return the flat index of the choice that ``row`` makes of the unit's clocks."""
     at = np.int64(0)
     for c in range(plan.clock.shape[1]):
         if plan.clock[u, c] >= 0:
@@ -17,7 +17,7 @@ def clock_index(plan, row, u):
 
 @jit
 def network_priority(plan, row, n):
-    """The priority of network ``n``, from ``row`` where it is searched."""
+    """Return the priority of network ``n``, from ``row`` if it is searched."""
     if plan.searches_priorities:
         return row[plan.groups + plan.domains + n]
     return plan.network[n].priority
@@ -25,7 +25,7 @@ def network_priority(plan, row, n):
 
 @jit
 def switch_domains(plan, unit_used, domain_on):
-    """Which domains are on, where ``unit_used`` [units] has groups."""
+    """Fill which domains are on, from the units that have groups, ``unit_used`` [units]."""
     for d in range(plan.domains):
         domain_on[d] = 1 - plan.may_be_off[d]
     for u in range(plan.units):
@@ -36,8 +36,10 @@ def switch_domains(plan, unit_used, domain_on):
 
 @jit
 def choose(plan, row, chosen):
-    """Looks up what ``row`` [groups + domains, and networks where priorities are searched] chooses;
-    False where a unit cannot run a group."""
+    """Look up the costs of the choices of ``row``. Return False if a unit cannot run a group.
+
+    A row is [groups + domains], and networks if priorities are searched.
+    """
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
         memory_point = row[plan.groups + plan.memory_domain]
@@ -65,7 +67,7 @@ def choose(plan, row, chosen):
 
 @jit
 def alone_time(plan, chosen, state, place):
-    """The stand-alone time of the group at a place, in its repeat."""
+    """Return the stand-alone time of the group at a place, in its repeat."""
     group = state.place[place].group
     time = chosen.group[group].alone_ps
     if plan.grows:
@@ -76,7 +78,7 @@ def alone_time(plan, chosen, state, place):
 
 @jit
 def idle_power(plan, row, domain_on):
-    """Idle power in mW of everything that is on."""
+    """Return the idle power in mW of everything that is on."""
     power = np.int64(plan.board_mw)
     for d in range(plan.domains):
         if domain_on[d]:
@@ -89,12 +91,14 @@ def idle_power(plan, row, domain_on):
 
 @jit
 def count_segments(edges, network, unit_of, is_first, rows, transitions, segments):
-    """Sets ``transitions`` [n, networks], edges between two units, and ``segments`` [n, units],
-    groups that are the first of a network or follow one elsewhere or in another number format, of
-    ``rows`` [n, groups at least].
+    """Count ``transitions`` [n, networks] and ``segments`` [n, units] of ``rows`` [n, groups].
 
-    ``edges`` [edges, 2]: source and target; ``network`` [edges]: whose; ``unit_of`` [units]: the
-    first entry of the same unit; ``is_first`` [groups]: 1 for the first group of a network.
+    Rows may have further columns. A transition is an edge between two units. A group begins a
+    segment if it is the first of a network or follows one elsewhere or in another number format.
+
+    ``edges`` [edges, 2]: source and target. ``network`` [edges]: the edge's network. ``unit_of``
+    [units]: the first entry of the same unit. ``is_first`` [groups]: 1 for the first group of a
+    network.
     """
     for r in range(rows.shape[0]):
         transitions[r, :] = 0

@@ -1,4 +1,4 @@
-"""Networks with rates of their own, from rows to their responses; compiled.
+"""Networks with rates of their own, from rows to their responses. Compiled.
 
 No other kernel takes anything from here, so this file is not among those that all machine code
 depends on (:mod:`fitness.simulator.jit`).
@@ -35,13 +35,16 @@ def evaluate_rates(
     recurs,
     periods,
 ):
-    """Simulates every row [groups + domains] until its state recurs, and writes what a period of
-    the recurring window gives, as ``evaluate_rows``, and of the responses of each network in the
-    window [rows, networks] the longest, the 95th percentile, the longest less the shortest, and how
-    many are too late; when the window ends, and its periods.
+    """Simulate every row [groups + domains] until its state recurs, and write its results.
 
-    ``makespan`` is of the first period alone, simulated in ``first``; where that does not reach
-    over the period's end, it is what recurs, and where nothing recurs, the rest is of it, too.
+    Those of ``evaluate_rows`` are of a period of the recurring window. The responses of each
+    network in the window [rows, networks] give the longest, the 95th percentile, the longest less
+    the shortest, and the number of late ones. ``recurs`` is the window's end, and ``periods`` its
+    number of periods.
+
+    ``makespan`` is of the first period alone, simulated in ``first``. If that does not reach over
+    the period's end, it is the recurring window. If nothing recurs, the other results are of it,
+    too.
     """
     for r in range(rows.shape[0]):
         row = rows[r]
@@ -73,8 +76,11 @@ def evaluate_rates(
 
 @jit
 def play_until_it_recurs(plan, chosen, state):
-    """Whether the state at the end of a round is that of an earlier one before so many periods have
-    passed; the window then lasts from that, ``AT_KEPT``, to the present."""
+    """Simulate until a state at the end of a round is that of an earlier one.
+
+    Returns False if that does not happen within ``MAX_PERIODS`` periods. The window lasts from the
+    earlier state, ``AT_KEPT``, to the present.
+    """
     begin(plan, chosen, state)
     since = np.int64(SO_FAR)
     while since == SO_FAR and state.run.now < MAX_PERIODS * plan.period_ps:
@@ -88,7 +94,7 @@ def play_until_it_recurs(plan, chosen, state):
 
 @jit
 def _largest_load(plan, chosen):
-    """The largest sum over units of the stand-alone times of a period."""
+    """Return the largest sum over units of the stand-alone times of a period."""
     largest = np.int64(0)
     for u in range(plan.units):
         load = np.int64(0)
@@ -102,8 +108,10 @@ def _largest_load(plan, chosen):
 
 @jit
 def _dynamic_of_a_period(plan, state, periods):
-    """Of every unit what it draws above idle in the window, over its periods, rounded down; added
-    up."""
+    """Return the energy above idle of all units per period of the window.
+
+    Each unit's is rounded down before they are added up.
+    """
     total, base = np.int64(0), AT_KEPT * account_width(plan, state)
     for u in range(plan.units):
         at = np.int64(1 + u)

@@ -22,7 +22,7 @@ OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 executions have ended; see :mod:`fitness.simulate_long_run`. A single stream seldom gets there;
 several always do."""
 GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
-"""What a group costs on the unit chosen for it; unit and time are -1 where that is open."""
+"""What a group costs on the unit chosen for it; unit and time are -1 if that is open."""
 RUN = record(
     *("now", "frames", "in_flight", "frames_left", "running_changed"),
     *(
@@ -37,27 +37,27 @@ RUN = record(
     ),
     *("behind", "round_over", "executions", "begun", "kept", "responded"),
 )
-"""The instant; frames in all, in flight and left; 1 where the running set has changed since rates
+"""The instant; frames in all, in flight and left; 1 if the running set has changed since rates
 were computed; dynamic energy and busy time so far; groups whose unit is open
 and that wait for nothing else; the unit that is about to start a group at open clocks, or -1; when
-the next running group ends, NEVER where none runs; executions logged. Of streams: their number;
+the next running group ends, NEVER if none runs; executions logged. Of streams: their number;
 rounds that are over (round k is when every stream has ended k frames); streams that have not ended
-the next one; 1 where a round has ended at this instant; executions ended; 1 where the window has
+the next one; 1 if a round has ended at this instant; executions ended; 1 if the window has
 begun; the round whose state was kept, or 0. Responses noted."""
 UNIT = record(
     *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
     *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
     *("dynamic_mw", "sharing", "seen_kbps", "shared_mw", "settled", "drawn_fj"),
 )
-"""Of a queue: place of the running group; 1 where nothing runs; its start; work left at ``since``;
-rate since then; when it ends at that rate, NEVER where nothing runs; its demand, else 0; groups
+"""Of a queue: place of the running group; 1 if nothing runs; its start; work left at ``since``;
+rate since then; when it ends at that rate, NEVER if nothing runs; its demand, else 0; groups
 queued; slope in the others' demand, as fraction, offset and cap; its dynamic power. Of a shared
 unit, at its first queue: how many groups run; the demand that others see; dynamic power; until when
 that has been accounted, and what has been drawn."""
 WAITING_GROUP = record("ready", "order", "place")
 """Entry of a heap."""
 PLACE = record("missing", "ready", "instance", "slot", "group")
-"""Edges that have not delivered, -1 where it has queued as the first group of an engine of more;
+"""Edges that have not delivered, -1 if it has queued as the first group of an engine of more;
 latest delivery so far, then the ready time; instance, slot and group, which never change."""
 SLOT = record("frame", "networks_left", "release", "age")
 """Frame, from 0; networks left; release; where a state's form is written, how many of the frames in
@@ -99,8 +99,8 @@ class State(Tables):
 
     A *place* is an instance in one of the F frames in flight, numbered ring x instances + instance.
     Frame k has the places of frame k - F, which has ended when k is released. A *slot* is a frame
-    in flight: the ring position itself, but ring x networks + network where every network is a
-    stream of its own.
+    in flight: the ring position itself, but ring x networks + network if every network is a stream
+    of its own.
     """
 
     run: RecordArray
@@ -126,7 +126,7 @@ class State(Tables):
     frame_end: IntArray
     """[frames]"""
     ended: IntArray
-    """[streams]: frames ended; nothing where a given number of frames is simulated."""
+    """[streams]: frames ended; nothing if a given number of frames is simulated."""
     account: IntArray
     """[ACCOUNTS, account_width]: the instant; per unit dynamic energy, then how often 2**62 fJ have
     been taken from it; per stream and unit the stand-alone time executed. The row SO_FAR leaves out
@@ -165,10 +165,10 @@ def make_state(
     stops: bool = False,
     streams: int = 0,
 ) -> State:
-    """Buffers for one simulation after the other.
+    """Return buffers for one simulation after the other.
 
     With ``stops`` the simulation stops at open choices. With ``streams``, 1 or as many as networks,
-    frames never run out, and ``frames`` means nothing; of them ``log_rows`` executions can be
+    frames never run out, and ``frames`` means nothing. ``log_rows`` executions of streams can be
     logged.
     """
     ring = in_flight if streams else min(in_flight, frames)
@@ -214,19 +214,22 @@ def make_state(
 
 
 def account_width(plan: Plan, streams: int) -> int:
-    """Columns of ``State.account``."""
+    """Return the number of columns of ``State.account``."""
     return 1 + (2 + streams) * plan.units
 
 
 def form_size(plan: Plan, slots: int) -> int:
-    """Entries of a state in ``State.form``: of every frame in flight its number, relative to the
-    oldest, and its release; of every place what it holds and a figure; of every job two. At least
-    what the slots take: of several streams each has only its own places and jobs."""
+    """Return the entries of a state in ``State.form``.
+
+    Every frame in flight has its number, relative to the oldest, and its release. Every place has
+    its content and a figure, every job two. This is an upper bound: with several streams each has
+    only its own places and jobs.
+    """
     return slots * 2 * (1 + plan.instances + plan.jobs)
 
 
 def make_chosen(plan: Plan) -> Chosen:
-    """Buffers for one design point after the other."""
+    """Return buffers for one design point after the other."""
     return Chosen(
         group=records(GROUP, plan.groups),
         domain_on=_zeros(plan.domains),

@@ -1,12 +1,17 @@
-"""Accounting of endless streams of frames (:mod:`fitness.simulate_long_run`), and whether the state
-of a pipeline or of networks with rates recurs, relative to the instant; compiled.
+"""Accounting of endless streams of frames (:mod:`fitness.simulate_long_run`), and the check that
+the state of a pipeline or of networks with rates recurs. Compiled.
 
-The *form* of a state is all that its future depends on: of every frame in flight, the
-oldest first, its number and release; of every group in it when it becomes ready if it waits for
-that or for its unit, the work left if it runs, and, if it waits for inputs, how many and the latest
-one so far; of every repeat of a network what it waits for and how many of its last groups have not
-ended. What has ended and what has not begun follows from these. Instants are relative to the
-present one, frames to the oldest.
+The *form* of a state is all that its future depends on:
+
+* for every frame in flight, the oldest first, its number and release;
+* for every group in it, when it becomes ready if it waits for that or for its unit, the work left
+  if
+  it runs, and, if it waits for inputs, how many and the latest one so far;
+* for every repeat of a network, how many ends it waits for and how many of its last groups have not
+  ended.
+
+Ended groups and groups that have not begun follow from these. Instants are relative to the present
+one, frames to the oldest.
 """
 
 import numpy as np
@@ -29,13 +34,13 @@ from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 @jit
 def min_rounds(in_flight):
-    """Minimum of rounds that are over where a window begins, and where it ends."""
+    """Return the least number of rounds that are over as a window begins, and as it ends."""
     return in_flight + 2, 2 * in_flight + 8
 
 
 @jit
 def min_executions(streams):
-    """Minimum of executions that have ended where a window begins, and where it ends."""
+    """Return the least number of executions that have ended as a window begins, and as it ends."""
     return OF_ONE_STREAM if streams == 1 else OF_SEVERAL
 
 
@@ -57,13 +62,13 @@ def begin_streams(plan, state):
 
 @jit
 def account_width(plan, state):
-    """Columns of the account."""
+    """Return the number of columns of the account."""
     return 1 + (2 + state.run.streams) * plan.units
 
 
 @jit
 def end_stream_frame(state, stream):
-    """A frame of the stream has ended now."""
+    """Count a frame of the stream that has ended now, and note if it ends a round."""
     ended = state.ended[stream] + 1
     state.ended[stream] = ended
     if ended != state.run.rounds + 1:
@@ -99,8 +104,10 @@ def count_execution(plan, chosen, state, u, place, stream, ran):
 
 @jit
 def take_account(plan, chosen, state, row):
-    """Writes to a row of the account what has been executed by this instant, what runs counted in
-    part, stand-alone times in integer ps, rounded down."""
+    """Write the work executed by this instant to a row of the account.
+
+    Running groups count in part, in stand-alone times in integer ps, rounded down.
+    """
     now = state.run.now
     base = row * account_width(plan, state)
     for column in range(1, account_width(plan, state)):
@@ -125,8 +132,11 @@ def take_account(plan, chosen, state, row):
 
 @jit
 def end_round(plan, chosen, state):
-    """A round is over at this instant, all ends of which have been counted. Returns the row of the
-    account at which the window begins that ends here, or SO_FAR if the simulation continues."""
+    """End a round at this instant, all ends of which have been counted.
+
+    Returns the row of the account at which the window begins that ends here, or SO_FAR if the
+    simulation continues.
+    """
     state.run.round_over = 0
     over = state.run.rounds
     if state.form.shape[0]:
@@ -216,7 +226,7 @@ def keep_form(state):
 
 @jit
 def is_kept_form(state):
-    """Whether the form is the stored one."""
+    """Return whether the form is the stored one."""
     half = state.form.shape[0] // 2
     differ = np.int64(0)
     for i in range(half):

@@ -1,4 +1,4 @@
-"""What the compiler makes of :class:`fitness.simulator.tables.Tables`: types and their lowering.
+"""The compiler's types for :class:`fitness.simulator.tables.Tables`, and their lowering.
 
 The loads of a field's address and shape are marked invariant, so that the compiler keeps them in
 registers across writes to the tables. There are no negative indices, no slices and no checks of
@@ -44,8 +44,11 @@ class TableType(types.Type):
 
 
 class TablesType(types.Type):
-    """The pointer; ``fields``: (name, what it is) with an int for a figure, True or False for a
-    constant of the type, else the type of a table."""
+    """The type of the pointer.
+
+    ``fields``: (name, kind), with an int for a figure, True or False for a constant of the type,
+    else the type of a table.
+    """
 
     def __init__(self, title, fields):
         self.fields = dict(fields)
@@ -71,12 +74,12 @@ class ColumnsType(types.Type):
 
 
 def tables_type(title: str, values: list[tuple[str, object]]) -> TablesType:
-    """The type of a dataclass with these fields, (name, value)."""
+    """Return the type of a dataclass with these fields, (name, value)."""
     return _type_of(title, tuple((name, *_shape(value)) for name, value in values))
 
 
 def _shape(value):
-    """What of a field's value its type depends on."""
+    """Return the part of a field's value that its type depends on."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim
     return (bool, value) if isinstance(value, bool) else (int, 0)
@@ -214,7 +217,7 @@ class _SetItem(AbstractTemplate):
 
 
 def locate(context, builder, sig, args):
-    """Pointer to what an index names, and the sizes of the dimensions that it leaves."""
+    """Return a pointer to an indexed entry, and the sizes of the dimensions left."""
     typ, index = sig.args[:2]
     table = cgutils.create_struct_proxy(typ)(context, builder, args[0])
     sizes = cgutils.unpack_tuple(builder, table.shape, typ.ndim)

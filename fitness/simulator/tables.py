@@ -1,9 +1,8 @@
 """Tables and numbers that kernels take behind one pointer.
 
-A named tuple of arrays is passed to a compiled function field by field, seven values for an array;
-most of the time of compiling went into copying them. Here a function takes one pointer, and loads
-what it reads of the fields where it reads it. :mod:`fitness.simulator.table_types` says what the
-compiler makes of it.
+A named tuple of arrays is passed to a compiled function field by field, seven values for an array,
+and most of the time of compiling went into copying them. Here a function takes one pointer, and
+loads each field at its use. :mod:`fitness.simulator.table_types` has its types for the compiler.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ RecordArray = np.recarray[Any, Any]
 
 
 def record(*names: str) -> np.dtype[np.void]:
-    """A record of int64 with these fields."""
+    """Return a record type of int64 with these fields."""
     return np.dtype([(name, np.int64) for name in names], align=True)
 
 
 def records(dtype: np.dtype[np.void], *shape: int) -> RecordArray:
-    """A table of records, all 0; with no dimension one record."""
+    """Return a table of records, all 0. With no dimension it is one record."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
@@ -36,7 +35,7 @@ def records(dtype: np.dtype[np.void], *shape: int) -> RecordArray:
 
 
 def ones(dtype: np.dtype[np.void]) -> RecordArray:
-    """One record of arrays, all 1."""
+    """Return one record of arrays, all 1."""
     block = records(dtype)
     for name in dtype.names or ():
         block[name] = 1
@@ -44,15 +43,18 @@ def ones(dtype: np.dtype[np.void]) -> RecordArray:
 
 
 def columns(**lengths: tuple[int, type]) -> np.dtype[np.void]:
-    """A record of arrays: what vector instructions work on. The distances between the arrays are
-    constants, so that the compiler sees that nothing that is written is read again."""
+    """Return a record type of arrays, for vector instructions.
+
+    The distances between the arrays are constants, so that the compiler sees that no written value
+    is read again.
+    """
     return np.dtype(
         [(name, kind, (length,)) for name, (length, kind) in lengths.items()], align=True
     )
 
 
 def words_of(table: RecordArray) -> NDArray[np.int64]:
-    """The memory of a table of records as a flat array."""
+    """Return the memory of a table of records as a flat array."""
     return table.reshape(-1).view(np.ndarray).view(np.int64)
 
 
@@ -60,7 +62,7 @@ class Tables:
     """Base of frozen dataclasses whose fields are ints, bools and arrays of numbers or records.
 
     The arrays must not be replaced or resized afterwards: kernels know their addresses. A bool
-    becomes part of the type: code under ``if tables.flag`` is left out where it is False.
+    becomes part of the type: code under ``if tables.flag`` is left out if it is False.
     """
 
     def __post_init__(self) -> None:

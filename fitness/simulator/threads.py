@@ -15,7 +15,7 @@ RowSimulator = Callable[..., object]
 
 
 def share_rows(simulators: Sequence[RowSimulator]) -> RowSimulator:
-    """A player that shares its rows out to others, each with buffers and a thread of its own."""
+    """Return a simulator that shares its rows out to others, each with buffers and a thread."""
     pool = ThreadPoolExecutor(len(simulators)) if len(simulators) > 1 else None
 
     def simulate(rows: IntArray, *out: np.ndarray) -> None:

@@ -1,8 +1,8 @@
 """Vectors of numbers of several design points, for compiled code.
 
-A loop over lanes becomes vector instructions only where the compiler finds that it may; here they
-are said. Arithmetic, comparisons, ``min`` and ``max`` take vectors, and numbers for all lanes; they
-become vectors of int64, float64 or conditions.
+A loop over lanes becomes vector instructions only if the compiler finds that it may. Here they are
+explicit. Arithmetic, comparisons, ``min`` and ``max`` take vectors, and numbers for all lanes,
+which become vectors of int64, float64 or conditions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def _vector(context, builder, typ, value, wanted):
-    """A vector of the wanted type, from one or from a number."""
+    """Return a vector of the wanted type, from a vector or a number."""
     if isinstance(typ, Vector):
         return value
     number = types.float64 if wanted is FLOATS else types.int64
@@ -114,13 +114,13 @@ for _function, _how in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), (
 
 @intrinsic
 def integers(_, table, index):
-    """The entries of a table of int64 from the index on."""
+    """Return the entries of a table of int64 from the index on."""
     return _loaded(INTEGERS, table, index)
 
 
 @intrinsic
 def floats(_, table, index):
-    """The entries of a table of float64 from the index on."""
+    """Return the entries of a table of float64 from the index on."""
     return _loaded(FLOATS, table, index)
 
 
@@ -152,7 +152,7 @@ def put(_, table, index, vector):
 
 @intrinsic
 def all_lanes(_, number):
-    """A vector of one number in all lanes."""
+    """Return a vector of one number in all lanes."""
 
     def fill(context, builder, sig, args):
         return _vector(context, builder, sig.args[0], args[0], INTEGERS)
@@ -162,7 +162,7 @@ def all_lanes(_, number):
 
 @intrinsic
 def as_floats(_, vector):
-    """int64 as float64; a number too."""
+    """Convert int64 to float64, in a vector or a number."""
 
     def convert(context, builder, sig, args):
         if isinstance(vector, Vector):
@@ -174,7 +174,7 @@ def as_floats(_, vector):
 
 @intrinsic
 def as_integers(_, vector):
-    """float64 as int64, rounded towards 0, and conditions as 0 or 1; a number too."""
+    """Convert float64 to int64, rounded towards 0, or conditions to 0 or 1. Numbers, too."""
 
     def convert(context, builder, sig, args):
         if vector is FLOATS or vector == FLOATS:
@@ -188,7 +188,7 @@ def as_integers(_, vector):
 
 @intrinsic
 def where(_, condition, one, other):
-    """The first where the condition holds, else the second."""
+    """Return ``one`` in lanes in which the condition holds, else ``other``."""
 
     def select(context, builder, sig, args):
         return builder.select(args[0], args[1], args[2])
@@ -198,7 +198,7 @@ def where(_, condition, one, other):
 
 @intrinsic
 def bits_of(_, condition):
-    """Bit i is 1 where the condition of lane i holds."""
+    """Return a word whose bit i is 1 if the condition of lane i holds."""
 
     def pack(context, builder, sig, args):
         return builder.zext(builder.bitcast(args[0], ir.IntType(LANES)), WORD)
@@ -208,7 +208,7 @@ def bits_of(_, condition):
 
 @intrinsic
 def first_bit(_, bits):
-    """Number of the lowest bit that is 1."""
+    """Return the number of the lowest bit that is 1."""
 
     def count(context, builder, sig, args):
         return builder.cttz(args[0], BIT(1))

@@ -1,5 +1,5 @@
-"""The plain check of bounds over boxes, in whole numbers. It shares no code with what finds them.
+"""The plain check of bounds over boxes, in whole numbers, apart from the code that finds them.
 
-docs/concepts/certificate.md (Bounds over boxes) has the inequality, and why any nonnegative
-multipliers give a true one. When a corner is contradicted: :mod:`fitness.check.boxes.limits`.
+docs/concepts/certificate.md (Bounds over boxes) has the inequality, and shows that any nonnegative
+multipliers give a true one. :mod:`fitness.check.boxes.limits` decides when it contradicts a corner.
 """

@@ -37,8 +37,8 @@ class CheckedBounds:
     """The inequalities of a proof, computed from the problem and its multipliers.
 
     Raises:
-        ResultError: where objectives or limits have no bounds of this kind, or the proof does not
-            fit the problem; it names the JSON path.
+        ResultError: if objectives or limits have no bounds of this kind, or the proof does not
+            fit the problem. The message names the JSON path.
     """
 
     def __init__(self, problem: Problem, proof: BoundProof) -> None:
@@ -68,11 +68,11 @@ class CheckedBounds:
             self._boxes.append((costs.idle_mw, latencies, rows))
 
     def is_empty(self, corner: Corner) -> bool:
-        """Whether no feasible design point is at or below the corner in all objectives."""
+        """Return whether no feasible design point is at or below the corner in all objectives."""
         return self.box_with(corner) is None
 
     def box_with(self, corner: Corner) -> int | None:
-        """The first box, among those with design points, that may have one there."""
+        """Return the index of the first box that may have a design point below the corner."""
         for index, (idle_mw, latencies, rows) in enumerate(self._boxes):
             limits = limits_of(self._problem, self._columns, corner, latencies)
             if limits is not None and not any(
@@ -84,10 +84,10 @@ class CheckedBounds:
 
 
 def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
-    """Positions of objectives by name; all of them and all limits have bounds over boxes.
+    """Return the positions of objectives by name. They and all limits must have bounds over boxes.
 
     Raises:
-        ResultError: where one has none, or is not the problem's.
+        ResultError: if one has no such bound, or is not the problem's.
     """
     execution, names = problem.execution, objective_names(problem)
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
@@ -108,7 +108,7 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
 
 
 def _check_parts(problem: Problem, proof: BoundProof) -> None:
-    """The proof has weights, chains and paths of this problem."""
+    """Check that the proof has weights, chains and paths of this problem."""
     networks, units = problem.networks, len(problem.units)
     edges = set(problem.edges)
     for c, chain in enumerate(proof.chains):
@@ -154,6 +154,6 @@ def _check_parts(problem: Problem, proof: BoundProof) -> None:
 
 
 def _are_classes(begins: tuple[int, ...], parts: int) -> bool:
-    """Whether there are as many parts as required, each rising from 0."""
+    """Return whether there are as many parts as required, each rising from 0."""
     pairs = list(zip(owners_of_classes(begins), begins, strict=True))
     return begins[:1] == (0,) and begins.count(0) == parts and pairs == sorted(set(pairs))

@@ -27,7 +27,7 @@ MAX_PRODUCT = 1 << 62
 
 
 def whole_space(problem: Problem) -> Box:
-    """All operating points that may be chosen, and off where a domain may be."""
+    """Return the box of all allowed operating points, and off for domains that may be off."""
     return tuple(
         sum(1 << k for k, may in enumerate(domain.allowed.tolist()) if may)
         | (off_bit(domain) if domain.may_be_off else 0)
@@ -36,20 +36,20 @@ def whole_space(problem: Problem) -> Box:
 
 
 def off_bit(domain: ProblemDomain) -> int:
-    """The bit of a domain that is off."""
+    """Return the bit that stands for a domain being off."""
     return 1 << len(domain.frequencies_khz)
 
 
 def points_of(domain: ProblemDomain, bits: int) -> tuple[int, ...]:
-    """The operating points of a set, without off."""
+    """Return the operating points of a set, without off."""
     return tuple(k for k in range(len(domain.frequencies_khz)) if bits >> k & 1)
 
 
 def leaves(problem: Problem, tree: Sequence[Split | Leaf]) -> Iterator[tuple[Box, Leaf]]:
-    """The boxes that are not divided; together they are the whole space.
+    """Yield the boxes that are not divided. Together they are the whole space.
 
     Raises:
-        ResultError: where a part has no points, or the tree has too few or too many nodes.
+        ResultError: if a part has no points, or the tree has too few or too many nodes.
     """
     open_boxes = [whole_space(problem)]
     for index, node in enumerate(tree):
@@ -72,7 +72,7 @@ def leaves(problem: Problem, tree: Sequence[Split | Leaf]) -> Iterator[tuple[Box
 
 
 class Cost(NamedTuple):
-    """What all repeats of a group cost at one choice of clocks."""
+    """The cost of all repeats of a group at one choice of clocks."""
 
     demand_class: int
     time_ps: int
@@ -88,12 +88,15 @@ class ClassMinima(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """What may run side by side; whole numbers of numpy or, where they are large, of Python."""
+    """The combinations of classes that may run side by side.
+
+    Numbers are whole: numpy's, or Python's if they are large.
+    """
 
     running: IntArray
     """[configurations, units]: the class that runs, counted from 1; 0: none."""
     rate: IntArray
-    """[configurations, units]: in 1/65536; 0 where a unit rests."""
+    """[configurations, units]: in 1/65536; 0 if a unit rests."""
     lost: IntArray
     """[configurations]: sum of power x lost rate."""
 
@@ -102,9 +105,9 @@ class Configurations:
 class BoxCosts:
     """Costs over one box.
 
-    ``costs`` [groups]: (unit, its costs on the lower hull) for every unit that may run the group;
-    one entry for each number format of a unit.
-    ``configurations``: None where contention is not counted.
+    ``costs`` [groups]: (unit, its costs on the lower hull) for every unit that may run the group,
+    with one entry for each number format of a unit.
+    ``configurations``: None if contention is not counted.
     """
 
     costs: tuple[tuple[tuple[int, tuple[Cost, ...]], ...], ...]
@@ -113,7 +116,7 @@ class BoxCosts:
 
 
 class BoxCostTables:
-    """Makes :class:`BoxCosts`; a unit's part only once per choice of its points."""
+    """Make :class:`BoxCosts`, computing a unit's part only once per choice of its points."""
 
     def __init__(self, problem: Problem, proof: BoundProof) -> None:
         self._problem = problem
@@ -133,7 +136,7 @@ class BoxCostTables:
         ] = {}
 
     def over(self, box: Box) -> BoxCosts:
-        """Costs over a box."""
+        """Return the costs over a box."""
         problem = self._problem
         sets = [points_of(d, bits) for d, bits in zip(problem.domains, box, strict=True)]
         per_unit: dict[int, list[tuple[Cost, ...] | None]] = {}
@@ -197,8 +200,11 @@ class BoxCostTables:
         return table, minima
 
     def _least_power(self, u: int, points: tuple[Points, ...]) -> list[list[int]]:
-        """[groups][points]: the least power of a group of the same network, in any number format
-        of the unit; nothing where none may be there."""
+        """Return [groups][points]: the least power of any group of the same network, in any number
+        format of the unit.
+
+        Empty rows: no group of the network may be there.
+        """
         problem = self._problem
         own = [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
         least: list[list[int]] = []
@@ -216,7 +222,9 @@ class BoxCostTables:
     def _configurations(
         self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points
     ) -> Configurations:
-        """All choices of a class or nothing for every unit that can be, with the largest rates."""
+        """Return all combinations of a class or nothing per unit that can run together, with the
+        largest rates.
+        """
         units = range(len(self._problem.units))
         # Per unit (class counted from 1, demand, power, the network that has it for itself).
         options = [
@@ -250,7 +258,9 @@ class BoxCostTables:
         return Configurations(running.T.astype(np.int64), rate.T, lost)
 
     def _whole_numbers(self, demand: int, power: int) -> type:
-        """Those of numpy where nothing can be too large for them, else those of Python."""
+        """Return numpy's integer type if no product can overflow it, otherwise ``object`` for
+        Python's.
+        """
         products = [demand, power * WORK_PER_PS * len(self._problem.units)]
         for unit in self._problem.units:
             if unit.contention is not None:
@@ -261,7 +271,9 @@ class BoxCostTables:
         return np.int64 if max(products) < MAX_PRODUCT else object
 
     def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
-        """The board, domains that are on at all points of the box, and their units."""
+        """Return the idle power of the board, the domains that are on over the whole box, and their
+        units.
+        """
         problem = self._problem
         on = [not bits & off_bit(domain) for domain, bits in zip(problem.domains, box, strict=True)]
         idle = problem.board_mw
@@ -283,11 +295,12 @@ def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
 def _least_loss(
     table: ContentionTable | None, memory_points: Points, own_kbps: IntArray, others_kbps: IntArray
 ) -> IntArray:
-    """[configurations]: a lower bound of :func:`fitness.contention.lost_rate` for all demands of at
-    least these, over the memory's points.
+    """Return [configurations]: a lower bound of :func:`fitness.contention.lost_rate` over demands
+    and points.
 
-    The loss falls nowhere but where the own demand becomes an intensive one: there the proportional
-    slope ends, and the intensive one begins at the balance point.
+    It holds for all demands of at least these, over the memory's points. The loss falls at one
+    place only: if the own demand becomes an intensive one, the proportional slope ends, and the
+    intensive one begins at the balance point.
     """
     if table is None:
         return np.zeros_like(own_kbps)
@@ -316,7 +329,9 @@ def _ceil_div(numerator: IntArray, denominator: int) -> IntArray:
 
 
 def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:
-    """Of each class what has the least sum of time and energy at some weights."""
+    """Return the costs of each class that have the least weighted sum of time and energy at some
+    weights.
+    """
     hull: list[Cost] = []
     first = 0
     for cost in sorted(costs):
@@ -331,7 +346,7 @@ def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:
 
 
 def _is_above(middle: Cost, left: Cost, right: Cost) -> bool:
-    """Whether a cost is on or above the line between two others."""
+    """Return whether a cost is on or above the line between two others."""
     return (middle.energy_fj - left.energy_fj) * (right.time_ps - left.time_ps) >= (
         right.energy_fj - left.energy_fj
     ) * (middle.time_ps - left.time_ps)

@@ -11,7 +11,7 @@ from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 BEGINS_AFTER, ENDS_AFTER = 2048, 8192
-"""Executions that have ended at least where a window begins, and where it ends."""
+"""Executions that have ended at least as a window begins, and as it ends."""
 OF_A_FRAME = frozenset(
     {ObjectiveKind.LATENCY, ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.INVERSE_LATENCY}
 )
@@ -21,9 +21,11 @@ nominal one, so bounds on this one hold for it."""
 
 @dataclass(frozen=True)
 class FrameTime:
-    """Over its window, at least ``executed`` frames of every group are executed, and at most
-    ``counted`` frames of every unit's load, with which the period is computed; where it recurs,
-    both are the same number."""
+    """The numbers of frames of a window that a bound may count.
+
+    At least ``executed`` frames of every group are executed in it, and at most ``counted`` frames
+    of every unit's load, from which the period is computed. If the window recurs, both are equal.
+    """
 
     is_period: bool = False
     """From frame to frame in the long run; else the makespan of one frame."""
@@ -36,13 +38,13 @@ class FrameTime:
 
 
 def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:
-    """What inequalities of a claim are about.
+    """Return the window that the inequalities of a claim are about.
 
     Args:
         columns: positions of the objectives that count.
 
     Raises:
-        ResultError: where so many frames are in flight that a window may have no complete one.
+        ResultError: if so many frames are in flight that a window may have no complete one.
     """
     execution = problem.execution
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
@@ -65,10 +67,10 @@ def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:
 
 
 def fewest_frames(problem: Problem, in_flight: int) -> int:
-    """Frames that end in a window in which nothing recurs, at least.
+    """Return the least number of frames that end in a window in which nothing recurs.
 
-    When k frames have ended, between k and k + F - 1 frames' executions have, and the round before
-    was over at most as many frames earlier as can end at one instant.
+    When k frames have ended, the executions of between k and k + F - 1 frames have ended. The round
+    before was over at most as many frames earlier as can end at one instant.
     """
     executions = sum(network.repeats * len(network.groups) for network in problem.networks)
     at_once = min(in_flight, len(set(problem.unit_of)))

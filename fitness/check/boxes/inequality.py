@@ -27,7 +27,7 @@ class Inequality:
     period (:class:`~fitness.check.boxes.frame_time.FrameTime`)."""
 
     least: int | None
-    """None where no mapping is possible: there is no design point."""
+    """None if no mapping is possible: there is no design point."""
     time_weight: int
     energy_weight: int
     chain_weights: tuple[int, ...]
@@ -39,7 +39,7 @@ class Inequality:
 
 
 class Structure:
-    """What inequalities of one proof have in common: chains, paths and classes, checked."""
+    """The common part of the inequalities of one proof: chains, paths and classes, checked."""
 
     def __init__(self, problem: Problem, proof: BoundProof, time: FrameTime) -> None:
         self._problem = problem
@@ -72,7 +72,7 @@ class Structure:
             self._is_chain.append(not self._beside[-1] and inside == set(steps))
 
     def inequality(self, box: BoxCosts, weights: Multipliers) -> Inequality:
-        """The inequality that multipliers give over a box."""
+        """Return the inequality that the multipliers give over a box."""
         problem = self._problem
         time_weight = self._time_weight(box, weights)
         energy_weight = self._time.executed * self._time.counted * weights.energy
@@ -104,9 +104,12 @@ class Structure:
     def _of_streams(
         self, box: BoxCosts, weights: Multipliers, time_weight: int, energy_weight: int
     ) -> Inequality:
-        """The same of networks that run freely. Units execute the groups of a chain one after the
-        other in each frame, so its times alone are a path; transitions may be missing from the
-        window, and segments are limited whatever the rates."""
+        """Return the inequality for networks that run freely.
+
+        Units execute the groups of a chain one after the other in each frame, so its times alone
+        are a path. Transitions may be missing from the window. Segments are limited whatever the
+        rates.
+        """
         networks = self._problem.networks
         per_network = [0] * len(networks)
         for chain, weight in zip(self._chains, weights.chains, strict=True):
@@ -125,7 +128,7 @@ class Structure:
         )
 
     def _time_weight(self, box: BoxCosts, weights: Multipliers) -> int:
-        """W in 1/65536, times both numbers of frames."""
+        """Return the weight W of time, in 1/65536, times both numbers of frames."""
         executed, counted = self._time.executed, self._time.counted
         if box.configurations is None:
             # What a unit executes of all its groups is what the period is computed with.
@@ -142,8 +145,11 @@ class Structure:
         return counted * int(sums.max())
 
     def _scaled(self, weights: Multipliers) -> Multipliers:
-        """Times both numbers of frames; of each group's own energy only ``executed`` frames of
-        ``counted`` are sure to be in the window."""
+        """Return the multipliers times both numbers of frames.
+
+        Of each group's own energy only ``executed`` frames of ``counted`` are sure to be in the
+        window.
+        """
         executed, counted = self._time.executed, self._time.counted
         both = executed * counted
         return Multipliers(
@@ -155,8 +161,10 @@ class Structure:
         )
 
     def latencies_ps(self, box: BoxCosts) -> tuple[int, ...] | None:
-        """The least latency of each network: along its path, or a chain that ends with it; None
-        where no mapping is possible."""
+        """Return the least latency of each network, along its path or a chain that ends with it.
+
+        Returns None if no mapping is possible.
+        """
         networks = self._problem.networks
         entry = [0] * len(self._problem.units)
         paths = []
@@ -175,7 +183,7 @@ class Structure:
     def _network(
         self, n: int, box: BoxCosts, weights: Multipliers, weight: int, entry: Sequence[int]
     ) -> int | None:
-        """The least sum of a network, None where a group can run nowhere."""
+        """Return the least weighted sum of a network, or None if a group can run on no unit."""
         total = 0
         for g in self._beside[n]:
             row = self._least_costs(box, g, weights, 0)
@@ -196,7 +204,7 @@ class Structure:
         return None if along is None else total + along
 
     def _least_costs(self, box: BoxCosts, group: int, weights: Multipliers, weight: int) -> Row:
-        """Per unit and number format the least weighted cost of a group."""
+        """Return the least weighted cost of a group, per unit and number format."""
         energy, unit_of = weights.energy, self._problem.unit_of
         figures = [
             (price, table)
@@ -218,8 +226,11 @@ class Structure:
         weight: int,
         entry: Sequence[int],
     ) -> int:
-        """The shortest way along a path. To another number format on the same unit takes its time
-        and begins a segment, but is no transition."""
+        """Return the length of the shortest way along a path.
+
+        A change to another number format on the same unit takes its time and begins a segment, but
+        is no transition.
+        """
         best = {u: entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):
             best = {
@@ -240,7 +251,9 @@ class Structure:
         entry: Sequence[int],
         limit: int,
     ) -> int | None:
-        """The shortest way with at most ``limit`` transitions; None: no way is short enough."""
+        """Return the length of the shortest way with at most ``limit`` transitions, or None if
+        there is none.
+        """
         unit_of = self._problem.unit_of
         states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):
@@ -259,7 +272,7 @@ class Structure:
 
 
 def _table(problem: Problem, figure: Objective) -> list[list[int]]:
-    """[groups][units]: what each group adds to a figure that is a sum."""
+    """Return [groups][units]: the contribution of each group to a figure that is a sum."""
     groups = range(problem.group_count)
     columns = []
     for unit in problem.units:

@@ -1,4 +1,4 @@
-"""What a corner leaves open of a box, and when an inequality contradicts it."""
+"""The room that a corner leaves in a box, and the check that an inequality contradicts it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paretosoc.results.problem.rates import frame_period_limit_ps, times_alone_p
 
 @dataclass(frozen=True)
 class Limits:
-    """What every design point of a corner keeps; None: no limit."""
+    """The limits that every design point at or below a corner keeps. None: no limit."""
 
     makespan_ps: int | None
     """Of one frame alone."""
@@ -42,7 +42,8 @@ class Limits:
 def limits_of(
     problem: Problem, columns: Sequence[int], corner: Corner, latencies_ps: Sequence[int]
 ) -> Limits | None:
-    """The limits of a corner together with those of the problem; None where none can be kept.
+    """Return the limits of a corner together with those of the problem, or None if they cannot be
+    kept.
 
     Args:
         columns: the objectives that the corner has values of.
@@ -124,7 +125,9 @@ def limits_of(
 
 
 def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[int | None, ...]:
-    """What is left to groups of every figure that is a sum: by the problem, by the corner."""
+    """Return the room that the problem and the corner leave to the groups, for every figure that is
+    a sum.
+    """
     values = {problem.objectives[c]: value for c, value in zip(columns, corner, strict=True)}
     rooms = []
     for figure in additive_figures(problem):
@@ -136,12 +139,12 @@ def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[
 
 
 def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits | None:
-    """The limits of networks with rates, of a period of what recurs in the mean; None where none
-    can be kept.
+    """Return the limits of networks with rates, or None if they cannot be kept.
 
-    Units execute its work in it. A network's releases, one after the other, take no more than it
-    either; each takes its path at least, so that together they take no more than as many of the
-    longest response. Where fewer may be late than there are, one is in time.
+    They concern a period of the recurring part, in the mean. Units execute its work in it. A
+    network's releases, one after the other, take no more than it either. Each takes at least its
+    path, so that together they take no more than as many of the longest response. If fewer may be
+    late than there are, at least one is in time.
     """
     networks, period = problem.networks, problem.execution.period_ps
     assert period is not None, "has_rates"
@@ -205,10 +208,10 @@ def contradicts(
     limits: Limits,
     time: FrameTime,
 ) -> bool:
-    """Whether no design point of the box keeps the limits.
+    """Return whether no design point of the box keeps the limits.
 
-    The right side of the inequality is concave in the time, with breaks where a limit begins to
-    count: its largest value over all times is at one of them.
+    The right side of the inequality is concave in the time, with breaks at the times at which a
+    limit begins to count. Its largest value over all times is at one of them.
 
     Args:
         chain_ends: [chains]: the last network of each.

@@ -1,1 +1,1 @@
-"""Readers of what other tools print: trtexec, ONNX Runtime, tegrastats, tables of runs."""
+"""Readers of the output of other tools: trtexec, ONNX Runtime, tegrastats, tables of runs."""

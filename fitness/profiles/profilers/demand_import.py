@@ -1,12 +1,12 @@
-"""From a table of throughputs and memory loads to the demands in a profile.
+"""Turn a table of throughputs and memory loads into the demands of a profile.
 
-The memory demand of a unit that no profiler looks into, in four steps (HaX-CoNN 3.3).
+The memory demand of a unit that no profiler looks into is estimated in four steps (HaX-CoNN 3.3).
 
 1. The demand of every group on the GPU is measured (Nsight Compute).
 2. The load of the memory controller (EMC) is measured while each group runs on the GPU, and again
    while it runs on the other unit.
 3. The demand there is the GPU's, divided by the ratio of the two loads, GPU over unit.
-4. The contention model turns demands into slowdowns; that is the timeline's.
+4. The contention model turns demands into slowdowns. The timeline does this.
 
 ``tegrastats`` prints loads in integer percent, so a small load makes a coarse ratio: every estimate
 carries the interval that half a percent either way leaves.
@@ -62,9 +62,9 @@ def estimate_demand(
 def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence[str]) -> None:
     """Add the GPU's measured demands and the estimated ones of the DLA.
 
-    A row names a ``group`` (name, or number from 0) or a ``layer``; ``gpu_gbps`` or ``gpu_percent``
-    (of the memory's peak at the clocks) is the throughput that was profiled on the GPU;
-    ``gpu_emc`` and ``dla_emc`` are loads in percent, or tegrastats logs made while it ran.
+    A row names a ``group`` (name, or number from 0) or a ``layer``. ``gpu_gbps`` or ``gpu_percent``
+    (of the memory's peak at the clocks) is the throughput that was profiled on the GPU. ``gpu_emc``
+    and ``dla_emc`` are loads in percent, or tegrastats logs made while it ran.
 
     Raises:
         PlatformError: on a row that names nothing of the network, or says too little or too much.

@@ -1,7 +1,8 @@
-"""What TensorRT's inspector says of an engine: ``--exportLayerInfo`` of trtexec.
+"""Read the output of TensorRT's inspector about an engine: ``--exportLayerInfo`` of trtexec.
 
 It has no times. With ``--profilingVerbosity=detailed`` each layer of the engine has the nodes of
-the ONNX file that it was made of, which newer versions' names do not say (``__myl_Fc_myl0_1``).
+the ONNX file that it was made of. The layer names of newer versions do not have them
+(``__myl_Fc_myl0_1``).
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ _NODE = re.compile(r"\[ONNX Layer: (.*?)\](?=\s|\[|$)")
 
 
 def is_layer_info(text: str) -> bool:
-    """Whether a text is a dump of the inspector, an object, and not a profile."""
+    """Return whether a text is a dump of the inspector, an object, and not a profile."""
     return _DUMP.match(text) is not None
 
 
 def parse_layer_info(text: str, label: str) -> dict[str, tuple[str, ...]]:
-    """Layer of the engine to the nodes that it was made of; ``label`` starts messages.
+    """Return each layer of the engine with the nodes that it was made of.
+
+    Messages start with ``label``.
 
     Raises:
-        PlatformError: where it is no JSON, or names no node.
+        PlatformError: if the text is not JSON, or names no node.
     """
     document = parse_exact(_SEPARATORS.sub(" ", text).encode("utf-8", "replace"), label)
     layers = document.get("Layers")

@@ -1,12 +1,12 @@
-"""What the rows of a TensorRT engine's profile measure.
+"""Sort the rows of a TensorRT engine's profile by the work that they measure.
 
 Rows come in the order of execution: layers (fused ones as one row), reformatting and copies, which
-belong to the layer they are named after, and the parts given to a DLA. Such a part, ``{...}``, is
-only handed over in its own row where the engine does not wait there; its work then shows as the
-wait in the first row afterwards that reads its result: ``... from nvm``, ``{...} output reformatter
-N``, or, if neither is there, the input reformatter of the next layer. ``... to nvm`` and the part's
-own input reformatter bring its inputs; ``... finish`` only signals. Newer versions (TensorRT 8.5 on
-Orin) have no such rows: they wait in the part's own row, which then holds all its time.
+belong to the layer they are named after, and the parts given to a DLA. If the engine does not wait
+for such a part, ``{...}``, its own row only hands it over. Its work then shows as the wait in the
+first row afterwards that reads its result: ``... from nvm``, ``{...} output reformatter N``, or, if
+neither is there, the input reformatter of the next layer. ``... to nvm`` and the part's own input
+reformatter bring its inputs. ``... finish`` only signals. Newer versions (TensorRT 8.5 on Orin)
+have no such rows: they wait in the part's own row, which then holds all its time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COPY = re.compile(r"(.*) copy")
 
 
 class RowKind(Enum):
-    """What a row of the engine does."""
+    """The work of a row of the engine."""
 
     LAYERS = "layers"
     INPUT = "input reformatting"
@@ -49,9 +49,12 @@ class TimedRow:
 
 @dataclass
 class EngineTimes:
-    """``layers``: rows by the name of the layers they belong to; ``blocks``: the parts that a DLA
-    ran, each the names handed over together; ``handed_over``: bringing data there and back;
-    ``flagged``: what is unknown, and why."""
+    """The rows of an engine by the work that they measure.
+
+    ``layers``: rows by the name of the layers they belong to. ``blocks``: the parts that a DLA ran,
+    each with the names handed over together. ``handed_over``: bringing data there and back.
+    ``flagged``: texts about unknown rows, with reasons.
+    """
 
     layers: list[TimedRow] = field(default_factory=list)
     blocks: list[tuple[tuple[str, ...], Fraction]] = field(default_factory=list)
@@ -60,7 +63,7 @@ class EngineTimes:
 
 
 def kind_of(name: str) -> tuple[RowKind, str]:
-    """What a row does, and the name of what it belongs to."""
+    """Return the kind of a row, and the name of the layers or part that it belongs to."""
     if found := _COPY_NODE.fullmatch(name):
         return RowKind.INPUT if found[1] == "Input" else RowKind.OUTPUT, found[2]
     if found := _REFORMATTER.fullmatch(name):
@@ -75,23 +78,24 @@ def kind_of(name: str) -> tuple[RowKind, str]:
 
 
 def is_block(name: str) -> bool:
-    """Whether it names a part that was compiled as a whole, for a DLA or by a compiler."""
+    """Return whether a name denotes a part compiled as a whole, for a DLA or by a compiler."""
     return name.startswith("{") and name.endswith("}")
 
 
 def sort_rows(
     rows: Sequence[EngineRow], *, has_dla: bool, use_median: bool, label: str
 ) -> EngineTimes:
-    """Rows by what they measure.
+    """Sort rows by the work that they measure.
 
     Args:
         rows: in the engine's order.
-        has_dla: whether ``{...}`` rows ran on a DLA; else they are layers like others (Myelin).
+        has_dla: whether ``{...}`` rows ran on a DLA. Otherwise they are layers like others
+        (Myelin).
         use_median: the median of the iterations instead of the mean.
         label: starts messages.
 
     Raises:
-        PlatformError: where medians are requested and not there, or the rows show a DLA's work
+        PlatformError: if medians are requested and not there, or the rows show a DLA's work
             and ``has_dla`` is false.
     """
     result = EngineTimes()
@@ -147,7 +151,7 @@ def _time_of(row: EngineRow, use_median: bool, label: str) -> Fraction:
 
 
 def _is_read(kinds: Sequence[tuple[RowKind, str]], start: int, pending: Sequence[TimedRow]) -> bool:
-    """Whether a row from ``start`` on reads the pending parts' results by their own name."""
+    """Return whether a row from ``start`` on reads the pending parts' results by their own name."""
     names = {row.name for row in pending}
     for place in range(start, len(kinds)):
         kind, owner = kinds[place]

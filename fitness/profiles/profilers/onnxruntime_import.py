@@ -1,4 +1,4 @@
-"""From ONNX Runtime's profiles to a profile of a network's layers."""
+"""Turn ONNX Runtime's profiles into a profile of a network's layers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ def import_onnxruntime(
 
     Args:
         made: the profile.
-        profiles: (file name, what was read from it).
-        names: of the network's layers.
-        providers: execution provider to the units that take its times.
+        profiles: (file name, its content). names: of the network's layers. providers: execution
+        provider to the units that take its times.
 
     Raises:
         PlatformError: if no node is a layer of the network.

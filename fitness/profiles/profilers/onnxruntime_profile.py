@@ -1,7 +1,7 @@
 """Profiles that ONNX Runtime writes: chrome-trace events, one per node and run, times in us.
 
-The closing bracket is missing if the session died; nodes may have no name, older versions no
-provider; the first runs allocate and tune, and are left out.
+The closing bracket is missing if the session died. Nodes may have no name, and in older versions no
+provider. The first runs allocate and tune, and are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_UNREADABLE = 100
 
 @dataclass(frozen=True)
 class NodeTime:
-    """A node's time per run, ps; empty name where the model gave none."""
+    """A node's time per run, ps. The name is empty if the model gave none."""
 
     name: str
     operation: str
@@ -48,10 +48,10 @@ class SessionProfile:
 
 
 def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionProfile:
-    """The profile of a session without its first ``skip`` runs; ``label`` starts messages.
+    """Read the profile of a session without its first ``skip`` runs. Messages start with ``label``.
 
     Raises:
-        PlatformError: where it is no such profile, or no run is left.
+        PlatformError: if the text is no such profile, or no run is left.
     """
     events, warnings = _events(text, label)
     starts = sorted(
@@ -102,7 +102,7 @@ def parse_onnxruntime_profile(text: str, label: str, *, skip: int) -> SessionPro
 
 
 def _median(times: list[int], runs: int) -> Fraction:
-    """Over all runs; those that a node has no time of count as 0."""
+    """Return the median over all runs. Runs without a time of the node count as 0."""
     times.sort()
     middle = ((runs - 1) // 2, runs // 2)
     absent = runs - len(times)
@@ -119,7 +119,7 @@ def _timed(event: Mapping[str, Any]) -> bool:
 
 
 def _events(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """All events that can be read; one that is cut off is left out."""
+    """Return all events that can be read, and warnings. An event that is cut off is left out."""
     start = re.match(r"\s*\[", text)
     if start is None:
         raise PlatformError(f"{label}: must be a JSON list of trace events, got something else")

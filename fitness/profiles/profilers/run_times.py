@@ -18,17 +18,19 @@ _MEAN = re.compile(r"mean(?: =|:) ([0-9.]+) ms")
 
 @dataclass(frozen=True)
 class RunTime:
-    """The mean time of one run, ps, and its standard error where single runs are known."""
+    """The mean time of one run, ps, and its standard error if single runs are known."""
 
     mean_ps: Fraction
     error_ps: float | None
 
 
 def parse_run_time(text: str, label: str) -> RunTime:
-    """The compute time of a run; ``label`` starts messages.
+    """Read the compute time of a run, from a log of trtexec or its exported times.
+
+    Messages start with ``label``.
 
     Raises:
-        PlatformError: where the text is neither, or holds several summaries.
+        PlatformError: if the text is neither, or holds several summaries.
     """
     if re.match(r"\s*\[\s*\{", text):
         return _from_samples(text, label)
@@ -45,8 +47,10 @@ def parse_run_time(text: str, label: str) -> RunTime:
 
 
 def _means(text: str) -> list[str]:
-    """The mean in every summary of the compute time: in its title's line, or (TensorRT 7) in a line
-    of its own after those of the extremes."""
+    """Return the mean in every summary of the compute time.
+
+    It is in the line of the summary's title, or (TensorRT 7) in a separate line after the extremes.
+    """
     found: list[str] = []
     in_summary = False
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""From a log of tegrastats, made while one group ran over and over, to its demand and power."""
+"""Turn a log of tegrastats, made while one group ran over and over, into its demand and power."""
 
 from __future__ import annotations
 

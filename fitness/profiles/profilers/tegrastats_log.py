@@ -1,11 +1,15 @@
-"""Logs of NVIDIA's tegrastats: one line a sample, groups that may each be missing.
+"""Logs of NVIDIA's tegrastats: one line per sample, with fields that may each be missing.
 
-``EMC_FREQ 24%@2133`` is the share of the memory controller's cycles in use, and its clock (left out
-without root rights); ``GR3D_FREQ 99%@1377`` or ``@[1300,1300]`` the GPU's load and clock;
-``NVDLA0_FREQ @1600`` or ``NVDLA0 off``; ``CPU [12%@2265,off,...]``; rails ``NAME now/mean`` in mW,
-with or without unit, since JetPack 7 with a third figure. ``GPU@45C`` is a temperature and
-``GPU 3571mW/1868mW`` a rail; -256C is a sensor that is off; ``NC`` is no rail. The mean in a rail
-counts from the start of tegrastats, so only the first figure is of this sample.
+* ``EMC_FREQ 24%@2133``: the share of the memory controller's cycles in use, and its clock, which is
+  left out without root rights.
+* ``GR3D_FREQ 99%@1377`` or ``@[1300,1300]``: the GPU's load and clock.
+* ``NVDLA0_FREQ @1600`` or ``NVDLA0 off``.
+* ``CPU [12%@2265,off,...]``.
+* Rails ``NAME now/mean`` in mW, with or without unit, since JetPack 7 with a third figure. The mean
+  counts from the start of tegrastats, so only the first figure is of this sample.
+
+``GPU@45C`` is a temperature and ``GPU 3571mW/1868mW`` a rail. -256C is a sensor that is off. ``NC``
+is no rail.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ BOARD_RAIL = "VDD_IN"
 
 @dataclass(frozen=True)
 class Sample:
-    """One line; None where it has no values. Loads in percent, clocks in MHz."""
+    """One line, with None for missing values. Loads are in percent, clocks in MHz."""
 
     emc_percent: int | None
     emc_mhz: int | None
@@ -53,7 +57,7 @@ class Sample:
 
     @property
     def board_mw(self) -> int | None:
-        """Power of the board: its own rail, or the sum of those that do not contain each other."""
+        """Return the power of the board: its own rail, or the sum of rails outside each other."""
         if not self.rails_mw:
             return None
         if BOARD_RAIL in self.rails_mw:
@@ -63,7 +67,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class TegrastatsLog:
-    """The samples of a log; ``warnings`` says what could not be read."""
+    """The samples of a log, and ``warnings`` about unreadable lines."""
 
     samples: tuple[Sample, ...]
     warnings: tuple[str, ...]
@@ -83,10 +87,10 @@ class Quantity:
 
 
 def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
-    """The samples in a log's text; a line that is cut off at the end is left out.
+    """Return the samples in a log's text. A line that is cut off at the end is left out.
 
     Raises:
-        PlatformError: where there is no sample; the message begins with ``label``.
+        PlatformError: if there is no sample. The message begins with ``label``.
     """
     samples: list[Sample] = []
     warnings: list[str] = []
@@ -141,7 +145,7 @@ def _sample(body: str) -> Sample:
 
 
 def quantities(samples: Sequence[Sample]) -> list[Quantity]:
-    """Statistics of all quantities of the samples, loads and clocks first, then rails."""
+    """Return statistics of all quantities of the samples, loads and clocks first, then rails."""
     tables: list[tuple[str, str, Callable[[Sample], float | int | None]]] = [
         ("EMC load", "%", lambda sample: sample.emc_percent),
         ("EMC clock", "MHz", lambda sample: sample.emc_mhz),
@@ -167,10 +171,10 @@ def quantities(samples: Sequence[Sample]) -> list[Quantity]:
 
 
 def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
-    """The memory controller's load: the median, which short idle times at both ends do not move.
+    """Return the memory controller's load: the median, which idle times at both ends do not move.
 
     Raises:
-        PlatformError: where no sample has it.
+        PlatformError: if no sample has it.
     """
     values = [sample.emc_percent for sample in log.samples if sample.emc_percent is not None]
     if not values:
@@ -179,10 +183,10 @@ def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
 
 
 def board_mw(log: TegrastatsLog, label: str) -> Fraction:
-    """The board's power in the same way.
+    """Return the board's power in mW, the median of the samples.
 
     Raises:
-        PlatformError: where no sample has a rail.
+        PlatformError: if no sample has a rail.
     """
     values = [mw for sample in log.samples if (mw := sample.board_mw) is not None]
     if not values:

@@ -1,9 +1,9 @@
-"""Transition times from pairs of runs (HaX-CoNN 3.2): what a run takes longer for one hand-over.
+"""Transition times from pairs of runs (HaX-CoNN 3.2): the time that one hand-over adds to a run.
 
 A run whose engine also gives out the result of a group (TensorRT's ``markOutput``) shows, against
 the same run without, the time of bringing that result to the memory: tau_out of its unit. One that
 takes the group's result as an input (``addInput``) shows tau_in. Both together are the transition
-(Eq. 2). A difference below zero is noise larger than the transition: flagged, and not used.
+(Eq. 2). A difference below zero is noise larger than the transition. It is flagged, and not used.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ ERRORS = 2
 def import_transitions(made: Import, path: Path) -> None:
     """Add the transitions of a table.
 
-    A row names the group ``after`` which the network changes its unit (name, or number from 0);
+    A row names the group ``after`` which the network changes its unit (name, or number from 0).
     ``base`` and ``run`` are times in ms, or files of trtexec. With ``from`` alone the difference is
     tau_out of that unit, with ``to`` alone tau_in, with both the whole transition. Several units
     may share a row, separated by ``/``.
 
     Raises:
-        PlatformError: on a row that names what is not there, or measures something twice.
+        PlatformError: on a row that names an unknown group or unit, or measures something twice.
     """
     measured_whole: dict[tuple[str, str, str], Fraction] = {}
     parts: dict[tuple[str, str, str], Fraction] = {}

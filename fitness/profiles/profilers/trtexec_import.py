@@ -1,4 +1,4 @@
-"""From trtexec's profiles to a profile of a network's layers."""
+"""Turn trtexec's profiles into a profile of a network's layers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def import_trtexec(
 
     Args:
         made: the profile.
-        profiles: (file name, what was read from it).
+        profiles: (file name, its content).
         names: of the network's layers.
-        units: that the plain rows were measured on; all of them take the times.
-        dla: that the engine's DLA parts were measured on; empty if there is none.
+        units: that the plain rows were measured on. All of them take the times.
+        dla: that the engine's DLA parts were measured on. Empty if there is none.
 
     Raises:
         PlatformError: if no row belongs to a layer of the network.

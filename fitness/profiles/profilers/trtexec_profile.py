@@ -33,7 +33,7 @@ _PLAIN_NUMBER = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?%?")
 
 @dataclass(frozen=True)
 class EngineRow:
-    """One row of an engine's profile; times per iteration, ps."""
+    """One row of an engine's profile. Times are per iteration, in ps."""
 
     name: str
     mean_ps: Fraction
@@ -42,7 +42,7 @@ class EngineRow:
 
 @dataclass(frozen=True)
 class EngineProfile:
-    """The rows in the engine's order; ``warnings`` says what could not be read or does not fit."""
+    """The rows in the engine's order, and ``warnings`` about unreadable or contradictory rows."""
 
     rows: tuple[EngineRow, ...]
     iterations: int | None
@@ -50,10 +50,10 @@ class EngineProfile:
 
 
 def parse_trtexec_profile(text: str, label: str) -> EngineProfile:
-    """The profile in the text of a JSON file or of a log; ``label`` starts messages.
+    """Read the profile in the text of a JSON file or of a log. Messages start with ``label``.
 
     Raises:
-        PlatformError: where there is no profile in it, or more than one.
+        PlatformError: if there is no profile in it, or more than one.
     """
     if re.match(r"\s*\[\s*(?:\{|\]|$)", text):
         profile = _from_json(text, label)
@@ -71,7 +71,7 @@ def parse_trtexec_profile(text: str, label: str) -> EngineProfile:
 
 
 def _time(text: str | int | Any) -> Fraction | None:
-    """Milliseconds as ps; None where the text is no number."""
+    """Return milliseconds as ps, or None if the text is no number."""
     try:
         return Fraction(exact_decimal(str(text))) * PS_PER_MS
     except (ArithmeticError, PlatformError, ValueError):
@@ -126,7 +126,10 @@ def _from_json(text: str, label: str) -> EngineProfile:
 
 
 def _from_broken_json(text: str) -> EngineProfile:
-    """Line by line, as trtexec writes it: names with quotation marks, a file cut off."""
+    """Read the profile line by line, as trtexec writes it.
+
+    Names may have quotation marks, and the file may be cut off.
+    """
     warnings: list[str] = []
     iterations, rows = None, []
     lines = [line for line in text.splitlines() if line.strip()]
@@ -203,12 +206,12 @@ def _from_log(text: str, label: str) -> EngineProfile:
 
 
 def _half_unit(number: str) -> Fraction:
-    """What rounding to the decimals of a printed number of ms may hide, ps."""
+    """Return half a unit of the last printed decimal of a number of ms, in ps."""
     return Fraction(PS_PER_MS, 2 * 10 ** len(number.partition(".")[2]))
 
 
 def _cells(line: str, columns: int, name_first: bool) -> tuple[str, Sequence[str]] | None:
-    """Name and numbers of a row, or None where the line is none."""
+    """Return the name and numbers of a row, or None if the line is none."""
     words = line.split()
     if len(words) <= columns:
         return None

@@ -13,13 +13,13 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
 def read_hailo(text: str, *, label: str) -> VendorTable:
-    """Networks with their images per second at batch 1.
+    """Read networks with their images per second at batch 1.
 
-    Where these are as many as at batch 8, the chip holds the network, and images follow each other
-    through it: the time of one image is then longer than what is taken from the rate.
+    If the rate is the same at batch 8, the chip holds the network, and images follow each other
+    through it. The time of one image is then longer than the time that the rate gives.
 
     Raises:
-        PlatformError: where there is no such table; begins with ``label``.
+        PlatformError: if there is no such table. The message begins with ``label``.
     """
     rows: list[Row] = []
     flagged: list[str] = []
@@ -49,7 +49,7 @@ def read_hailo(text: str, *, label: str) -> VendorTable:
 
 
 def _list_rows(text: str) -> list[list[str]]:
-    """Rows of the list-tables of reStructuredText, every one a list of cells."""
+    """Return the rows of the list-tables of reStructuredText, every one a list of cells."""
     rows: list[list[str]] = []
     for line in text.splitlines():
         stripped = line.strip()

@@ -19,11 +19,11 @@ DEVICES = {
 
 
 def read_qai_hub(document: Any, *, device: str, runtime: str, label: str) -> VendorTable:
-    """Times of the model's parts on ``device`` with ``runtime``, all layers on the NPU.
+    """Read times of the model's parts on ``device`` with ``runtime``, all layers on the NPU.
 
     Raises:
-        PlatformError: where the document is no such file, or has no such device or runtime; begins
-            with ``label``.
+        PlatformError: if the document is no such file, or has no such device or runtime. The
+            message begins with ``label``.
     """
     rows: list[Row] = []
     flagged: list[str] = []
@@ -59,7 +59,7 @@ def read_qai_hub(document: Any, *, device: str, runtime: str, label: str) -> Ven
 
 
 def _entries(document: Any, label: str) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
-    """(number format, part of the model, device, runtime to its figures)."""
+    """Yield (number format, part of the model, device, runtime to its figures)."""
     for precision, formats in _mapping(document, "precisions", label).items():
         for component, part in _mapping(formats, "components", f"{label}: {precision}").items():
             where = f"{label}: {precision}, {component}"

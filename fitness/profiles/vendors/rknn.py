@@ -12,10 +12,10 @@ _RATE = re.compile(r"[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
 
 def read_rknn(text: str, *, chip: str, label: str) -> VendorTable:
-    """The column of ``chip`` (``RK3588``, one NPU core); a rate is one image after the other.
+    """Read the column of ``chip`` (``RK3588``, one NPU core). A rate is one image after the other.
 
     Raises:
-        PlatformError: where there is no such table or column; begins with ``label``.
+        PlatformError: if there is no such table or column. The message begins with ``label``.
     """
     header: list[str] | None = None
     column = -1
@@ -46,7 +46,7 @@ def read_rknn(text: str, *, chip: str, label: str) -> VendorTable:
 
 
 def _column(header: list[str], chip: str, label: str) -> int:
-    """The column whose heading begins with or lists the chip."""
+    """Return the index of the column whose heading begins with or lists the chip."""
     chips = [re.findall(r"R[KV][0-9]+[A-Z]*", cell) for cell in header]
     for index, names in enumerate(chips):
         if chip.upper() in names:

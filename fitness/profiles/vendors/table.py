@@ -50,17 +50,17 @@ class Row:
 
 @dataclass(frozen=True)
 class VendorTable:
-    """``rows``: what can be used; ``flagged``: what was left out, and why."""
+    """The usable rows of a table, and texts about rows that were left out, with reasons."""
 
     rows: tuple[Row, ...]
     flagged: tuple[str, ...]
 
 
 def positive(text: str, what: str) -> Fraction:
-    """A number above 0.
+    """Read a number above 0.
 
     Raises:
-        PlatformError: where it is none; begins with ``what``.
+        PlatformError: if it is none. The message begins with ``what``.
     """
     try:
         value = Fraction(exact_decimal(text))
@@ -72,10 +72,10 @@ def positive(text: str, what: str) -> Fraction:
 
 
 def time_at_rate(text: str, what: str) -> Fraction:
-    """The time of one image, ps, at ``text`` images per second.
+    """Return the time of one image, in ps, at ``text`` images per second.
 
     Raises:
-        PlatformError: where that is no number above 0.
+        PlatformError: if that is no number above 0.
     """
     return _PS_PER_S / positive(text, what)
 

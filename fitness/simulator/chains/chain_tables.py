@@ -1,5 +1,7 @@
-"""Costs of chains, and buffers for simulating one or two of them; compiled into
-:mod:`fitness.simulator.chains.two_chains`."""
+"""Costs of chains, and buffers for simulating one or two of them.
+
+Compiled into :mod:`fitness.simulator.chains.two_chains`.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,12 @@ MAX_COSTS = 1 << 20
 """Rows of ``Chains.cost`` beyond which the table, 64 bytes a row, is not worth its memory."""
 
 COST = record("work", "demand", "dynamic", "num", "den", "offset", "cap", "memory")
-"""Work, below 0 where the unit cannot run the group; demand; dynamic power; slope in the other's
+"""Work, below 0 if the unit cannot run the group; demand; dynamic power; slope in the other's
 demand, as fraction, offset and cap; row of ``Chains.memory``."""
 MEMORY = record("num", "den", "peak")
 """Slope of minor contention, as fraction, and its cap."""
 CHAIN = record("first", "end", "repeats", "arrival")
-"""First group, the one after the last, repeats (0 where there is no second network), arrival."""
+"""First group, the one after the last, repeats (0 if there is no second network), arrival."""
 FIGURES = columns(
     **dict.fromkeys(
         ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps", "lead"),
@@ -57,20 +59,20 @@ FIGURES = columns(
     heavy_inverse=(SLOTS * LANES, np.float64),
     minor_inverse=(SLOTS * LANES, np.float64),
 )
-"""For each lane: its row, -1 where idle; the instant; where in the other columns the slot is whose
+"""For each lane: its row, -1 if idle; the instant; where in the other columns the slot is whose
 group ends now, if one does; networks left; dynamic energy; busy time; how much later the first
 network may be ready than the second and still start before it. For each lane of slot
-0, then of slot 1: group; repeats left; queue; unit; 1 where the group runs; when it ends, or else
+0, then of slot 1: group; repeats left; queue; unit; 1 if the group runs; when it ends, or else
 is ready; its start; work left; demand; what it gets of the unit beside another one; dynamic power;
 slope, offset, cap; minor slope and its cap; 1 / the two denominators."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chains(Tables):
-    """What chains cost, the same for all design points.
+    """Costs of chains, the same for all design points.
 
     A row of ``cost`` is a group on a unit at a choice of its clocks, in the order of
-    ``Plan.time_ps``; a row of ``memory`` is a unit at an operating point of the memory.
+    ``Plan.time_ps``. A row of ``memory`` is a unit at an operating point of the memory.
     """
 
     cost: RecordArray
@@ -103,8 +105,11 @@ class Lanes(Tables):
 
 
 def are_chains(problem: Problem) -> bool:
-    """Whether all networks are chains of groups that do not wait for each other, whose repeats
-    all take the same, without rates of their own, and their costs fit a table."""
+    """Return whether the simulation of chains is possible.
+
+    All networks must be chains of groups that do not wait for each other, without rates of their
+    own. All their repeats must take the same time, and their costs must fit a table.
+    """
     chain = {(group, group + 1) for network in problem.networks for group in network.groups[:-1]}
     return (
         not problem.has_rates
@@ -123,7 +128,7 @@ def are_chains(problem: Problem) -> bool:
 
 
 def make_chains(problem: Problem, plan: Plan) -> Chains:
-    """The tables of a problem for which :func:`are_chains` holds."""
+    """Return the tables of a problem for which :func:`are_chains` holds."""
     from paretosoc.fitness.simulator.chains.two_chains import fill_costs
 
     units = plan.units
@@ -149,7 +154,7 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
 
 
 def _memory_rows(problem: Problem, u: int, points: int) -> IntArray:
-    """[rows of the unit's costs]: row of ``Chains.memory``."""
+    """Return [rows of the unit's costs]: the row of ``Chains.memory``."""
     unit = problem.units[u]
     counts = [len(problem.domains[clock].frequencies_khz) for clock in unit.clocks]
     at = np.zeros(counts, dtype=np.int64)
@@ -159,7 +164,7 @@ def _memory_rows(problem: Problem, u: int, points: int) -> IntArray:
 
 
 def make_lanes(plan: Plan) -> Lanes:
-    """Buffers for one population after the other."""
+    """Return buffers for one population after the other."""
     return Lanes(
         figure=ones(FIGURES),
         table_row=np.zeros(LANES * plan.units, dtype=np.int64),

@@ -1,14 +1,14 @@
-"""Simulation of one frame of two chains, for many design points at a time; compiled.
+"""Simulation of one frame of two chains, for many design points at a time. Compiled.
 
-The rules are those of :mod:`fitness.check.frames`. Two chains need no queues: each has
-exactly one group that runs, waits or is in transition. What makes it fast:
+The rules are those of :mod:`fitness.check.frames`. Two chains need no queues: each has exactly one
+group that runs, waits or is in transition. It is fast for three reasons:
 
-* :func:`_step` moves all lanes, a design point in each, to their next instant without a single
-  branch. So the compiler makes vector instructions of it, and nothing is mispredicted, which
-  otherwise is half of the time: what happens next in a simulation cannot be predicted;
-* quotients are rounded from floating point and then corrected by their exact remainder, since
-  vectors have no integer division;
-* a lane whose design point has ended takes the next one at once.
+* :func:`_step` moves all lanes, with a design point in each, to their next instant without a single
+  branch. So the compiler makes vector instructions of it, and there are no branch mispredictions,
+  which otherwise cost half of the run time.
+* Quotients are rounded from floating point and then corrected by their exact remainder, since
+  vectors have no integer division.
+* A lane whose design point has ended takes the next one at once.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ from paretosoc.results.problem.arithmetic import WORK_BITS, WORK_PER_PS
 
 @jit
 def fill_costs(plan, chains, memory_row):
-    """Fills the tables of costs; ``memory_row`` [rows of costs]."""
+    """Fill the tables of costs. ``memory_row`` is per row of costs."""
     points = plan.contention.shape[1]
     for row in range(plan.units * points):
         contention = plan.contention[row // points, row % points]
@@ -78,7 +78,7 @@ def fill_costs(plan, chains, memory_row):
 
 @jit
 def _rate(figure, at, others):
-    """The rates of the groups whose figures are from ``at`` on, beside the others' demands."""
+    """Return the rates of the groups with figures from ``at`` on, beside the others' demands."""
     minor, heavy = lost_products(
         others,
         integers(figure.peak, at),
@@ -95,10 +95,10 @@ def _rate(figure, at, others):
 
 @jit
 def _step(figure, engines):
-    """Starts what can start now in every lane, then moves to the lane's next instant; returns bits,
-    1 for the lanes in which a group ends.
+    """Start all groups that can start in every lane, then move each lane to its next instant.
 
-    Of two ends at one instant the second comes with the next step, and nothing starts before.
+    Returns bits, 1 for the lanes in which a group ends. Of two ends at one instant the second comes
+    with the next step, and nothing starts before.
     """
     zero = all_lanes(0)
     now = integers(figure.now, 0)
@@ -167,7 +167,7 @@ def _step(figure, engines):
 
 @jit
 def _enter(plan, chains, row, lanes, lane, slot, group, ready):
-    """The slot's next group waits from now on; False where its unit cannot run it."""
+    """Let the slot's next group wait from now on. Return False if its unit cannot run it."""
     figure = lanes.figure
     unit = row[np.uint64(group)]
     entry = lanes.table_row[np.uint32(lane * plan.units) + unit] + np.int64(group)
@@ -201,7 +201,10 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
 
 @jit
 def _take_row(plan, chains, rows, lanes, lane, r):
-    """The lane begins with row ``r``; it stays idle where there is no such row."""
+    """Let the lane begin with row ``r``, or stay idle if there is no such row.
+
+    Returns False if a unit cannot run a group of the row.
+    """
     figure = lanes.figure
     figure.now[lane] = 0
     figure.dynamic_fj[lane] = 0
@@ -233,7 +236,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
 
 @jit
 def _next_group(plan, chains, row, lanes, lane, slot, latency):
-    """The slot's group has ended, and the next one waits; False where its unit cannot run it.
+    """End the slot's group and let the next one wait. Return False if its unit cannot run it.
 
     ``latency`` [networks] of the lane's row.
     """
@@ -267,9 +270,9 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
 
 @jit
 def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dynamic, busy, idle):
-    """Simulates one frame alone for every row [groups + domains] and writes what it gave.
+    """Simulate one frame alone for every row [groups + domains] and write its results.
 
-    ``possible`` [rows] is 0 where a unit cannot run a group; the rest is then 0.
+    ``possible`` [rows] is 0 if a unit cannot run a group. Its other results are then 0.
     """
     figure = lanes.figure
     ahead = np.int64(0)
