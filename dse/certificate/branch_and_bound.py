@@ -66,7 +66,7 @@ class SearchProgress:
     objectives: int
     """How many objectives count; with one the search is for the best member in it."""
     rows: IntArray
-    """[members, groups + domains]; -1 where only the objectives are known."""
+    """[members, groups + domains]; -1 if only the objectives are known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class ExactResult:
     objectives: IntArray
     """[members, objectives]"""
     rows: IntArray
-    """[members, groups + domains]; -1 where only the objectives are known."""
+    """[members, groups + domains]; -1 if only the objectives are known."""
     found: int
     """Design points that have joined the members, whether they stayed or not."""
     open_bounds: IntArray

@@ -31,7 +31,7 @@ class MemoryTables:
     cap: int | None
     """At most so much in all pools together."""
     pools: tuple[MemoryPool, ...]
-    """None where all units have one."""
+    """None if all units have one."""
     pool_of: tuple[int, ...]
     """Of each unit in each format: the pool."""
 

@@ -32,7 +32,7 @@ class PhaseModel:
     grouped: GroupedNetwork
     grown: ImportedNetwork | None
     """The model where its cache has grown: at the last repeat, at the second if there is one only;
-    None where nothing grows."""
+    None if nothing grows."""
 
 
 def grown_dimensions(entry: WorkloadNetwork) -> dict[str, int]:

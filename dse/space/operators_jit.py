@@ -18,7 +18,7 @@ TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)
 clock steps, a clock is redrawn."""
 WITH_CLOCKS = (0.25, 0.5, 0.6, 0.9)
 WITHOUT_CLOCKS = (0.4, 0.8, 1.0, 1.0)
-"""How often each kind comes, where clocks can be chosen and where not, added up."""
+"""Cumulative shares of the kinds, with and without a choice of clocks."""
 SECOND_CHANGE = 0.4
 """The probability of a second mutation of a row."""
 KEPT = 0.3
@@ -36,7 +36,7 @@ class SpaceTables(Tables):
     settings: int
     """Domains, then priorities."""
     priorities: int
-    """Networks, or 0 where priorities are not searched."""
+    """Networks, or 0 if priorities are not searched."""
     networks: int
     first: IntArray
     """[networks]: its first group."""
@@ -53,11 +53,11 @@ class SpaceTables(Tables):
     unit_of: IntArray
     """[units]: the first entry of the same unit, in another number format perhaps."""
     drives: IntArray
-    """[settings, units]: 1 where the unit's costs depend on the domain."""
+    """[settings, units]: 1 if the unit's costs depend on the domain."""
     may_be_off: IntArray
     """[settings]"""
     rests: IntArray
-    """[settings]: 1 where it has a choice and draws power even if nothing needs it."""
+    """[settings]: 1 if it has a choice and draws power even if nothing needs it."""
     free: IntArray
     """Settings with a choice."""
     point_count: IntArray

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Where no home can be written it would say so, and where it keeps its fonts instead.
+# If no home folder can be written, matplotlib would log that and the folder that it uses instead.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 
 COLUMN_INCHES = 3.5

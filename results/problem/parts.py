@@ -155,7 +155,7 @@ class ProblemUnit:
     """How others' memory traffic slows a group on this unit; every list has one entry per operating
     point of the memory domain (one entry if there is none). Null: nothing slows this unit. Let x be
     the group's own demand_kbps, y the sum of the demands of all other units; that of a unit is the
-    largest demand_kbps of the groups that it runs. Its loss is 0 where y = 0, else the larger of
+    largest demand_kbps of the groups that it runs. Its loss is 0 if y = 0, else the larger of
     two terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) * minor_num
     / minor_den). Second term, only where x >= normal and a = x + balance - total > 0: where x <
     total, ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a *
@@ -166,7 +166,7 @@ class ProblemUnit:
     tokens takes ceil(n * write_fs / 1000) ps, reading them ceil(n * read_fs / 1000) ps; meanwhile
     busy_mw is drawn above idle."""
     time_ps: Annotated[IntArray, Items(1), Array(None), Range(-1, TIME_LIMIT_PS - 1)]
-    """[group][operating point of each clock in turn]: stand-alone time; -1 where the unit cannot
+    """[group][operating point of each clock in turn]: stand-alone time; -1 if the unit cannot
     run the group."""
     demand_kbps: Table
     """[group][operating point of each clock in turn]: memory bandwidth that the group asks for
@@ -196,7 +196,7 @@ class ProblemUnit:
     all networks. Where it is left out: group by group. All entries of one unit have the same."""
     sharing_permille: Default[Annotated[int, Range(0, MAX_SHARING_PERMILLE)]] = 0
     """Given where dispatch is shared: what k > 1 engines that run at once lose beside k times their
-    own time, in thousandths of it; 0 where it is left out."""
+    own time, in thousandths of it; 0 if it is left out."""
 
     @property
     def unit_name(self) -> str:
@@ -234,27 +234,27 @@ class ProblemNetwork:
     """Constraint, where the execution model is free-running: its rate (see execution) times the
     images of a frame, batch times repeats, at least this. Else null."""
     priority: Default[Annotated[int, Range(0, MAX_PRIORITY)]] = 0
-    """Of what waits for a unit the networks with the smallest one come first; 0 where it is left
+    """Of what waits for a unit the networks with the smallest one come first; 0 if it is left
     out."""
     max_loss_ppm: Maybe[Count] = None
     """Constraint: the loss_ppm of its groups, each on the unit that it is mapped to, add up to at
     most this. No limit where it is left out."""
     activation_bytes: Default[Annotated[int, Range(1, MAX_MEMORY_BYTES)]] = 0
-    """Memory that its activations take where all its groups are in one pool; 0 where it is left
+    """Memory that its activations take where all its groups are in one pool; 0 if it is left
     out."""
     group_activation_bytes: Maybe[Annotated[tuple[HeldBytes, ...], Items(1)]] = None
     """[group of the network]: what activations take while it runs; the largest is activation_bytes.
     Left out: that for each."""
     paced: Default[bool] = False
     """Repeat k, from 0, is not ready before the frame's release + arrival_ps + floor(k * period_ps
-    / repeats), and its latency is the largest over its repeats of end - that instant. False where
+    / repeats), and its latency is the largest over its repeats of end - that instant. False if
     it is left out; only where the execution model is rates."""
     batch: Default[Annotated[int, Range(2, MAX_BATCH)]] = 1
-    """Images that it computes at once; 1 where it is left out. Times, demands and powers are of the
+    """Images that it computes at once; 1 if it is left out. Times, demands and powers are of the
     batch."""
     batch_wait_ps: Default[Positive] = 0
     """A paced network's repeats are ready so much later, when the last image of the batch has come;
-    latencies and responses still count from the first. 0 where it is left out."""
+    latencies and responses still count from the first. 0 if it is left out."""
     deadline_95_ps: Maybe[Count] = None
     """Constraint, where the execution model is rates: the 95th percentile of its responses at most
     this."""

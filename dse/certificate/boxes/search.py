@@ -53,7 +53,7 @@ class BoxNode:
 
     box: Box
     arrays: BoxArrays | None
-    """None where no design point is possible."""
+    """None if no design point is possible."""
     weights: list[int] = field(default_factory=list)
     """Positions in the list of all weights."""
     epsilon: FloatArray = field(default_factory=lambda: np.zeros(0))

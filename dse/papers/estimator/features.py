@@ -33,7 +33,7 @@ class Figures:
     idle_w: FloatArray
     """[n]: drawn all the time by what is on."""
     memory_point: IntArray
-    """[n]: operating point of the memory; 0 where it has no domain."""
+    """[n]: operating point of the memory; 0 if it has no domain."""
 
 
 class FigureReader:
@@ -128,7 +128,7 @@ class Segments:
     idle_w: FloatArray
     """[n]: drawn all the time by what is on."""
     residence_s: FloatArray
-    """[n, N, S]: time that a frame spends in it, waiting included; 0 where nobody has looked."""
+    """[n, N, S]: time that a frame spends in it, waiting included; 0 if nobody has looked."""
 
 
 def segments_of(

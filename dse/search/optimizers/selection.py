@@ -25,7 +25,7 @@ class Survivors:
     """[at most size]"""
     crowding: FloatArray
     """[chosen]: mean distance between the neighbours within the rank, as a share of its range;
-    infinite at the ends; 0 where infeasible."""
+    infinite at the ends; 0 if infeasible."""
 
 
 def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivors:

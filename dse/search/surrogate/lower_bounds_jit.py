@@ -31,9 +31,9 @@ class Precedence(Tables):
     order: IntArray
     """[networks]: each after those that it waits for."""
     waits: IntArray
-    """[networks, networks]: 1 where the first waits for the second."""
+    """[networks, networks]: 1 if the first waits for the second."""
     paced: IntArray
-    """[networks]: 1 where repeats have releases of their own."""
+    """[networks]: 1 if repeats have releases of their own."""
 
 
 @dataclass(frozen=True, eq=False)

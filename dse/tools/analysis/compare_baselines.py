@@ -41,7 +41,7 @@ class BaselineRow:
     member: Member
     breaks: tuple[str, ...]
     gain: float
-    """Against the best baseline that keeps all constraints; below 0 where it is worse."""
+    """Against the best baseline that keeps all constraints; below 0 if it is worse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ def improvement(objective: Objective, value: int, reference: int) -> float:
     """
     if objective.kind is ObjectiveKind.INVERSE_LATENCY:
         return value / reference - 1
-    # A window may be empty where many units end their frames at one instant.
+    # A window may be empty if many units end their frames at one instant.
     return reference / max(1, value) - 1
 
 

@@ -73,7 +73,7 @@ class ErrorLevel:
     """Share of the samples in which its time is at most 1 % above that of the best member."""
     regret_ppm: Spread
     """By how much the time of the fastest without errors passes that of the best member;
-    ``OVERLOADED`` where only it is overloaded."""
+    ``OVERLOADED`` if only it is overloaded."""
     worst_groups: tuple[GroupError, ...]
     """Groups whose error, alone and at its full size, makes the member slowest; worst first."""
 

@@ -41,7 +41,7 @@ class Instance:
     release_after: tuple[int, ...]
     """Instances whose end releases its frame; none for the first frames."""
     arrival_ns: int | None
-    """How long after that release it may start; None where only ``after`` counts."""
+    """How long after that release it may start; None if only ``after`` counts."""
     priority: int = 0
 
 

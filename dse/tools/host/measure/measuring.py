@@ -57,7 +57,7 @@ class Measured:
     together_gbps: tuple[float, ...]
     """What all units read at once, each time that it was asked: other users of the memory show."""
     demand_gbps: tuple[tuple[float | None, ...], ...]
-    """[units][groups]: None where the probe could not tell."""
+    """[units][groups]: None if the probe could not tell."""
     calibration: Calibration | None
     co_runs: tuple[CoRun, ...]
     lost_share: float
