@@ -55,7 +55,7 @@ class NetworkSource:
     ] = ()
     """Sizes that were given for dynamic dimensions."""
     batch: Default[Annotated[int, Range(2)]] = 1
-    """Images that it computes at once; 1 if it is left out."""
+    """Images that it computes at once. 1 if it is left out."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class _Columns:
     measured one; estimated: from the unit's peak rates and bandwidth; cannot run: a layer is not
     supported."""
     text: tuple[Annotated[int | None, Range(0)], ...]
-    """Index into texts; null where there is nothing to say."""
+    """Index into texts; null if there is nothing to say."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class _Network:
 
 @dataclass(frozen=True)
 class CostsContent:
-    """What every group of every network holds, and for every unit the origin of its time, demand
-    and power in problem.json."""
+    """The origin of every group's time, demand and power in problem.json, for every unit."""
 
     problem_sha256: Sha256
     """SHA-256 of the bytes of problem.json."""

@@ -94,7 +94,7 @@ class Deployment:
 
     @property
     def precision(self) -> str:
-        """Return the number format of the costs; several, with commas, if members choose."""
+        """Return the number format of the costs, or several, with commas, if members choose."""
         if self.origins is None:
             return self.platform.default_precision
         return self.origins.precision

@@ -1,4 +1,4 @@
-"""How fronts and schedules show themselves in notebooks: HTML with the picture in it."""
+"""HTML of fronts and schedules for notebooks, with the picture in it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
 
 def front_html(front: Front) -> str:
-    """Return the picture of a front with members, a table of its choices, what mapping gains, and
-    the differences of named members."""
+    """Return the picture of a front with members, a table of its choices, the gain of mapping, and
+    the differences of named members.
+    """
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
         f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "

@@ -68,7 +68,7 @@ def execution(
     span_ps: tuple[int, int],
     arguments: dict[str, Any] | None = None,
 ) -> Event:
-    """Return the complete event of what a thread does from one instant to another."""
+    """Return the complete event of a thread's activity from one instant to another."""
     start, end = map(microseconds, span_ps)
     event: Event = {"ph": "X", "name": name, "cat": category, "pid": process, "tid": thread}
     event |= {"ts": start, "dur": end - start}

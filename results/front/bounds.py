@@ -141,7 +141,7 @@ class BoundProof:
     problem_sha256: Sha256
     """SHA-256 of the bytes of problem.json."""
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """Those that count, as named in front.json."""
+    """The objectives that count, as named in front.json."""
     region: tuple[Corner, ...]
     """Corners, a value per objective (9223372036854775807: any): no feasible design point is at or
     below one in all objectives."""
@@ -157,11 +157,11 @@ class BoundProof:
     An empty list: contention is not counted."""
     multipliers: Annotated[tuple[Multipliers, ...], Keys(_Rows, _multipliers_of, _rows_of)]
     tree: Annotated[tuple[Node, ...], Items(1)]
-    """Boxes, each before its parts. DOMAIN/MASK: divided into what has an operating point of the
-    hexadecimal mask (bit k: point k; the bit after the last: off) and, then, the rest. =I,J,...:
-    not divided, with positions of its multipliers."""
+    """Boxes, each before its parts. DOMAIN/MASK: divided into the part with an operating point of
+    the hexadecimal mask (bit k: point k, the bit after the last: off) and, then, the rest.
+    =I,J,...: not divided, with positions of its multipliers."""
     seconds: Seconds
-    """Of the search for it."""
+    """Time of the search for it."""
 
 
 def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:

@@ -53,7 +53,7 @@ class LemmaTable:
 
 @dataclass(frozen=True)
 class FormulationProof:
-    """That Eq. 1 to 11 of HaX-CoNN have no solution with a makespan below ``optimum_ps``."""
+    """Proof that Eq. 1 to 11 of HaX-CoNN have no solution with a makespan below ``optimum_ps``."""
 
     setting: Annotated[str, Choices(("dispatch",))]
     """When a layer that is ready starts; dispatch: the rule of the timeline."""
@@ -89,8 +89,8 @@ class Certificate:
     """certified: every leaf of the tree is closed; gap: the search was ended, and parts of the tree
     are open."""
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """Those that count, as named in front.json. One: its best member is certified. All: the front
-    is complete."""
+    """The objectives that count, as named in front.json. One: its best member is certified. All:
+    the front is complete."""
     members: Annotated[tuple[tuple[Int64, ...], ...], Items(1)]
     """Values of the members that the claim is about, in the order of front.json."""
     epsilon_ppm: Count | None
@@ -103,16 +103,16 @@ class Certificate:
     lemmas: Count
     """Closed leaves of the tree."""
     nodes: Count
-    """Of all searches for it. The tree has those of the last one."""
+    """Nodes of all searches for it. The tree has those of the last one."""
     search_seconds: Seconds
     check_seconds: Seconds | None
-    """Of the check of the tree; null: there was none."""
+    """Time of the check of the tree. null: there was none."""
     cover_seconds: Seconds | None
     solvers: tuple[str, ...]
     """Names and versions of the solvers that found that the lemmas leave no design point."""
     formulation: FormulationProof | None = None
-    """That HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps; null:
-    not tried, or not shown."""
+    """Proof that HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps;
+    null: not tried, or not shown."""
 
     @property
     def optimum(self) -> int:

@@ -22,7 +22,7 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.problem import Problem
 
 RESOLUTIONS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5)
-"""Those that a page offers. At 0 every member is a choice."""
+"""The resolutions that a page offers. At 0 every member is a choice."""
 DEFAULT_RESOLUTION = 0.01
 MOST = 12
 """Choices at the default resolution. If there are more, it is the next coarser one."""
@@ -62,13 +62,13 @@ def choose(front: Front, resolution: float | None = None) -> Choices:
     """Return the choices of a front: its named members and the fewest others.
 
     The set is the smallest if :mod:`this module <results.front.choices>` can show it within a small
-    search, which it always can with two objectives; else a greedy one. Of members that would serve
-    as well, the one with the fewest transitions is taken, then with the fewest units, then with the
-    clocks nearest to those that a governor sets (:func:`from_governor`), then the first.
+    search, which it always can with two objectives. Otherwise it is a greedy one. Among equally
+    good members, the one with the fewest transitions is taken, then with the fewest units, then
+    with the clocks nearest to those that a governor sets (:func:`from_governor`), then the first.
 
     Args:
-        resolution: a share from 0 to below 1; 0: all members. None: ``DEFAULT_RESOLUTION``, or the
-            next of ``RESOLUTIONS`` at which there are at most ``MOST`` choices.
+        resolution: a share from 0 to below 1, with 0 for all members. None: ``DEFAULT_RESOLUTION``,
+            or the next of ``RESOLUTIONS`` at which there are at most ``MOST`` choices.
 
     Raises:
         ResultError: if it is not such a share.
@@ -86,7 +86,7 @@ def choose(front: Front, resolution: float | None = None) -> Choices:
 
 @lru_cache(maxsize=32)
 def _choices(front: Front, ppm: int) -> Choices:
-    """Cached for the last fronts, since all views of a front need them."""
+    """Return the choices at a resolution. Cached for the last fronts, as all views need them."""
     everyone = range(len(front.members))
     if ppm == 0:
         return Choices(0.0, tuple(Choice(index, (index,)) for index in everyone))
@@ -107,8 +107,10 @@ def _choices(front: Front, ppm: int) -> Choices:
 
 
 def preference(problem: Problem, member: Member) -> tuple[int, int, int]:
-    """Return what is smaller for a member that is simpler to run: transitions, units, steps away
-    from the clocks of a governor."""
+    """Return a sort key, smaller for members that are simpler to run.
+
+    It has the transitions, the units, and the steps away from the clocks of a governor.
+    """
     design = member.design
     units = {problem.unit_of[unit] for unit in design.units.tolist()}
     return problem.transition_count(design), len(units), from_governor(problem, member)
@@ -130,7 +132,7 @@ def from_governor(problem: Problem, member: Member) -> int:
 
 
 class _Reach:
-    """Which members each member reaches within a resolution, as sets: bits of an integer."""
+    """The members that each member reaches within a resolution, as sets: bits of an integer."""
 
     def __init__(self, values: IntArray, ppm: int) -> None:
         # In Python's integers: a value times 10^6 may be beyond int64.
@@ -138,7 +140,7 @@ class _Reach:
         self._values = values
         self._limits = np.array(limits, dtype=np.int64).reshape(values.shape)
         self.reached = [_bits((value <= self._limits).all(axis=1)) for value in values]
-        """Of each member, those that it reaches."""
+        """For each member, the set that it reaches."""
         self._reaching: dict[int, list[int]] = {}
 
     def reaching(self, member: int) -> list[int]:
@@ -162,9 +164,12 @@ def _first(bits: int) -> int:
 
 
 def _cover(reach: _Reach, left: int) -> list[int]:
-    """Return few members that reach all those in ``left``, greedily: for the first that is left,
-    the one that reaches most of what is left. With two objectives they are the fewest, since each
-    reaches a stretch of the front; else a search improves on them if few are left."""
+    """Return few members that reach all those in ``left``.
+
+    The first member left is reached by the one that reaches most of the rest, and so on. With two
+    objectives the result is the smallest, since each member reaches a stretch of the front.
+    Otherwise a search improves on it if few are left.
+    """
     chosen, open_ = list[int](), left
     while open_:
         best = max(
@@ -180,7 +185,8 @@ def _cover(reach: _Reach, left: int) -> list[int]:
 
 def _fewer(reach: _Reach, left: int, most: int, budget: list[int]) -> list[int] | None:
     """Return the fewest members that reach all those in ``left`` if they are fewer than ``most``,
-    else None. Ends early, with what it has found, after ``budget`` nodes."""
+    else None. After ``budget`` nodes it ends early, with the best set found so far.
+    """
     if not left:
         return [] if most > 0 else None
     budget[0] -= 1

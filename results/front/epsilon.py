@@ -20,7 +20,7 @@ from paretosoc.results.io.canonical_json import INT64_MAX
 
 INT64_MIN = -(2**63)
 WEAK_PPM = 200_000
-"""Of a larger epsilon people are told that it is a weak bound."""
+"""Users are told that a larger epsilon is a weak bound."""
 
 
 def epsilon_ppm(members: IntArray, bounds: IntArray) -> int | None:
@@ -75,7 +75,8 @@ def most_within(bound: int, ppm: int) -> int:
 
 def epsilon_of(member: IntArray, bounds: IntArray) -> FloatArray:
     """Return the epsilon, a share, within which a member [objectives] reaches each of ``bounds``
-    [n, objectives]; infinite if it reaches it within none."""
+    [n, objectives]. It is infinite if the member reaches the bound within none.
+    """
     above = np.maximum(member - bounds, 0).astype(float)
     least = np.where(bounds > 0, bounds, np.maximum(-member, 0)).astype(float)
     each = np.divide(above, least, out=np.where(above > 0, np.inf, 0.0), where=least > 0)

@@ -69,8 +69,7 @@ class FreeRun:
 
 @dataclass(frozen=True)
 class Responses:
-    """How long a network with a rate takes from its releases to their ends, beside the longest,
-    which is its latency."""
+    """Responses of a network with a rate, from release to end. The longest is its latency."""
 
     percentile_95_ps: Count
     """The ceil(0.95 n)-th smallest of n."""
@@ -93,56 +92,56 @@ class Member:
     execution minus its arrival, in one frame played alone. guaranteed_latency_ps,
     guaranteed_latency_ps:NETWORK: the same of the late one of two timelines that are played side by
     side. In both, every processor keeps the order in which executions start in one frame played
-    alone (of equal starts, what takes no time first, then each after what it waits for): one starts
-    at the first instant at which it is ready and the one before it has ended. Late, each takes its
-    longest time within tolerance_permille of problem.json, and y, the demand of others, is the sum
-    over the other processors of the largest demand of the executions that have started early, have
-    not ended late, and neither wait for this one, directly, by that order or through others, nor
-    are waited for by it. Early, each takes its shortest time, and y is the sum of the demands of
-    the executions on other processors that run both late and early. guaranteed_response_ps:NETWORK,
-    where the execution model is rates: the longest, over the network's releases in the first
-    period, from a release to its end in that late timeline, which ends within the period; without
-    :NETWORK the largest over the networks. negative_rate_sum_uhz: minus the sum over the networks
-    of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n over the sum, over n
-    networks, of the images of a frame of the network over its frame period in the long run (in one
-    stream, and for 'closed-form', where it is the largest load of a unit, the same period for all),
-    rounded up, at most 2^63 - 1; the images of a frame are batch times repeats, batch alone of a
-    network that is the target of handovers; see problem.schema.json. energy_fj: energy of a frame,
-    of free-running networks per image, at most 2^63 - 1; see problem.schema.json.
-    energy_per_image_fj: energy_fj / the images of all networks in a frame, with rates in a period,
-    rounded down; of free-running networks energy_fj itself. power_uw: 1000 * energy_fj / whole
-    time, rounded down; the whole time in ps is for the execution model 'frame' the makespan, for
-    'periodic' and 'rates' period_ps, for 'closed-form' T; else power_uw is 1000 * D / w, rounded
-    down, of the long run's window, see problem.schema.json. stretch_ppm: 10^6 * (busy - alone) /
-    alone, rounded down, busy the sum of end - start and alone the sum of stand-alone times over the
-    executions of one frame played alone. time_per_token_ps:NETWORK: the end of the network's last
-    execution minus the later of its arrival and the ends of the networks in waits_for, over its
-    repeats, rounded up, in one frame played alone. energy_per_token_fj:NETWORK: energy_fj / the
-    network's repeats, rounded down. Where the execution model is rates, over the releases of a
-    network that end in the window: response_ps:NETWORK is its longest response;
-    response_95_ps:NETWORK its 95th percentile, the ceil(95 n / 100)-th smallest of n;
-    jitter_ps:NETWORK the longest less the shortest; misses:NETWORK how many exceed deadline_ps, or
-    if that is null floor(period_ps / r) + batch_wait_ps, over the window's periods, rounded up;
-    relative_response_ppm:NETWORK 10^6 times the longest times r / period_ps, r the releases in a
-    period, rounded down; without :NETWORK the largest over the networks, for misses the sum; in
-    stretch_ppm busy is that of the window over its periods, rounded down. negative_fairness_ppm, of
-    free-running networks: minus the smallest relative rate of a network, see execution in
-    problem.schema.json. accuracy_loss_ppm, accuracy_loss_ppm:NETWORK: the loss_ppm of all groups,
-    or of those of the network, each on the unit that it is mapped to, added up. memory_bytes: what
-    all memory_pools of problem.json hold; without pools the activation_bytes of all networks and
-    the weight_bytes of all groups, each on the unit that it is mapped to, added up, of units with
-    loads_whole_networks as said there."""
+    alone (of equal starts, those that take no time first, then each after those that it waits for):
+    one starts at the first instant at which it is ready and the one before it has ended. Late, each
+    takes its longest time within tolerance_permille of problem.json, and y, the demand of others,
+    is the sum over the other processors of the largest demand of the executions that have started
+    early, have not ended late, and neither wait for this one, directly, by that order or through
+    others, nor are waited for by it. Early, each takes its shortest time, and y is the sum of the
+    demands of the executions on other processors that run both late and early.
+    guaranteed_response_ps:NETWORK, if the execution model is rates: the longest, over the network's
+    releases in the first period, from a release to its end in that late timeline, which ends within
+    the period; without :NETWORK the largest over the networks. negative_rate_sum_uhz: minus the sum
+    over the networks of 10^18 / that latency in ps, each rounded down. time_per_image_ps: n over
+    the sum, over n networks, of the images of a frame of the network over its frame period in the
+    long run (in one stream, and for 'closed-form', for which it is the largest load of a unit, the
+    same period for all), rounded up, at most 2^63 - 1; the images of a frame are batch times
+    repeats, batch alone of a network that is the target of handovers; see problem.schema.json.
+    energy_fj: energy of a frame, of free-running networks per image, at most 2^63 - 1; see
+    problem.schema.json. energy_per_image_fj: energy_fj / the images of all networks in a frame,
+    with rates in a period, rounded down; of free-running networks energy_fj itself. power_uw: 1000
+    * energy_fj / whole time, rounded down; the whole time in ps is for the execution model 'frame'
+    the makespan, for 'periodic' and 'rates' period_ps, for 'closed-form' T; else power_uw is 1000 *
+    D / w, rounded down, of the long run's window, see problem.schema.json. stretch_ppm: 10^6 *
+    (busy - alone) / alone, rounded down, busy the sum of end - start and alone the sum of
+    stand-alone times over the executions of one frame played alone. time_per_token_ps:NETWORK: the
+    end of the network's last execution minus the later of its arrival and the ends of the networks
+    in waits_for, over its repeats, rounded up, in one frame played alone.
+    energy_per_token_fj:NETWORK: energy_fj / the network's repeats, rounded down. If the execution
+    model is rates, over the releases of a network that end in the window: response_ps:NETWORK is
+    its longest response; response_95_ps:NETWORK its 95th percentile, the ceil(95 n / 100)-th
+    smallest of n; jitter_ps:NETWORK the longest less the shortest; misses:NETWORK how many exceed
+    deadline_ps, or if that is null floor(period_ps / r) + batch_wait_ps, over the window's periods,
+    rounded up; relative_response_ppm:NETWORK 10^6 times the longest times r / period_ps, r the
+    releases in a period, rounded down; without :NETWORK the largest over the networks, for misses
+    the sum; in stretch_ppm busy is that of the window over its periods, rounded down.
+    negative_fairness_ppm, of free-running networks: minus the smallest relative rate of a network,
+    see execution in problem.schema.json. accuracy_loss_ppm, accuracy_loss_ppm:NETWORK: the loss_ppm
+    of all groups, or of those of the network, each on the unit that it is mapped to, added up.
+    memory_bytes: the sum over all memory_pools of problem.json; without pools the activation_bytes
+    of all networks and the weight_bytes of all groups, each on the unit that it is mapped to, added
+    up, of units with loads_whole_networks as said there."""
     makespan_ps: Count
     """End of the last execution of one frame played alone."""
     latencies_ps: Annotated[tuple[Count, ...], ByName("networks")]
-    """Network to the end of its last execution minus its arrival, one frame alone; where the
-    execution model is rates to its longest response."""
+    """Network to the end of its last execution minus its arrival, one frame alone. If the execution
+    model is rates, to its longest response."""
     responses: Maybe[Annotated[tuple[Responses, ...], ByName("networks")]] = None
-    """Where the execution model is rates: network to 95th percentile, jitter and misses of its
+    """If the execution model is rates: network to 95th percentile, jitter and misses of its
     responses, see objectives; the longest is in latencies_ps."""
     window_ps: Annotated[tuple[Count, Count] | None, LeftOut("responses")] = None
-    """Where the execution model is rates: begin and end of what recurs, see problem.schema.json;
-    null: nothing does."""
+    """If the execution model is rates: begin and end of the recurring part, see
+    problem.schema.json; null: nothing does."""
     energy_fj: Count
     energy_by_unit_fj: Annotated[tuple[Count, ...], ByName("units")]
     """Every entry of units in problem.json to its processor's part of energy_fj, idle and busy, in
@@ -153,7 +152,7 @@ class Member:
     design: Annotated[DesignPoint, Keys(Choice, design_of, choice_of, ("domain_on",))]
     domain_on: tuple[bool, ...]
     free_run: FreeRun | None = None
-    """Of free-running networks: what is counted, and how much of it is shown; else null."""
+    """For free-running networks, the counted window and the part of it that is shown; else null."""
 
     @property
     def is_overloaded(self) -> bool:
@@ -180,7 +179,7 @@ class InputFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How a front was reached: enough to reach it again."""
+    """The record of how a front was reached, enough to reach it again."""
 
     version: str
     """Version of paretosoc."""
@@ -202,7 +201,8 @@ class Provenance:
     inputs: tuple[InputFile, ...]
     """Input files and the SHA-256 of their bytes."""
     reference_point: tuple[float, ...]
-    """Of the hypervolume, in the units of the objectives: 1.1 x the nadir of this front."""
+    """Reference point of the hypervolume, in the units of the objectives: 1.1 x the nadir of this
+    front."""
     convergence: tuple[HypervolumePoint, ...]
     """Hypervolume after so many evaluations, as a share of the final one."""
 
@@ -216,8 +216,8 @@ class CertificateSummary:
     """certified: every leaf of the tree beside it is closed; gap: the search was ended, epsilon_ppm
     is what its open tree shows."""
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """Those that the claim is about. One: no design point is better in it than the member. All: the
-    front is complete, up to epsilon_ppm."""
+    """The objectives that the claim is about. One: no design point is better in it than the member.
+    All: the front is complete, up to epsilon_ppm."""
     members: Annotated[tuple[Count, ...], Items(1)]
     """Positions, from 0."""
     epsilon_ppm: Count | None
@@ -231,8 +231,8 @@ class CertificateSummary:
     """Names and versions of those that found the lemmas to leave nothing out."""
     seconds: Seconds
     formulation: FormulationProof | None = None
-    """That HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps; null:
-    not tried, or not shown."""
+    """Proof that HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps;
+    null: not tried, or not shown."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class BoundSummary:
     proof."""
 
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """Those that the claim is about."""
+    """The objectives that the claim is about."""
     members: Annotated[tuple[Count, ...], Items(1)]
     """Positions, from 0, of those that no other beats in these objectives."""
     epsilon_ppm: Count
@@ -291,25 +291,27 @@ def _keys_of_members(front: Front, context: Context) -> _Members:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Mutually non-dominated design points of the problem in problem.json. Integers in ps, fJ, kHz,
-    mV; all fit in int64. Every objective of every member can be recomputed from problem.json with
-    mapping and operating_points, and so can its schedule, which 'dse show --member NAME --json'
-    prints."""
+    """Mutually non-dominated design points of the problem in problem.json.
+
+    Integers are in ps, fJ, kHz and mV, and fit in int64. Every objective of every member can be
+    recomputed from problem.json with mapping and operating_points, and so can its schedule, which
+    'dse show --member NAME --json' prints.
+    """
 
     problem: Annotated[Problem, Keys(ProblemHash, problem_of, problem_sha256_of)]
     provenance: Provenance
-    """How the front was reached."""
+    """The record of how the front was reached."""
     members: Annotated[tuple[Member, ...], Keys(_Members, _members_of, _keys_of_members)]
     certificate: CertificateSummary | None = None
-    """What certificate.json proves, of all members or of one; null where nothing was proved."""
+    """The claim of certificate.json, about all members or of one; null if nothing was proved."""
     epsilon: CertificateSummary | None = None
-    """What epsilon.json proves of all members, where certificate.json is about one only; else null.
-    """
+    """The claim of epsilon.json about all members, if certificate.json is about one only; else
+    null."""
     bounds: BoundSummary | None = None
-    """What bounds.json proves where the search for a proof has not ended; else null."""
+    """The claim of bounds.json, if the search for a proof has not ended; else null."""
     baselines: tuple[BaselinePoint, ...] = ()
-    """What the schedules of other methods give on this problem, to hold the front against; no
-    member of it is worse than one of these that keeps all constraints. They may be dominated."""
+    """Results of other methods' schedules on this problem, to compare the front with. No member of
+    it is worse than one of these that keeps all constraints. They may be dominated."""
 
     def __repr__(self) -> str:
         return f"<Front: {len(self.members)} members of {self.problem!r}>"

@@ -19,7 +19,7 @@ from paretosoc.results.problem.problem_file import problem_sha256
 
 FRONT = Document("front", Front, "front.json: a Pareto front of paretosoc", is_signed=True)
 _HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
-"""Of fronts as they were read: to compute one takes as long as to read one."""
+"""Hashes of fronts as they were read. To compute one takes as long as to read one."""
 
 
 def front_to_document(front: Front) -> dict[str, Json]:

@@ -62,7 +62,7 @@ class Choice:
     """A design point, by names."""
 
     operating_points: Annotated[tuple[ChosenPoint | None, ...], ByName("domains")]
-    """Domain to operating point; null where it is off."""
+    """Domain to operating point, null if it is off."""
     priorities: Maybe[Annotated[tuple[Priority, ...], ByName("networks")]] = None
     """Network to its priority, if priorities are searched: from 0 on without gaps, so that 2 needs
     a network with 1."""

@@ -1,4 +1,4 @@
-"""What mapping is worth: a front beside that of one unit per network at free clocks."""
+"""The gain of mapping: a front beside that of one unit per network at free clocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST = 0.001
 
 @dataclass(frozen=True)
 class Gain:
-    """What is gained in one objective over points of another front. Shares of the point's value."""
+    """The gain in one objective over points of another front, as shares of the point's value."""
 
     objective: int
     median: float
@@ -34,10 +34,10 @@ class Gain:
 
 @dataclass(frozen=True)
 class MappingGain:
-    """What a front gains over one unit per network, and what that gains by its clocks."""
+    """The gain of a front over one unit per network, and the gain of that by its clocks."""
 
     points: int
-    """Those of one unit per network that keep all limits."""
+    """Points of one unit per network that keep all limits."""
     mapping: tuple[Gain, ...]
     """In each objective, by the best member that is worse in no other objective."""
     clocks: tuple[tuple[int, float], ...]
@@ -51,8 +51,11 @@ class MappingGain:
 
 
 def mapping_gain(front: Front) -> MappingGain | None:
-    """Return what mapping is worth on a front, or None if it is not known: the front of one unit
-    per network is missing or keeps no limits, or nothing can be mapped in two ways."""
+    """Return the gain of mapping on a front, or None if it is not known.
+
+    It is not known if the front of one unit per network is missing or keeps no limits, or nothing
+    can be mapped in two ways.
+    """
     base = [point for point in front.baselines if is_one_unit(point) and not point.breaks]
     if not base or not _maps(front):
         return None
@@ -87,7 +90,7 @@ def mapping_gain(front: Front) -> MappingGain | None:
 
 @dataclass(frozen=True)
 class GainSentence:
-    """What mapping is worth, in words."""
+    """The gain of mapping, as a sentence."""
 
     text: str
     comes_first: bool
@@ -95,7 +98,7 @@ class GainSentence:
 
 
 def describe_mapping_gain(front: Front) -> GainSentence | None:
-    """Return what mapping is worth, or None if there is nothing to compare with."""
+    """Return the gain of mapping as a sentence, or None if there is nothing to compare with."""
     gain = mapping_gain(front)
     if gain is None:
         if not front.baselines or not _maps(front):

@@ -20,7 +20,7 @@ class Document(Generic[T]):
     """A kind of file."""
 
     name: str
-    """Of its schema."""
+    """Name of its schema."""
     kind: type[T]
     """The class that declares its keys."""
     title: str

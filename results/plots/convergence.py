@@ -1,4 +1,4 @@
-"""How fast searches got to their fronts: hypervolume over evaluations."""
+"""The progress of searches to their fronts: hypervolume over evaluations."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 1.0)
-"""Of the members that keep each level."""
+"""Shares of the members that keep each level."""
 
 
 def draw_levels(

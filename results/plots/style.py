@@ -1,4 +1,4 @@
-"""How our pictures look: a column of a paper wide, colour-blind-safe, the same bytes each time."""
+"""The style of our pictures: a column of a paper wide, colour-blind-safe, always the same bytes."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ PRIORITY_LEVELS = 3
 LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""
 SHARING_WHOLE = 1000
-"""Of it ``sharing_permille`` is a part."""
+"""The whole of which ``sharing_permille`` is a part."""
 MAX_MEMORY_BYTES = 10**15
-"""Of the activations of a network."""
+"""Largest memory of the activations of a network."""
 MAX_WEIGHT_BYTES = 10**12
-"""Of a group."""
+"""Largest memory of the weights of a group."""
 MAX_LOSS_PPM = 10**12
 """Most accuracy that one group may cost, in millionths of the metric. Sums stay in int64."""
 MAX_PERIODS = 32

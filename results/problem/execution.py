@@ -23,7 +23,7 @@ from paretosoc.common.marks import Positive
 
 
 class ChannelUse(Enum):
-    """Which channels the closed form counts."""
+    """The channels that the closed form counts."""
 
     BETWEEN_UNITS = "between-units"
     """Those between units, as the text beside Tang's Eq. 7 has it."""
@@ -43,7 +43,7 @@ class IdleTime(Enum):
 
 @dataclass(frozen=True)
 class OneFrame:
-    """One frame alone; idle power is drawn over its makespan."""
+    """One frame alone. Idle power is drawn over its makespan."""
 
     model: ClassVar[str] = "frame"
     words: ClassVar[str] = "one frame alone"
@@ -54,7 +54,7 @@ class OneFrame:
 
 @dataclass(frozen=True)
 class Periodic:
-    """A frame in every period; idle power is drawn over the period."""
+    """A frame in every period. Idle power is drawn over the period."""
 
     model: ClassVar[str] = "periodic"
     words: ClassVar[str] = "a frame in every period"
@@ -68,13 +68,14 @@ class Periodic:
 class Rates:
     """Networks with rates of their own. Every network is a stream whose frame k, from 0, is
     released at k * period_ps, but no execution of it is ready before frame k - 1 has ended. In a
-    frame it is released repeats times where it is paced, else once; a response is the end of a
+    frame a paced network is released repeats times, any other once. A response is the end of a
     release less the instant of it. If one frame of every network simulated alone ends by period_ps,
-    the window is from 0 to period_ps of that. Else it is that of the long run with F = 1, found
-    where the state recurs; where by 32 * period_ps no state has recurred, the constraint that it
+    the window is from 0 to period_ps of that. Otherwise it is that of the long run with F = 1, from
+    a state to its recurrence. If no state has recurred by 32 * period_ps, the constraint that it
     recurs is broken, and that one frame stands for it. Energy of a period is the idle power times
     period_ps, plus over the processors the dynamic energy in the window / its periods, rounded down
-    for each processor with all its number formats."""
+    for each processor with all its number formats.
+    """
 
     model: ClassVar[str] = "rates"
     words: ClassVar[str] = "networks with rates of their own"
@@ -86,7 +87,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Frames that never run out; throughput is one over the frame period in the long run."""
+    """Frames that never run out. Throughput is one over the frame period in the long run."""
 
     model: ClassVar[str] = "pipeline"
     words: ClassVar[str] = "a pipeline"
@@ -100,11 +101,12 @@ class Pipeline:
 @dataclass(frozen=True)
 class ClosedForm:
     """A pipeline in the closed form of Tang et al.: the load of a unit is the sum of t over all
-    repeats of its groups, plus repeats times what it spends on channels (see units.channels): for
-    each edge that counts, the source's unit writes its tokens and the target's reads them. The
-    frame period is the largest load. The energy of a frame is the idle power times T, plus
-    dynamic_mw times t over all repeats of each group, plus channels.busy_mw times the time that
-    each unit spends on channels."""
+    repeats of its groups, plus repeats times its time on channels (see units.channels): for each
+    edge that counts, the source's unit writes its tokens and the target's reads them. The frame
+    period is the largest load. The energy of a frame is the idle power times T, plus dynamic_mw
+    times t over all repeats of each group, plus channels.busy_mw times the time that each unit
+    spends on channels.
+    """
 
     model: ClassVar[str] = "closed-form"
     words: ClassVar[str] = "a pipeline in closed form"
@@ -112,7 +114,7 @@ class ClosedForm:
     frames_overlap: ClassVar[bool] = True
     period_ps: ClassVar[None] = None
     channels: ChannelUse
-    """Which edges count: those whose ends are on different units, or all."""
+    """The edges that count: those whose ends are on different units, or all."""
     idle_time: IdleTime
     """T: the largest load of a unit, or the loads of all units added up (Eq. 12 of Tang et al.).
     """
@@ -123,11 +125,12 @@ class FreeRunning:
     """Every network is a stream of its own: there is no common frame, and frames count from 1
     within each network. A network's rate is 10^18 / its frame period in ps, rounded down, in uHz.
     Its time alone is the least, over the units and over all operating points of each unit's clocks,
-    allowed or not, of the sum of t over all repeats of its groups, where a group that the unit
-    cannot run counts with the smallest on any unit. Its relative rate is 10^6 times its time alone
-    / its frame period, rounded down, at most 2^63 - 1, in ppm. waits_for is empty, arrival_ps 0,
-    deadline_ps null, and no objective is of one frame (latency, inverse-latency, stretch); only
-    here fairness is an objective."""
+    allowed or not, of the sum of t over all repeats of its groups. A group that the unit cannot run
+    counts with its smallest t on any unit. Its relative rate is 10^6 times its time alone / its
+    frame period, rounded down, at most 2^63 - 1, in ppm. waits_for is empty, arrival_ps 0,
+    deadline_ps null, and no objective is of one frame (latency, inverse-latency, stretch). Only
+    here fairness is an objective.
+    """
 
     model: ClassVar[str] = "free-running"
     words: ClassVar[str] = "free-running networks"

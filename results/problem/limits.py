@@ -1,7 +1,7 @@
 """Limits of a problem: one table, from which files, checks, searches, proofs and texts take them.
 
 A new limit has its field in :mod:`results.problem.problem` and a spec here. If no objective has its
-figure, the figure is computed in :mod:`fitness.objectives`; a bound on it is optional.
+figure, the figure is computed in :mod:`fitness.objectives`. A bound on it is optional.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ UNITS = {
 
 
 class Of(Enum):
-    """The owner of a limit. Values are fields of a problem; a pool is a memory pool."""
+    """The owner of a limit. Values are fields of a problem. A pool is a memory pool."""
 
     NETWORK = "networks"
     UNIT = "units"
@@ -84,13 +84,13 @@ class LimitSpec:
     unless: str | None = None
     """Field of the owner that takes the place of this limit."""
     counts: str | None = None
-    """Name of what a mapping has at most so many of: such a limit is kept by the choice of units
-    alone."""
+    """Name of the things in a mapping that the limit counts. Such a limit is kept by the choice of
+    units alone."""
     source: str = "asked for"
     is_asked: bool = True
     """Whether a user can set it; if not, it is of the chip or of the model."""
     compared: str = ""
-    """Words where two problems are compared."""
+    """Words for comparing two problems."""
     described: str | None = None
     """Words in the description of a space, or None for ``words``."""
     guaranteed: bool | None = None
@@ -200,7 +200,7 @@ GUARANTEED_RESPONSE = replace(
 )
 RESPONSES = (RESPONSE, GUARANTEED_RESPONSE)
 DEADLINES = (DEADLINE, GUARANTEED_DEADLINE, *RESPONSES)
-"""What networks with a deadline have, one of them each."""
+"""Kinds of deadline. A network with one has one of them."""
 RESPONSE_95 = _of_responses(
     "95th percentile",
     "ps",
@@ -283,7 +283,7 @@ LIMITS = [
 ]
 """Every kind of limit, in the order of :func:`constraints_of`."""
 OVER_TIME = (POWER, ENERGY)
-"""Limits of what the whole chip draws."""
+"""Limits of the power and energy of the whole chip."""
 
 
 @dataclass(frozen=True)
@@ -344,8 +344,10 @@ def fields_of(owner: Of) -> dict[str, list[LimitSpec]]:
 
 
 def with_limit(problem: Problem, kind: LimitSpec, index: int | None, value: int | None) -> Problem:
-    """Return the problem with another value in the field of one limit, or None; ``index``: of the
-    owner, None for the limit of all."""
+    """Return the problem with another value, or None, in the field of one limit.
+
+    ``index`` is the owner's, None for the limit of all.
+    """
     assert kind.field is not None, "a limit that can be set"
     changed: dict[str, Any] = {kind.field: value}
     if kind.of is Of.ALL:
@@ -366,7 +368,7 @@ def without_limits(problem: Problem, kinds: Sequence[LimitSpec]) -> Problem:
 
 
 def limits_power(problem: Problem) -> bool:
-    """Return whether what the whole chip draws is limited."""
+    """Return whether the power or energy of the whole chip is limited."""
     return any(True for kind in OVER_TIME for _ in kind.values(problem))
 
 

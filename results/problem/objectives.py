@@ -100,7 +100,7 @@ class Objective:
     """One objective. ``network`` (an index) narrows it to one network."""
 
     kind: Annotated[ObjectiveKind, As(Name, _kind_named, lambda kind: kind.value)]
-    """What is optimised; its key in front.json is name."""
+    """The optimised figure. Its key in front.json is name."""
     network: Annotated[int | None, Keys(_NetworkKeys, _network_of, _keys_of)] = None
 
 

@@ -44,7 +44,7 @@ from paretosoc.results.problem.rows import (
 MAX_BATCH = 1000
 """Images that a network computes at once."""
 GROUP, ENGINE, SHARED = DISPATCHES = ("group", "engine", "shared")
-"""How a unit takes its work; see docs/concepts/model.md."""
+"""The ways in which a unit takes its work, see docs/concepts/model.md."""
 MAX_SHARING_PERMILLE = 10_000
 
 Column = Annotated[IntArray, Items(1), Range(0, INT64_MAX)]
@@ -155,18 +155,18 @@ class ProblemUnit:
     """How others' memory traffic slows a group on this unit; every list has one entry per operating
     point of the memory domain (one entry if there is none). Null: nothing slows this unit. Let x be
     the group's own demand_kbps, y the sum of the demands of all other units; that of a unit is the
-    largest demand_kbps of the groups that it runs. Its loss is 0 if y = 0, else the larger of
-    two terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) * minor_num
-    / minor_den). Second term, only where x >= normal and a = x + balance - total > 0: where x <
-    total, ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a *
-    min(y, balance) * intensive_num / intensive_den)."""
+    largest demand_kbps of the groups that it runs. Its loss is 0 if y = 0, else the larger of two
+    terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) * minor_num /
+    minor_den). Second term, only if x >= normal and a = x + balance - total > 0: if x < total,
+    ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a * min(y,
+    balance) * intensive_num / intensive_den)."""
     channels: ChannelCosts | None = None
-    """What the unit spends on reading and writing channels, given where the execution model is
-    closed-form; lists have one entry per operating point of the domain named clock. Writing n
-    tokens takes ceil(n * write_fs / 1000) ps, reading them ceil(n * read_fs / 1000) ps; meanwhile
-    busy_mw is drawn above idle."""
+    """Time and power of reading and writing channels, given if the execution model is closed-form;
+    lists have one entry per operating point of the domain named clock. Writing n tokens takes
+    ceil(n * write_fs / 1000) ps, reading them ceil(n * read_fs / 1000) ps; meanwhile busy_mw is
+    drawn above idle."""
     time_ps: Annotated[IntArray, Items(1), Array(None), Range(-1, TIME_LIMIT_PS - 1)]
-    """[group][operating point of each clock in turn]: stand-alone time; -1 if the unit cannot
+    """[group][operating point of each clock in turn]: stand-alone time, or -1 if the unit cannot
     run the group."""
     demand_kbps: Table
     """[group][operating point of each clock in turn]: memory bandwidth that the group asks for
@@ -174,29 +174,29 @@ class ProblemUnit:
     dynamic_mw: Table
     """[group][operating point of each clock in turn]: power above idle while the group runs."""
     step_ps: Maybe[Table] = None
-    """[group][operating point of each clock in turn]: what each further repeat in a frame takes
-    longer than the one before; not there where all repeats take the same."""
+    """[group][operating point of each clock in turn]: time that each further repeat in a frame
+    takes longer than the one before. Left out if all repeats take the same."""
     unit: Maybe[Name] = None
-    """Given where number formats are chosen: the processor."""
+    """Given if number formats are chosen: the processor."""
     number_format: Maybe[Name] = None
     """Given with unit: the format in which groups of this entry run."""
     loss_ppm: Maybe[Annotated[IntArray, Items(1), Range(0, MAX_LOSS_PPM)]] = None
     """[group]: accuracy that a group on this entry costs its network, in millionths of the metric.
-    Given where accuracy is an objective or limited."""
+    Given if accuracy is an objective or limited."""
     weight_bytes: Maybe[Annotated[IntArray, Items(1), Range(0, MAX_WEIGHT_BYTES)]] = None
-    """[group]: memory that the constants of a group on this entry take. Given where memory is an
+    """[group]: memory that the constants of a group on this entry take. Given if memory is an
     objective or limited. 0 on a unit whose memory is not described."""
     memory_pool: Annotated[int, NameOf("memory_pools"), LeftOut()] = 0
-    """Given where there are memory_pools: the one with the weights and activations of groups on
-    this entry."""
+    """Given if there are memory_pools: the one with the weights and activations of groups on this
+    entry."""
     loads_whole_networks: Default[bool] = False
     """A network with a group on this entry has the weights of all its groups here."""
     dispatch: Default[Annotated[str, Choices(DISPATCHES)]] = DISPATCHES[0]
     """How the unit takes its work: group by group, an engine at a time, or shared by the engines of
-    all networks. Where it is left out: group by group. All entries of one unit have the same."""
+    all networks. Group by group if left out. All entries of one unit have the same."""
     sharing_permille: Default[Annotated[int, Range(0, MAX_SHARING_PERMILLE)]] = 0
-    """Given where dispatch is shared: what k > 1 engines that run at once lose beside k times their
-    own time, in thousandths of it; 0 if it is left out."""
+    """Given if dispatch is shared: time that k > 1 engines running at once lose beyond k times
+    their own time, in thousandths of it. 0 if it is left out."""
 
     @property
     def unit_name(self) -> str:
@@ -220,10 +220,10 @@ class ProblemNetwork:
     repeats: Positive = 1
     """Inferences per frame, one after the other, with one mapping."""
     waits_for: tuple[Annotated[int, NameOf("networks")], ...] = ()
-    """Networks whose last repeat in the same frame must have ended before this one starts. Where
-    the execution model is rates, repeat k of r, from 0, where this network is paced, and the first
-    one where it is not (r = 1), waits for the end of repeat floor(k s / r) of s of one that is
-    paced, in the same frame, and of the last repeat of one that is not."""
+    """Networks whose last repeat in the same frame must have ended before this one starts. If the
+    execution model is rates, repeat k of r, from 0, if this network is paced, and the first one if
+    it is not (r = 1), waits for the end of repeat floor(k s / r) of s of one that is paced, in the
+    same frame, and of the last repeat of one that is not."""
     arrival_ps: Count = 0
     """Offset from the release of the frame."""
     max_transitions: Count | None = None
@@ -231,39 +231,38 @@ class ProblemNetwork:
     deadline_ps: Count | None = None
     """Constraint: latency at most this."""
     min_rate_uhz: Positive | None = None
-    """Constraint, where the execution model is free-running: its rate (see execution) times the
-    images of a frame, batch times repeats, at least this. Else null."""
+    """Constraint, if the execution model is free-running: its rate (see execution) times the images
+    of a frame, batch times repeats, at least this. Else null."""
     priority: Default[Annotated[int, Range(0, MAX_PRIORITY)]] = 0
-    """Of what waits for a unit the networks with the smallest one come first; 0 if it is left
-    out."""
+    """Among groups that wait for a unit, those of the networks with the smallest priority come
+    first. 0 if it is left out."""
     max_loss_ppm: Maybe[Count] = None
     """Constraint: the loss_ppm of its groups, each on the unit that it is mapped to, add up to at
-    most this. No limit where it is left out."""
+    most this. No limit if it is left out."""
     activation_bytes: Default[Annotated[int, Range(1, MAX_MEMORY_BYTES)]] = 0
-    """Memory that its activations take where all its groups are in one pool; 0 if it is left
-    out."""
+    """Memory of its activations if all its groups are in one pool. 0 if it is left out."""
     group_activation_bytes: Maybe[Annotated[tuple[HeldBytes, ...], Items(1)]] = None
-    """[group of the network]: what activations take while it runs; the largest is activation_bytes.
-    Left out: that for each."""
+    """[group of the network]: memory of activations while it runs. The largest is activation_bytes,
+    which holds for each if this is left out."""
     paced: Default[bool] = False
     """Repeat k, from 0, is not ready before the frame's release + arrival_ps + floor(k * period_ps
-    / repeats), and its latency is the largest over its repeats of end - that instant. False if
-    it is left out; only where the execution model is rates."""
+    / repeats), and its latency is the largest over its repeats of end - that instant. False if it
+    is left out. Only if the execution model is rates."""
     batch: Default[Annotated[int, Range(2, MAX_BATCH)]] = 1
-    """Images that it computes at once; 1 if it is left out. Times, demands and powers are of the
+    """Images that it computes at once. 1 if it is left out. Times, demands and powers are of the
     batch."""
     batch_wait_ps: Default[Positive] = 0
-    """A paced network's repeats are ready so much later, when the last image of the batch has come;
-    latencies and responses still count from the first. 0 if it is left out."""
+    """A paced network's repeats are ready so much later, when the last image of the batch has come.
+    Latencies and responses still count from the first. 0 if it is left out."""
     deadline_95_ps: Maybe[Count] = None
-    """Constraint, where the execution model is rates: the 95th percentile of its responses at most
+    """Constraint, if the execution model is rates: the 95th percentile of its responses at most
     this."""
     max_jitter_ps: Maybe[Count] = None
-    """Constraint, where the execution model is rates: its longest response less its shortest at
-    most this."""
+    """Constraint, if the execution model is rates: its longest response less its shortest at most
+    this."""
     max_misses: Maybe[Count] = None
-    """Constraint, where the execution model is rates, in place of that of deadline_ps: at most so
-    many misses. A miss is a response above deadline_ps or, if that is null, above floor(period_ps /
+    """Constraint, if the execution model is rates, in place of that of deadline_ps: at most so many
+    misses. A miss is a response above deadline_ps or, if that is null, above floor(period_ps /
     repeats) + batch_wait_ps; see misses in front.schema.json."""
     group_names: Annotated[tuple[str, ...], Items(1)] = field(kw_only=True)
     """One name per group, in order."""

@@ -56,19 +56,18 @@ class Problem:
     """Networks, units and clocks with all their numbers, the objectives and the limits."""
 
     objectives: Annotated[tuple[Objective, ...], Items(1)]
-    """What is optimised, in order. As numbers all are integers and minimised; see front.schema.json
+    """The objectives, in order. As numbers all are integers and minimised. See front.schema.json
     for their definitions."""
     execution: ExecutionModel = _ONE_FRAME
-    """How frames follow each other, and over which time idle power is drawn."""
+    """The order of frames, and the time over which idle power is drawn."""
     power_cap_mw: Annotated[int, Range(0, INT64_MAX // 1000)] | None = None
     """Constraint: mean power at most this."""
     energy_budget_fj: Count | None = None
     """Constraint: energy at most this."""
     memory_cap_bytes: Maybe[Count] = None
-    """Constraint: what all memory_pools hold adds up to at most this; of one pool that is the
-    activation_bytes of all networks and the weight_bytes of all groups, each on the unit that it is
-    mapped to, or of all its network's where the unit loads_whole_networks. No limit where it is
-    left out."""
+    """Constraint: all memory_pools together hold at most this. One pool holds the activation_bytes
+    of all networks and the weight_bytes of all groups, each on the unit that it is mapped to, or of
+    all its network's groups if the unit loads_whole_networks. No limit if it is left out."""
     memory_pools: Annotated[tuple[MemoryPool, ...], Items(1), LeftOut()] = ()
     """Memories that hold weights and activations. Left out: all units have one. What a pool holds:
     weight_bytes of every group whose entry has this memory_pool and not loads_whole_networks; for
@@ -83,10 +82,10 @@ class Problem:
     """The search chooses priorities, from 0 to 2 and without gaps; left out if it does not."""
     tolerance_permille: Maybe[tuple[Permille, Permille]] = None
     """Every group, in every repeat, takes any time from the first to the second of these, in
-    thousandths of t, rounded outwards to 1 ps; guaranteed latencies hold for all of them. The first
-    is at most 1000, the second at least. Given where something is guaranteed."""
+    thousandths of t, rounded outwards to 1 ps. Guaranteed latencies hold for all of them. The first
+    is at most 1000, the second at least. Given if something is guaranteed."""
     guarantee: Default[bool] = False
-    """deadline_ps, and the period where the execution model is periodic, limit guaranteed latencies
+    """deadline_ps, and the period if the execution model is periodic, limit guaranteed latencies
     instead of nominal ones; left out if they do not."""
     memory_domain: DomainIndex | None
     """The domain whose operating point selects the contention parameters."""
@@ -116,12 +115,12 @@ class Problem:
     allowed: Annotated[BoolArray, Array(2)]
     """[group][unit]: whether the search may map the group to the unit."""
     units: Annotated[tuple[ProblemUnit, ...], Items(1)]
-    """Processors; dispatch says how each takes its work. Where number formats are chosen, there is
-    an entry for each that a processor may run groups in; entries with the same unit are one
-    processor, in whichever format it runs. It is what transitions, segments and contention count;
-    idle_mw and max_segments of its first entry are its own, those of the others 0 and null. Where
-    an edge joins groups in two formats on one processor, its transition_ps is the time of
-    converting: no transition."""
+    """Processors. dispatch says how each takes its work. If number formats are chosen, there is an
+    entry for each that a processor may run groups in; entries with the same unit are one processor,
+    in whichever format it runs. It is what transitions, segments and contention count; idle_mw and
+    max_segments of its first entry are its own, those of the others 0 and null. If an edge joins
+    groups in two formats on one processor, its transition_ps is the time of converting: no
+    transition."""
 
     @cached_property
     def unit_of(self) -> tuple[int, ...]:
@@ -156,7 +155,7 @@ class Problem:
 
     @cached_property
     def queue_units(self) -> tuple[int, ...]:
-        """Return the unit of each queue, [queues]; an entry of ``unit_of``, or its own index."""
+        """Return the unit of each queue, [queues]: an entry of ``unit_of``, or its own index."""
         found = dict(enumerate(self.unit_of))
         for row in self.queue_of:
             found |= dict(zip(row, self.unit_of, strict=True))
@@ -205,8 +204,12 @@ class Problem:
 
     @cached_property
     def images(self) -> tuple[int, ...]:
-        """[networks]: images that a network computes in a frame, with rates in a period: its batch
-        in each repeat. Repeats of what continues another network are tokens of one answer."""
+        """Return [networks]: the images that a network computes in a frame, or in a period of
+        rates.
+
+        These are its batch in each repeat. Repeats of a network that continues another one are
+        tokens of one answer.
+        """
         continued = {target for _, target in self.handovers}
         return tuple(
             network.batch * (1 if continued & set(network.groups) else network.repeats)

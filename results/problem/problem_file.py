@@ -1,52 +1,50 @@
 """All that is needed to recompute every objective of every member of front.json, in integers (all
-fit in int64): ps, kB/s, mW, fJ, kHz, mV. The SHA-256 of the file's bytes is the problem's
-identity.
+fit in int64): ps, kB/s, mW, fJ, kHz, mV. The SHA-256 of the file's bytes is the problem's identity.
 
 Execution in integers. A group that runs alone on unit u takes t = time_ps + (r - 1) step_ps in
 repeat r; the work left in it starts at t * 65536 and shrinks by 65536 - loss every picosecond,
-loss as told under 'contention'. Losses change only when a group starts or ends anywhere; the
-next end is ceil(work left / rate) later. At one instant: first all ends, then every execution
-whose ready time has come joins the queue of its unit, then each free unit starts the waiting
-execution with the smallest (priority of its network, ready time, frame, network, repeat, group).
-Ready time of an execution: with incoming edges, the latest of the end of the source in the same
-frame and repeat plus the edge's transition_ps [source's unit][target's unit]. Without incoming
-edges: in repeat r > 1, the end of the whole repeat r - 1; in repeat 1, the latest of the frame's
-release plus arrival_ps and the ends of the last repeats (same frame) of the networks in
+with the loss as defined under 'contention'. Losses change only when a group starts or ends
+anywhere. The next end is ceil(work left / rate) later. At one instant, first all ends happen, then
+every execution whose ready time has come joins the queue of its unit, then each free unit starts
+the waiting execution with the smallest (priority of its network, ready time, frame, network,
+repeat, group). Ready time of an execution: with incoming edges, the latest of the end of the source
+in the same frame and repeat plus the edge's transition_ps [source's unit][target's unit]. Without
+incoming edges: in repeat r > 1, the end of the whole repeat r - 1; in repeat 1, the latest of the
+frame's release plus arrival_ps and the ends of the last repeats (same frame) of the networks in
 waits_for. An execution of repeat 1 that is the target of handovers also waits for the end of the
 last repeat of each source (same frame) plus the hand-over's transition_ps. Frames count from 1,
-within each stream; a frame has ended when the last repeats of all its networks have.
+within each stream. A frame has ended when the last repeats of all its networks have.
 
 Power and energy. A domain is on unless may_be_off is true and no group is mapped to a unit that
 has it among its clocks. The idle power is board_mw, plus static_mw of every domain that is on,
 plus idle_mw of every unit whose first clock is on, all at the chosen operating points. Energy of
 a frame in fJ (mW x ps) is, for the execution model 'frame', the idle power times the makespan of
-one frame simulated alone, plus dynamic_mw times (end - start) of each of its executions; for
-'periodic' and 'rates', the same with period_ps instead of the makespan; for 'pipeline' and
-'free-running', that of the long run, D times the frame period / (n w), rounded down; for
+one frame simulated alone, plus dynamic_mw times (end - start) of each of its executions. For
+'periodic' and 'rates', it is the same with period_ps instead of the makespan. For 'pipeline' and
+'free-running', it is that of the long run, D times the frame period / (n w), rounded down. For
 'closed-form' see execution.
 
 The long run. A stream is a sequence of frames that never runs out: with F = frames_in_flight,
 its first F frames are released at 0, its frame k + F when its frame k has ended. For 'pipeline'
-there is one stream, whose frame is the whole workload; for 'free-running' every network is a
-stream of its own. Round k is over at the first instant at which every stream has ended k frames,
-after all that ends and is released at that instant. The window, of w ps, is, of a single stream,
-from a state that is kept to where it recurs: at the end of each round the state is compared with
-the kept one; if they are equal, the window lasts from the kept one's instant to the present one;
-else, if none is kept or at least twice as many rounds are over as when it was, the present one
-is kept. A state has, of every frame in flight, its release, its executions that have ended,
-those that wait with a known ready time and that time, those that run and the work left in them,
-and those that lack some of their inputs but not all and the latest instant at which one of the
-others is there; instants are relative to the present one, frames to the oldest in flight. Of
-several streams, or where that has not happened before: the window begins with the end of the
-first round when at least F + 2 rounds are over and 2048 executions have ended (768 of several
-streams), and ends with that of the first later round when at least 2 F + 8 rounds are over and
-8192 executions (3072) have ended. The frame period of a stream is the largest ceil(l w / e) over
-the units it uses, l the sum of t over all repeats of its groups there, e what is executed of
-them in the window: t of every execution that ends in it, less what was executed at the window's
-beginning of one that ran then, plus what is executed at its end of one that runs then, both
-floor((t * 65536 - work left) / 65536). The frame period of n streams is n / the sum of 1 / their
-periods, rounded up. D, the energy in the window, is the idle power times w, plus dynamic_mw
-times the part of each execution that lies in the window.
+there is one stream, whose frame is the whole workload. For 'free-running' every network is a stream
+of its own. Round k is over at the first instant at which every stream has ended k frames, after all
+ends and releases of that instant. For a single stream, the window, of w ps, lasts from a kept state
+to its recurrence: at the end of each round the state is compared with the kept one. If they are
+equal, the window lasts from the kept one's instant to the present one. Otherwise, if none is kept
+or at least twice as many rounds are over as when it was, the present one is kept. A state has, of
+every frame in flight, its release, its executions that have ended, those that wait with a known
+ready time and that time, those that run and the work left in them, and those that lack some of
+their inputs but not all and the latest instant at which one of the others is there. Instants are
+relative to the present one, frames to the oldest in flight. With several streams, or if nothing has
+recurred before, the window begins with the end of the first round when at least F + 2 rounds are
+over and 2048 executions have ended (768 of several streams), and ends with that of the first later
+round when at least 2 F + 8 rounds are over and 8192 executions (3072) have ended. The frame period
+of a stream is the largest ceil(l w / e) over the units it uses, l the sum of t over all repeats of
+its groups there, e the part of them that is executed in the window: t of every execution that ends
+in it, less the executed part of one that ran at the window's beginning, plus the executed part of
+one that runs at its end, both floor((t * 65536 - work left) / 65536). The frame period of n streams
+is n / the sum of 1 / their periods, rounded up. D, the energy in the window, is the idle power
+times w, plus dynamic_mw times the part of each execution that lies in the window.
 
 A design point is a unit for every group and an operating point for every domain.
 """
@@ -69,7 +67,7 @@ PROBLEM = Document(
 )
 _NAMED = ("networks", "domains", "memory_pools", "units")
 _SHA256: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
-"""Of problems that were written out: several documents name the same one."""
+"""Hashes of problems that were written out: several documents name the same one."""
 
 
 def problem_bytes(problem: Problem) -> bytes:

@@ -44,7 +44,7 @@ def time_per_image_ps(images: Sequence[int], periods_ps: Sequence[int]) -> int:
 
 
 def frame_period_limit_ps(problem: Problem, per_image_ps: int) -> int:
-    """The longest period of a frame that all networks share with at most that time per image."""
+    """Return the longest period of a shared frame that keeps to a limit on the time per image."""
     return per_image_ps * sum(problem.images) // len(problem.networks)
 
 

@@ -66,7 +66,7 @@ class Edge:
     source: Count
     target: Count
     tokens: Count | None
-    """Tensor elements that pass in one inference; null where they are not known."""
+    """Tensor elements that pass in one inference; null if they are not known."""
     transition_ps: Delays
     """[unit of the source][unit of the target]: time that passes between the end of the source and
     the target being ready."""
@@ -88,10 +88,10 @@ class Dependencies:
     """The keys of a problem that say which group waits for which."""
 
     edges: tuple[Edge, ...]
-    """Which group feeds which, by number; source and target are of one network, source < target."""
+    """Pairs of groups, by number: source feeds target. Both are of one network, source < target."""
     handovers: Annotated[tuple[Handover, ...], Items(1), LeftOut()] = ()
-    """What the last repeat of one network (a prompt that fills a cache) leaves to the first repeat
-    of another that waits for it (the answer), by groups; not there where there is nothing of the
+    """Data that the last repeat of one network (a prompt that fills a cache) leaves to the first
+    repeat of another that waits for it (the answer), by groups; left out if there is nothing of the
     kind."""
 
 

@@ -1,5 +1,6 @@
-"""Runtimes: one table of the units that each serves, how each of these takes its work, and what a
-network must keep to. Problems are built from it, and deployments are checked with it."""
+"""Runtimes: one table of the units that each serves, how each of these takes its work, and the
+rules for a network. Problems are built from it, and deployments are checked with it.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.parts import ENGINE, GROUP, SHARED
 
 Place = int | str | ExecutionProvider | None
-"""What a runtime calls a unit: a DLA core, a device, a provider."""
+"""The runtime's name of a unit:  a DLA core, a device, a provider."""
 
 
 class Runtime(Enum):
-    """What runs the engines of a deployment. Values are names on the command line and in files."""
+    """The software that runs the engines of a deployment, by its name in commands and files."""
 
     TRTEXEC = "trtexec"
     TRITON = "triton"
@@ -30,7 +31,7 @@ class Runtime(Enum):
 
 @dataclass(frozen=True)
 class RuntimeRules:
-    """What one runtime serves, and how it runs it."""
+    """The units that one runtime serves, and the ways in which it runs them."""
 
     title: str
     places: Callable[[Platform], Mapping[str, Place]]
@@ -38,7 +39,7 @@ class RuntimeRules:
     shared_kinds: tuple[str, ...] = ()
     """Kinds of units on which all that is ready runs at once."""
     dispatch: str = ENGINE
-    """Of all other kinds."""
+    """How units of all other kinds take their work."""
     formats: tuple[str, ...] | None = None
     """Number formats that it has; None: all."""
     has_one_format: bool = False

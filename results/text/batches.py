@@ -38,7 +38,7 @@ def _has_batches(problem: Problem) -> bool:
 
 
 def adds_energy_per_image(problem: Problem) -> bool:
-    """Whether the energy per image is worth a column: with batches, and no objective has it."""
+    """Return whether the energy per image is worth a column: batches, and no such objective."""
     kinds = {objective.kind for objective in problem.objectives}
     same = ObjectiveKind.EFFICIENCY if problem.execution.has_frame else ObjectiveKind.ENERGY
     return _has_batches(problem) and same not in kinds

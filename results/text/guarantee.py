@@ -1,4 +1,4 @@
-"""Guaranteed latencies of members, beside what first come, first served was seen to take."""
+"""Guaranteed latencies of members, beside the latest ones seen with first come, first served."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class GuaranteeFigures:
         return bound, max(self.first_come_latency_ps)
 
     def late(self, problem: Problem) -> list[str]:
-        """Return what was found to be late if units take what comes first: names of networks, or
-        the period."""
+        """Return the names of late networks, or "the period", if units take the first that is
+        ready.
+        """
         period = problem.execution.period_ps
         late = [
             problem.networks[n].name

@@ -75,8 +75,11 @@ def conversion_count(problem: Problem, member: Member) -> int:
 
 
 def describe_front(front: Front) -> list[str]:
-    """Return one sentence for each objective whose name does not say what it is, for the knee, and
-    for each other marked member, against the first."""
+    """Return sentences about a front's objectives, knee and marked members.
+
+    There is one for each objective whose name does not say what it is, one for the knee, and one
+    for each other marked member, against the first.
+    """
     marks = mark_members(front)
     if not marks:
         return []

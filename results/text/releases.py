@@ -1,4 +1,4 @@
-"""How networks with rates of their own respond, as text."""
+"""Responses of networks with rates of their own, as text."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
     python convert.py [--inputs FILE.npz] [PIECE.onnx ...]
 
-PIECE.onnx becomes PIECE.rknn; without names all do. Pieces on CPUs stay as they are. INT8 is
-calibrated on what the pieces before it make of the inputs: FILE.npz has an array for every input of
-every network, with samples along a new first axis. Without it inputs are random, and the result
+PIECE.onnx becomes PIECE.rknn. Without names all pieces are converted. Pieces on CPUs stay as they
+are. INT8 is calibrated on the results of the pieces before: FILE.npz has an array for every input
+of every network, with samples along a new first axis. Without it inputs are random, and the result
 serves timing only.
 """
 
@@ -62,7 +62,7 @@ def pieces(folder: Path, given: Mapping[str, Any]) -> Iterator[tuple[Any, list[d
 
 
 def dataset(folder: Path, part: Mapping[str, Any], samples: list[dict[str, Any]]) -> Path:
-    """Write what a piece reads, and the list of these files: a line for each sample."""
+    """Write the inputs of a piece, and the list of these files with a line for each sample."""
     stem = part["file"].removesuffix(".onnx")
     lines = []
     for k, values in enumerate(samples):
