@@ -221,20 +221,22 @@ class Front(Sequence[Member]):
         what: str = "front",
         *,
         members: Sequence[int | str] = ("fastest",),
-        overwrite: bool = True,
+        overwrite: bool = False,
     ) -> None:
         """Draw a figure: ``front``, ``gantt``, ``convergence`` or ``energy``.
 
         Args:
             file: .svg, .pdf or .png.
             members: members to draw in ``gantt`` and ``energy``.
+            overwrite: replace a file that exists.
 
         Raises:
             ResultError: on another figure, or a member that does not exist.
-            WorkloadError: on another suffix, or if the file cannot be written.
+            WorkloadError: on another suffix, a file that exists, or one that cannot be written.
         """
         from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
+        check_arguments(overwrite=overwrite)
         path = path_of(file, "file")
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
         with picture_settings():

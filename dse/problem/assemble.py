@@ -131,7 +131,7 @@ def assemble(
     allowed, kept = without_rivals(allowed, sizes, problem_units, rivals)
     notes = [
         f"{names[n]}: {rules.title} has one of {unit}, {', '.join(rivals[unit])} in a network: "
-        f"{unit}, or the one of a --pin"
+        f"{unit}, or the one of {as_written('pins')}"
         for n, unit in kept
     ]
     limits = []

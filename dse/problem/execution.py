@@ -61,17 +61,15 @@ def choose_execution(
             "free-running networks and the objective throughput"
         )
     _check_closed_form(options, throughput=throughput)
-    check_objectives(options.objectives, objectives, free_running=free_running)
-    check_objectives_of_rates(options.objectives, objectives, has_rates=own_period is not None)
+    has_rates = own_period is not None
+    check_objectives(options.objectives, objectives, free_running=free_running, has_rates=has_rates)
     _check_guarantee(workload, options, objectives)
-    _check_options(options, free_running=free_running, has_rates=own_period is not None)
+    _check_options(options, free_running=free_running, has_rates=has_rates)
     if free_running:
         _check_free_running(workload, options)
     for network in workload.networks:
         if network.min_rate_hz is not None and not free_running:
-            raise _needs_free_running(
-                f"min_rate_hz (of {network.name!r})", has_rates=own_period is not None
-            )
+            raise _needs_free_running(f"min_rate_hz (of {network.name!r})", has_rates=has_rates)
     if options.search_priorities and len(workload.networks) < 2:
         raise WorkloadError(
             f"{as_written('search_priorities')}: two networks or more are required, got 1"
@@ -102,8 +100,9 @@ def check_objectives(
     objectives: Sequence[Objective],
     *,
     free_running: bool,
+    has_rates: bool,
 ) -> None:
-    """Check that objectives have a meaning with, or without, a common frame.
+    """Check that objectives have a meaning with, or without, a common frame and rates.
 
     Args:
         texts: the objectives as they were given.
@@ -112,39 +111,27 @@ def check_objectives(
         WorkloadError: on the first that does not.
     """
     for text, objective in zip(texts, objectives, strict=True):
-        models = objective.kind.spec.models
-        if free_running and FreeRunning not in models:
-            others = [kind.value for kind in ObjectiveKind if FreeRunning in kind.spec.models]
-            raise _excluded(
-                f"the objective {text}",
-                f"there is no common frame ({', '.join(others)} are possible)",
-            )
-        if not free_running and models == (FreeRunning,):
-            raise _needs_free_running(f"the objective {text}")
-
-
-def check_objectives_of_rates(
-    texts: Sequence[str], objectives: Sequence[Objective], *, has_rates: bool
-) -> None:
-    """Check that objectives have a meaning with, or without, a common frame.
-
-    Raises:
-        WorkloadError: on the first that does not.
-    """
-    for text, objective in zip(texts, objectives, strict=True):
         kind, models = objective.kind, objective.kind.spec.models
-        if has_rates and Rates not in models:
-            others = [other.value for other in ObjectiveKind if Rates in other.spec.models]
-            instead = ObjectiveKind.RESPONSE.value + text[len(kind.value) :]
-            hint = f"; did you mean {instead}?" if kind is ObjectiveKind.LATENCY else ""
-            raise WorkloadError(
-                f"the objective {text} and rate_hz (of networks) exclude each other: each release "
-                f"has a response of its own ({', '.join(others)} are possible{hint})"
-            )
+        if not free_running and models == (FreeRunning,):
+            raise _needs_free_running(f"the objective {text}", has_rates=has_rates)
         if not has_rates and models == (Rates,):
             raise WorkloadError(
                 f"the objective {text} is of responses: rate_hz is required of a network"
             )
+        model = FreeRunning if free_running else Rates
+        if not (free_running or has_rates) or model in models:
+            continue
+        others = ", ".join(other.value for other in ObjectiveKind if model in other.spec.models)
+        if free_running:
+            raise _excluded(
+                f"the objective {text}", f"there is no common frame ({others} are possible)"
+            )
+        instead = ObjectiveKind.RESPONSE.value + text[len(kind.value) :]
+        hint = f"; did you mean {instead}?" if kind is ObjectiveKind.LATENCY else ""
+        raise WorkloadError(
+            f"the objective {text} and rate_hz (of networks) exclude each other: each release has "
+            f"a response of its own ({others} are possible{hint})"
+        )
 
 
 def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> None:
@@ -229,7 +216,7 @@ def _check_frames_in_flight(options: Options, *, overlap: bool) -> None:
         )
 
 
-def _needs_free_running(what: str, *, has_rates: bool = False) -> WorkloadError:
+def _needs_free_running(what: str, *, has_rates: bool) -> WorkloadError:
     if has_rates:
         return WorkloadError(
             f"{what} and rate_hz (of networks) exclude each other: rate_hz is their rate; "

@@ -6,20 +6,33 @@ from dataclasses import replace
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.options import Options, Scenario, as_written
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
-OF_FREE_RUNNING = ("throughput", "energy")
+OF_FREE_RUNNING, OF_A_STREAM = ("throughput", "energy"), ("throughput", "latency")
 _SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
 
 def with_default_objectives(options: Options, workload: Workload) -> Options:
-    """Return options with the objectives of the workload if none were asked for."""
+    """Return options with the objectives of the workload if none were asked for.
+
+    Raises:
+        WorkloadError: if objectives of a stream were asked for, but not its throughput.
+    """
+    is_stream = options.scenario is Scenario.STREAM
     if options.objectives:
+        if is_stream and ObjectiveKind.THROUGHPUT.value not in options.objectives:
+            asked = as_written("scenario", Scenario.STREAM.value)
+            raise WorkloadError(
+                f"{asked}: throughput is required among the objectives (frames in flight matter to "
+                f"nothing else), got {', '.join(options.objectives)}"
+            )
         return options
+    if is_stream:
+        return replace(options, objectives=OF_A_STREAM)
     if options.free_running or workload.free_running:
         return replace(options, objectives=OF_FREE_RUNNING)
     has_rates = period_of_rates_s(workload.networks) is not None

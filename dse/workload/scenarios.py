@@ -14,9 +14,6 @@ from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Scenario, as_wr
 from paretosoc.dse.workload.workload import Workload, with_unique_names
 from paretosoc.dse.workload.workload_check import check_workload
 
-DEFAULT_OBJECTIVES = {Scenario.STREAM: ("throughput", "latency")}
-"""Where a scenario asks for others than the command does."""
-
 
 def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
     """Return the workload as the scenario changes it.
@@ -65,24 +62,6 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
     workload = replace(workload, networks=networks)
     check_workload(workload)
     return workload
-
-
-def scenario_objectives(
-    scenario: Scenario | None, asked: Sequence[str] | None
-) -> Sequence[str] | None:
-    """Return the objectives: ``asked``, else those of the scenario (None: the command's default).
-
-    Raises:
-        WorkloadError: if a stream is asked for, but not its throughput.
-    """
-    if scenario is Scenario.STREAM and asked is not None and "throughput" not in asked:
-        raise WorkloadError(
-            f"{_asked(scenario)}: throughput is required among the objectives (frames in flight "
-            f"matter to nothing else), got {', '.join(asked)}"
-        )
-    if asked is None and scenario is not None:
-        return DEFAULT_OBJECTIVES.get(scenario)
-    return asked
 
 
 def _asked(scenario: Scenario) -> str:

@@ -16,7 +16,6 @@ from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.papers.estimator.predictor import PredictorName
 from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
-from paretosoc.dse.workload.scenarios import scenario_objectives
 from paretosoc.results.problem.runtimes import Runtime
 
 
@@ -59,7 +58,6 @@ def explore(
 
     given["runtime"] = given["runtime"] or Runtime.NONE
     given["max_transitions"] = given["max_transitions"] or ANY
-    given["objectives"] = scenario_objectives(given["scenario"], given["objectives"])
     optimizer = optimizer_named(engine)
     for name, value in vars(manager).items():
         if value is not None and engine != LA_MCTS.name:

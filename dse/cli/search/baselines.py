@@ -31,8 +31,8 @@ from paretosoc.dse.tools.analysis.compare_baselines import (
     rate_sum,
     two_accelerators,
 )
-from paretosoc.dse.workload.options import Cut
-from paretosoc.dse.workload.scenarios import scenario_objectives
+from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
+from paretosoc.dse.workload.options import Cut, Scenario
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.objectives import (
     ObjectiveKind,
@@ -45,7 +45,6 @@ from paretosoc.results.text.space_description import describe_space
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.analysis.compare_baselines import BaselineRow, Comparison
-    from paretosoc.dse.workload.options import Scenario
     from paretosoc.platforms.platform import Platform
 
 DEFAULT_GROUPS = 10
@@ -106,8 +105,7 @@ def _compared(objective: str | None, scenario: Scenario | None) -> str:
         raise WorkloadError(
             f"--objective: one of {', '.join(known)} is required, got {objective!r}"
         )
-    objectives = scenario_objectives(scenario, None if objective is None else [objective])
-    return objectives[0] if objectives else "latency"
+    return objective or (OF_A_STREAM if scenario is Scenario.STREAM else OF_A_FRAME)[0]
 
 
 def _narrowed(given: Given, chip: Platform, *, coarse: bool) -> Given:

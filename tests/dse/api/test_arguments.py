@@ -55,6 +55,9 @@ REFUSED_BY_PROBLEM = {
     "pins: network -> .* got {'alexnet': 'gpu'}": lambda: make(pins={"alexnet": "gpu"}),
     "pins: network -> .* got 3": lambda: make(pins=3),
     "scenario: one of instances, same-input, stream .* 'x'": lambda: make(scenario="x"),
+    "scenario='stream': throughput is required among the obj.*got latency, energy": lambda: make(
+        ["alexnet", "squeezenet"], scenario="stream", objectives=["latency", "energy"]
+    ),
     "throughput_model: one of timeline, analytic": lambda: make(throughput_model="fast"),
     "pipeline_time: one of period, sum-of-loads": lambda: make(pipeline_time="T"),
     "objectives: one or more names are required, got 5": lambda: make(objectives=5),
@@ -137,6 +140,7 @@ def test_what_cannot_be_done_with_a_folder(
 def test_names_stand_for_what_they_name(problem: dse.Problem) -> None:
     by_name = make(["alexnet", "squeezenet"], scenario="stream")
     assert by_name.numeric.networks[1].waits_for == (0,)
+    assert [entry.kind.value for entry in by_name.numeric.objectives] == ["throughput", "latency"]
     by_object = make(["alexnet", "squeezenet"], scenario=Scenario.STREAM)
     assert by_object.numeric.networks[1].waits_for == (0,)
     analytic = make(objectives=["throughput"], throughput_model="analytic")

@@ -71,6 +71,9 @@ def test_a_front_is_saved_loaded_and_verified(front: dse.Front, tmp_path: Path) 
     with pytest.raises(dse.DseError, match="exists"):
         proved.save(tmp_path / "run")
     again.plot(tmp_path / "front.svg")
+    with pytest.raises(dse.DseError, match=r"front.svg: exists already; overwrite=True replaces"):
+        again.plot(tmp_path / "front.svg")
+    again.plot(tmp_path / "front.svg", overwrite=True)
     again.plot(tmp_path / "gantt.pdf", "gantt", members=["knee"])
     assert (tmp_path / "front.svg").stat().st_size > 1000
 

@@ -16,11 +16,13 @@ from paretosoc.dse.workload.workload import Workload, workload_of
 from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,
+    ExecutionModel,
     FreeRunning,
     IdleTime,
     OneFrame,
     Periodic,
     Pipeline,
+    Rates,
 )
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
@@ -136,18 +138,20 @@ def test_rates_are_of_free_running_networks(
     assert chosen(free, workload) == FreeRunning(2)
 
 
-@pytest.mark.parametrize("free_running", [False, True])
+@pytest.mark.parametrize("model", [OneFrame, FreeRunning, Rates])
 @pytest.mark.parametrize("kind", ObjectiveKind)
 def test_objectives_are_of_the_models_that_have_them(
-    kind: ObjectiveKind, free_running: bool
+    kind: ObjectiveKind, model: type[ExecutionModel]
 ) -> None:
-    objectives = (Objective(kind),)
-    sound = {model.has_frame != free_running for model in kind.spec.models}
-    if True in sound:
-        check_objectives([kind.value], objectives, free_running=free_running)
+    rules = {"free_running": model is FreeRunning, "has_rates": model is Rates}
+    models = set(kind.spec.models)
+    if model in models or (model is OneFrame and models - {FreeRunning, Rates}):
+        check_objectives([kind.value], (Objective(kind),), **rules)
         return
-    with pytest.raises(WorkloadError, match=f"the objective {kind.value}"):
-        check_objectives([kind.value], objectives, free_running=free_running)
+    with pytest.raises(WorkloadError, match=f"the objective {kind.value}") as refused:
+        check_objectives([kind.value], (Objective(kind),), **rules)
+    # With rates nothing that excludes them is proposed.
+    assert "free_running is required" not in str(refused.value) or model is OneFrame
 
 
 @pytest.mark.parametrize(

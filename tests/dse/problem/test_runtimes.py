@@ -110,6 +110,8 @@ def test_a_network_keeps_one_dla_core_under_deepstream():
         assert not columns[lost][network.groups].any()
         assert columns["gpu"][network.groups].all()
     assert sum("DeepStream has one of" in text for text in problem.warnings) == 2
+    (text, _) = [text for text in problem.warnings if "DeepStream has one of" in text]
+    assert text.endswith("of dla0, dla1 in a network: dla0, or the one of pins")
     pinned = built(
         "jetson-agx-xavier", runtime="deepstream", pins={"squeezenet": {(1, 1): "dla1"}}
     ).problem

@@ -87,7 +87,7 @@ def _check(size: PlanSize) -> None:
     """
 
     from paretosoc.dse.engines.optimizer_registry import optimizer_named
-    from paretosoc.dse.problem.execution import check_objectives, check_objectives_of_rates
+    from paretosoc.dse.problem.execution import check_objectives
     from paretosoc.dse.workload.objectives import parse_objective
 
     seen: dict[RunSettings, str] = {}
@@ -131,8 +131,9 @@ def _check(size: PlanSize) -> None:
                 raise WorkloadError("min_rate_hz: free_running is required")
             parts = split(text)
             asked_for = [parse_objective(part, workload.members) for part in parts]
-            check_objectives(parts, asked_for, free_running=free_running)
-            check_objectives_of_rates(parts, asked_for, has_rates=workload.has_rates)
+            check_objectives(
+                parts, asked_for, free_running=free_running, has_rates=workload.has_rates
+            )
         except WorkloadError as error:
             raise WorkloadError(f"run {name!r}: {error}") from None
 
