@@ -36,7 +36,7 @@ PLANS = "HaX-CoNN's artifact, its own plans, time"
 GUIDE = "HaX-CoNN's starter guide, its own plans, time"
 TABLE6 = "HaX-CoNN's Table 6, the artifact's plans, time"
 FACTORS = np.arange(100, 201) / 100
-OVERHEADS = 10 * np.arange(61)
+OVERHEADS = range(0, 601, 10)
 """Of a shared GPU, permille."""
 _WEIGHTED = (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
 
@@ -97,7 +97,7 @@ def known_plans(table6: Sequence[Experiment]) -> list[Comparison]:
 def _given(data: str, runs: Sequence[CoRun], measured: FloatArray) -> list[Comparison]:
     alone, free = "networks alone", sharing(0)
     laws: list[tuple[str, str, Change]] = [
-        (alone, "no contention", lambda problem: without_contention(free(problem))),
+        (alone, "no contention", _alone(free)),
         (alone, "with contention", free),
         ("also GPU only, by the board", "no contention", without_contention),
         ("also GPU only, by the board", "with contention", lambda problem: problem),
@@ -129,9 +129,7 @@ def _one_parameter(runs: Sequence[CoRun]) -> list[Comparison]:
         "sum on the GPU x a factor": np.outer(FACTORS, predicted(whole, sharing(0))),
         "all times x a factor": np.outer(FACTORS, predicted(runs, sharing(0))),
         "GPU's times x a factor": _table(runs, [with_gpu_factor(one) for one in FACTORS]),
-        "overhead, no contention": _table(
-            runs, [lambda problem, o=o: without_contention(sharing(o)(problem)) for o in OVERHEADS]
-        ),
+        "overhead, no contention": _table(runs, [_alone(sharing(o)) for o in OVERHEADS]),
         "overhead, with contention": _table(runs, [sharing(o) for o in OVERHEADS]),
     }
     return [
@@ -167,6 +165,11 @@ def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
     pairs = np.array([run.experiment for run in runs])
     best = [int(errors[:, pairs != pair].sum(axis=1).argmin()) for pair in pairs]
     return table[best, np.arange(len(runs))]
+
+
+def _alone(change: Change) -> Change:
+    """Return a change of a problem after which no unit slows another."""
+    return lambda problem: without_contention(change(problem))
 
 
 def sharing(permille: int) -> Change:
