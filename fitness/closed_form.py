@@ -24,7 +24,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """Period and energy of the pipeline for n design points, meaningless for impossible ones."""
+    """Period and energy of the pipeline for n design points, undefined for impossible ones."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""

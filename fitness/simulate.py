@@ -26,7 +26,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Times and energies of one frame alone for n design points. Impossible ones mean nothing."""
+    """Times and energies of one frame alone for n design points, undefined for impossible ones."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""
@@ -83,8 +83,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The simulation of one design point: executions, and the instants at which frames and networks
-    ended."""
+    """The simulation of one design point: executions, and the instants at which
+    frames and networks ended.
+    """
 
     schedule: Schedule
     frame_end_ps: tuple[int, ...]

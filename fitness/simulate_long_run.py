@@ -61,7 +61,7 @@ MAX_SHOWN = 1000
 
 @dataclass(frozen=True, eq=False)
 class LongRuns:
-    """Windows, loads and energies of n design points, meaningless for impossible ones."""
+    """Windows, loads and energies of n design points, undefined for impossible ones."""
 
     possible: BoolArray
     """[n]: every group can run on its unit."""

@@ -55,8 +55,8 @@ Cluster = Callable[[bytes, Sequence[bytes], int], Sequence[SearchedSlice]]
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """Progress of a search; ``epsilon_ppm``: see :mod:`results.front.epsilon`, None: no bound
-    yet.
+    """Progress of a search. ``epsilon_ppm``: see :mod:`results.front.epsilon`.
+    None: no bound yet.
     """
 
     nodes: int
@@ -71,8 +71,11 @@ class SearchProgress:
 
 @dataclass(frozen=True, eq=False)
 class Incumbents:
-    """Objectives [members, objectives] of feasible design points, and their rows [members, groups +
-    domains]; None where only the objectives are known."""
+    """Feasible design points: objectives [members, objectives] and rows [members,
+    groups + domains].
+
+    The rows are None if only the objectives are known.
+    """
 
     objectives: IntArray
     rows: IntArray | None = None
@@ -106,7 +109,7 @@ class ExactResult:
 
     @property
     def tree(self) -> ProofTree:
-        """What is closed, and why."""
+        """Return the proof: closed nodes with their reasons."""
         return proof_tree(self.root)
 
 
@@ -125,29 +128,31 @@ def find_front(
     on_checkpoint: Callable[[ExactResult], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> ExactResult:
-    """Finds the Pareto front over all units, operating points and rules of the problem.
+    """Find the Pareto front over all units, operating points and rules of the problem.
 
     The timeline is not monotone, so a node is closed only by a bound that holds for every
     completion: see :mod:`fitness.branch_and_bound.bounds`.
 
     Args:
-        objectives: positions of the problem's objectives that count; None: all. With one of them
+        objectives: positions of the problem's objectives that count. None: all. With one of them
             the front is its best design point.
-        known: incumbents; only design points that these do not dominate are searched for.
-        tolerance_ppm: what is better than a member by no more than this many millionths in any
+        known: incumbents. Only design points that these do not dominate are searched for.
+        tolerance_ppm: design points better than a member by no more than this many millionths in
+        any
             objective need not be found (see :mod:`results.front.epsilon`).
         max_nodes: ends the search there, on any machine alike.
         until: ends the search earlier.
-        resume_from: the tree of an earlier search of the same problem that was ended; what this one
-            searches is added to it. ``known`` must have the members of the earlier one.
+        resume_from: the tree of an earlier search of the same problem that was ended. This search
+        is
+            added to it. ``known`` must have the members of the earlier one.
         jobs: threads; one per core by default. The result does not depend on it.
-        cluster: searches instead of threads; nor does the result depend on that.
+        cluster: searches instead of threads. The result does not depend on it either.
         on_progress: called after every round.
-        on_checkpoint: called now and then with what is known so far, to resume from.
-        interrupted: polled as often; true ends the search.
+        on_checkpoint: called now and then with the result so far, to resume from.
+        interrupted: polled as often. True ends the search.
 
     Raises:
-        ResultError: where no bound is known for an objective or a limit, see
+        ResultError: if no bound is known for an objective or a limit, see
             :func:`dse.certificate.preconditions.check_provable`.
     """
     columns = tuple(range(len(problem.objectives))) if objectives is None else tuple(objectives)
@@ -177,28 +182,29 @@ def find_front(
 
 
 class _Pace:
-    """How many nodes a round may have, so that a deadline is kept."""
+    """The number of nodes of a round, so that a deadline is kept."""
 
     def __init__(self) -> None:
         self._per_second = FIRST_ROUND / ROUND_SECONDS
 
     def nodes(self, seconds: float) -> int:
-        """Nodes of the next round, if so many seconds are left."""
+        """Return the nodes of the next round, if so many seconds are left."""
         return max(1, int(self._per_second * min(ROUND_SECONDS, seconds)))
 
     def saw(self, nodes: int, seconds: float) -> None:
-        """A round had so many nodes and took so long."""
+        """Record the nodes and the seconds of a round."""
         if nodes:
             # No faster than twice as before: what comes next may be slower.
             self._per_second = min(nodes / max(seconds, 1e-6), 2.0 * self._per_second)
 
 
 class _Search:
-    """A search: subtrees that are open, in the order of the tree, and the members so far.
+    """A search: open subtrees, in the order of the tree, and the members so far.
 
     In a round the first subtrees are searched for some nodes each, all from the members that were
-    known before it; what they find is put together in their order. So the result does not depend on
-    the number of threads."""
+    known before it. Their findings are put together in their order, so the result does not depend
+    on the number of threads.
+    """
 
     def __init__(
         self,
@@ -228,7 +234,7 @@ class _Search:
         return time.monotonic() - self._began
 
     def add_incumbents(self, known: Incumbents) -> int:
-        """Add known solutions to the members; how many none dominates."""
+        """Add known solutions to the members. Return how many none dominates."""
         from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
 
         groups = self._problem.group_count
@@ -249,7 +255,7 @@ class _Search:
         return added
 
     def advance(self, place: Threads | Cluster, most: int | None) -> bool:
-        """One round, of at most so many nodes; whether the search is complete."""
+        """Run one round, of at most ``most`` nodes. Return whether the search is complete."""
         active = self._open[:SUBTREES]
         share = SLICE_NODES
         if most is not None:
@@ -276,7 +282,9 @@ class _Search:
     def _searched(
         self, place: Threads | Cluster, workers: Sequence[Worker], nodes: int
     ) -> list[bool]:
-        """Whether nothing is left, of each worker's subtree."""
+        """Search each worker's subtree for up to ``nodes`` more nodes. Return
+        whether each is exhausted.
+        """
         if isinstance(place, Threads):
             return place.search(workers, nodes)
         self._pickled = self._pickled or pickle.dumps(self._task)
@@ -284,7 +292,7 @@ class _Search:
         return [worker.take(found) for worker, found in zip(workers, slices, strict=True)]
 
     def _share_members(self, workers: Sequence[Worker]) -> None:
-        """What was found in a round is a member for all."""
+        """Give the design points found in a round to all workers, as members."""
         finders = [worker for worker in workers if worker.tree.progress.members_found]
         for worker in finders:
             self._found += self.add_incumbents(Incumbents(*_members_of(worker)))
@@ -293,7 +301,7 @@ class _Search:
                 worker.set_members(self._archive.tree)
 
     def _share_out(self) -> None:
-        """Where few subtrees are open, the first large one is handed over as many small ones."""
+        """Divide the first large open subtree into many small ones while few are open."""
         while 0 < len(self._open) < SUBTREES:
             large = next((s for s in self._open if s.nodes >= SHARED_NODES), None)
             if large is None:
@@ -325,7 +333,7 @@ class _Search:
         return result
 
     def checkpoint(self) -> ExactResult:
-        """The result if the search ended now; it goes on as if there were none."""
+        """Return the result if the search ended now. The search itself stays as it is."""
         ended: dict[Subtree, Subtree] = {}
         for subtree, worker in self._busy.items():
             copy = self._make_worker()
@@ -360,7 +368,7 @@ class _Search:
         return None if still_open is None else max(still_open, self._tolerance_ppm)
 
     def _open_bounds(self) -> IntArray:
-        """[open, objectives]: bounds of all subtrees not covered yet."""
+        """Return [open, objectives]: bounds of all subtrees not covered yet."""
         vectors = []
         for subtree in self._open:
             worker = self._busy.get(subtree)
@@ -370,7 +378,7 @@ class _Search:
 
 
 def _members_of(worker: Worker) -> tuple[IntArray, IntArray]:
-    """Objectives [members, objectives] and rows [members, groups + domains]."""
+    """Return objectives [members, objectives] and rows [members, groups + domains]."""
     tree = worker.tree
     members = slice(0, int(tree.progress.members))
     masks = tree.member_points[members]

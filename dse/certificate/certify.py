@@ -1,4 +1,4 @@
-"""From a front to its certificate: prove it, or find what it lacks."""
+"""Certificates of fronts: prove a front, or find the design points that it lacks."""
 
 from __future__ import annotations
 
@@ -56,15 +56,18 @@ simulates each once at most, so that the time is about the same for small and la
 
 @dataclass(frozen=True)
 class Limits:
-    """What one search may do: None for nodes is ``DEFAULT_SIMULATED_GROUPS`` over the number of
-    executions in a frame without a deadline, and no limit with one."""
+    """The limits of one search.
+
+    ``nodes`` None: without a deadline ``DEFAULT_SIMULATED_GROUPS`` over the number of executions in
+    a frame, and no limit with one.
+    """
 
     nodes: int | None = None
     until: Deadline = NEVER
     """Also of the check and the second opinion that follow."""
 
     def nodes_for(self, problem: Problem) -> int | None:
-        """Nodes of a search of this problem."""
+        """Return the nodes of a search of this problem. None: no limit."""
         if self.nodes is not None or self.until.is_limited:
             return self.nodes
         return default_nodes(problem)
@@ -72,7 +75,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedFront:
-    """A front, maybe with members that the search has found; what was proved of it."""
+    """A front, maybe with members that the search has found, and the proof about it."""
 
     front: Front
     claim: CertificateSummary
@@ -80,17 +83,20 @@ class CertifiedFront:
 
     @property
     def status(self) -> CertificateStatus:
-        """What was proved."""
+        """Return the status of the claim."""
         return self.claim.status
 
     @property
     def is_exact(self) -> bool:
-        """Whether no design point is better at all."""
+        """Return whether no design point is better at all."""
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
     def about(self, front: Front) -> CertifiedFront:
-        """The same about a later front, whose members dominate those of this one or equal them:
-        whatever a member closes, one that dominates it closes too."""
+        """Return the same proof about a later front whose members dominate or
+        equal those of this one.
+
+        A bound that a member closes is also closed by one that dominates it.
+        """
         if front is self.front:
             return self
         problem = front.problem
@@ -106,7 +112,9 @@ class CertifiedFront:
         return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
     def without_gap(self) -> CertifiedFront:
-        """The same without what a search that was ended has found out: nobody can check that."""
+        """Return the same without the epsilon of a search that was ended, which
+        cannot be checked.
+        """
         if self.status is not CertificateStatus.GAP:
             return self
         certificate = replace(self.files.certificate, epsilon_ppm=None)
@@ -123,12 +131,13 @@ def certify(
     on_progress: Callable[[SearchProgress], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Front:
-    """The front with a certificate of its fastest member: see :func:`prove`, with the objective of
-    :func:`certified_column`.
+    """Return the front with a certificate of its fastest member.
+
+    See :func:`prove`, with the objective of :func:`certified_column`.
 
     Raises:
         ResultError: as :func:`prove`.
-        ValueError: where neither latency nor inverse-latency is an objective.
+        ValueError: if neither latency nor inverse-latency is an objective.
     """
     column = certified_column(front.problem)
     if column is None:
@@ -158,22 +167,24 @@ def prove(
     on_checkpoint: Callable[[CertifiedFront], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> CertifiedFront:
-    """Searches for design points that no member is as good as, in these objectives, until there are
-    none. What is found joins the front.
+    """Search for design points that no member equals or beats in these
+    objectives, until none is left.
+
+    Design points that are found join the front.
 
     Args:
         columns: positions of the objectives that count. One: only its best member is proved.
-        tolerance_ppm: what is better by no more need not be found.
-        limits: where they end the search, the certificate has a gap.
+        tolerance_ppm: design points better by no more need not be found.
+        limits: if they end the search, the certificate has a gap.
         earlier: a proof with a gap of the same problem and objectives, to resume from.
         on_checkpoint: called now and then with a proof with a gap, to resume from.
         jobs, cluster, on_progress, interrupted: see
             :func:`dse.certificate.branch_and_bound.find_front`.
 
     Raises:
-        ResultError: where an objective or a constraint has no bounds, see
-            :func:`dse.certificate.preconditions.check_provable`; on a problem that is not sound,
-            figures that may leave int64, or a member outside the space.
+        ResultError: if an objective or a constraint has no bounds, see
+            :func:`dse.certificate.preconditions.check_provable`, the problem is not sound, its
+            figures may leave int64, or a member is outside the space.
     """
     problem = front.problem
     chosen = Limits() if limits is None else limits
@@ -230,7 +241,7 @@ def prove(
 
 
 def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> CertifiedFront:
-    """The front with what a search has found, and its tree, which nobody has checked."""
+    """Return the front with the members that a search has found, and its unchecked tree."""
     problem = front.problem
     names = tuple(objective_names(problem)[column] for column in columns)
     front = with_rows(front, result.rows)
@@ -267,13 +278,16 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
 
 
 def default_nodes(problem: Problem) -> int:
-    """Default number of nodes of a search."""
+    """Return the default number of nodes of a search."""
     return max(1, DEFAULT_SIMULATED_GROUPS // int(problem.repeats.sum()))
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:
-    """The front with more feasible design points [n, groups + domains], without what is dominated;
-    rows of -1 are those of members that it has."""
+    """Return the front with more feasible design points [n, groups + domains],
+    without dominated ones.
+
+    Rows of -1 stand for members that it has.
+    """
     problem = front.problem
     known = {member.objectives for member in front.members}
     rows = DesignSpace(problem).canonical(rows[rows[:, 0] >= 0])
@@ -315,7 +329,9 @@ def _checked(
     jobs: int | None,
     until: Deadline,
 ) -> ProofArtifacts | None:
-    """The proof of a search that is complete, once its tree is checked; None if that was ended."""
+    """Return the proof of a complete search after the check of its tree, or None
+    if that was ended.
+    """
     began = time.monotonic()
     target = _target(files.certificate, columns)
     report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
@@ -334,8 +350,10 @@ def _checked(
 def _covered(
     problem: Problem, files: ProofArtifacts, columns: Sequence[int], until: Deadline
 ) -> ProofArtifacts:
-    """The same with a second opinion on whether the leaves leave nothing out, if the tree is small
-    and there is time."""
+    """Return the proof with a solver's confirmation that the leaves leave nothing out.
+
+    It is tried if the tree is small and there is time.
+    """
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
     if until.left < 2.0 * files.tree.leaves / LEAVES_PER_SECOND:
@@ -357,7 +375,9 @@ def _covered(
 
 
 def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
-    """The tree of an earlier search of this problem; None where there is nothing to resume from."""
+    """Return the tree of an earlier search of this problem, or None if there is
+    none to resume from.
+    """
     certificate, names = earlier.certificate, objective_names(front.problem)
     if (
         certificate.problem_sha256 != problem_sha256(front.problem)

@@ -1,17 +1,21 @@
-"""That mapping rules and lemmas together leave no design point: one formula for any SMT solver.
+"""One formula for any SMT solver: mapping rules and lemmas together leave no design point.
 
 A model of the formula is a design point that obeys the mapping rules and that no lemma catches. So
-where solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
-(QF_UF): every solver reads it, and nothing else that a solver prints has to be trusted. The
-leaves of a search exclude each other, so no lemma can be dropped for what another one says. Where
-the loss of accuracy or memory is limited, a sum over the choices of all groups is at most the limit
-(QF_LIA).
+if solvers say ``unsat``, the lemmas cover the space. The text is plain clauses in SMT-LIB 2
+(QF_UF): every solver reads it, and nothing else that a solver prints has to be trusted. The leaves
+of a search exclude each other, so no lemma makes another one needless. If the loss of accuracy or
+memory is limited, a sum over the choices of all groups is at most the limit (QF_LIA).
 
-Variables: ``x_g_u``, group g is on unit u; ``o_d_k``, domain d has operating point k; ``t_e``, the
-ends of edge e are on different units (Eq. 3 of HaX-CoNN; only that direction is needed); ``s_g_u``,
-a segment of unit u begins with group g; ``m_d_i``, domain d is outside the i-th set of points that
-lemmas name; registers of sequential counters (Sinz 2005); and integers of
-:mod:`dse.certificate.sum_rules`.
+Variables:
+
+* ``x_g_u``: group g is on unit u;
+* ``o_d_k``: domain d has operating point k;
+* ``t_e``: the ends of edge e are on different units (Eq. 3 of HaX-CoNN, of which only that
+  direction
+  is needed);
+* ``s_g_u``: a segment of unit u begins with group g;
+* ``m_d_i``: domain d is outside the i-th set of points that lemmas name;
+* registers of sequential counters (Sinz 2005), and integers of :mod:`dse.certificate.sum_rules`.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class CoverResult:
-    """What a solver says: ``unsat`` (the lemmas cover the space), ``sat`` or ``unknown``."""
+    """A solver's verdict: ``unsat`` (the lemmas cover the space), ``sat`` or ``unknown``."""
 
     verdict: str
     solver: str
@@ -44,10 +48,11 @@ class CoverResult:
 
 
 def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
-    """The formula as SMT-LIB 2 text in ASCII; the same bytes for the same problem and lemmas.
+    """Return the formula as SMT-LIB 2 text in ASCII, the same bytes for the same
+    problem and lemmas.
 
     Raises:
-        ResultError: where the lemmas do not fit the problem, or one names a unit that its group may
+        ResultError: if the lemmas do not fit the problem, or one names a unit that its group may
             not use, or no allowed operating point of a domain.
     """
     _require_fitting(problem, lemmas)
@@ -84,7 +89,7 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that cannot end a comment."""
+    """Return a name that cannot end a comment."""
     return name.encode("unicode_escape").decode("ascii")
 
 
@@ -114,7 +119,7 @@ def _require_fitting(problem: Problem, lemmas: LemmaTable) -> None:
 
 
 def _clause(literals: Iterable[str]) -> str:
-    """``false`` is added because ``or`` takes at least two arguments."""
+    """Return a clause. ``false`` is added because ``or`` takes at least two arguments."""
     text = " ".join(literals)
     return f"(assert (or {text} false))" if text else "(assert false)"
 
@@ -129,8 +134,10 @@ def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str])
 def _transition_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Ends on different units, whatever their number formats, make a transition; at most K of them
-    in a network."""
+    """Add the rules of transitions: an edge between two units is one, and a network has at most K.
+
+    Number formats do not matter.
+    """
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
@@ -151,8 +158,11 @@ def _transition_rules(
 def _segment_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """A group begins a segment if it is the first of its network or the one before it is elsewhere,
-    or in another number format."""
+    """Add the rules of segments.
+
+    A group begins one if it is the first of its network or the group before it is elsewhere, or in
+    another number format.
+    """
     first = {network.first_group for network in problem.networks}
     for u, unit in enumerate(problem.units):
         if unit.max_segments is None:
@@ -174,8 +184,10 @@ def _segment_rules(
 def _at_most(
     names: Sequence[str], limit: int, prefix: str, variables: list[str], clauses: list[str]
 ) -> None:
-    """At most ``limit`` of the names, by a sequential counter: register (i, j) is true where at
-    least j + 1 of the first i + 1 names are."""
+    """Add the rule that at most ``limit`` of the names are true, by a sequential counter.
+
+    Register (i, j) is true if at least j + 1 of the first i + 1 names are.
+    """
     if limit >= len(names):
         return
     if limit == 0:
@@ -201,9 +213,12 @@ def _lemma_clauses(
     variables: list[str],
     clauses: list[str],
 ) -> list[str]:
-    """A lemma's choices cannot all be made: some named group elsewhere, or some domain at a point
-    outside its set. Many lemmas have the same sets, so each set is a variable ``m_d_i``, which can
-    only be true where the point is outside."""
+    """Return the clauses that a lemma's choices are not all made.
+
+    Some named group is elsewhere, or some domain is at a point outside its set. Many lemmas have
+    the same sets, so each set is a variable ``m_d_i``, which can only be true if the point is
+    outside.
+    """
     unit_count = 1 + max((u for choices in units for u in choices), default=0)
     literals = np.full((len(units), unit_count), "", dtype=object)
     for g, choices in enumerate(units):
@@ -235,8 +250,10 @@ def _outside(
     variables: list[str],
     clauses: list[str],
 ) -> str:
-    """A literal that can only be true where domain d is at a point outside the mask; "" where
-    there is none."""
+    """Return a literal that can only be true if domain d is at a point outside the mask.
+
+    Returns "" if there is no such point.
+    """
     outside = [f"o_{d}_{k}" for k in points if not (mask >> k) & 1]
     if len(outside) < 2:
         return "".join(outside)
@@ -247,10 +264,11 @@ def _outside(
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
-    """Z3's verdict on the formula; in a separate process, so that the time limit always holds.
+    """Return Z3's verdict on the formula, from a separate process, so that the
+    time limit always holds.
 
     Raises:
-        ResultError: where the program that comes with ``z3-solver`` is missing.
+        ResultError: if the program that comes with ``z3-solver`` is missing.
     """
     from importlib.metadata import version
 
@@ -258,7 +276,7 @@ def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
 
 
 def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult | None:
-    """What cvc5 says of the same text; None where it is not installed (extra ``proofs``)."""
+    """Return cvc5's verdict on the same text, or None if it is not installed (extra ``proofs``)."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -292,7 +310,7 @@ def _answer(command: Sequence[str], text: str, timeout_s: float | None) -> str:
 
 
 def _model(command: Sequence[str], text: str, timeout_s: float | None) -> DesignPoint | None:
-    """The design point of a model of the formula; None where the time does not suffice."""
+    """Return the design point of a model of the formula, or None if the time does not suffice."""
     names = re.findall(r"^\(declare-const ([xo]_\d+_\d+) Bool\)$", text, re.MULTILINE)
     answer = _answer(
         command,
@@ -310,8 +328,10 @@ def _model(command: Sequence[str], text: str, timeout_s: float | None) -> Design
 
 
 def _z3_program() -> str:
-    """The program that comes with the package ``z3-solver``: wherever it was installed, that of the
-    version that the package says."""
+    """Return the path of the program that comes with the installed package ``z3-solver``.
+
+    Its version is the one that the package states.
+    """
     from importlib.metadata import files
 
     for path in files("z3-solver") or ():

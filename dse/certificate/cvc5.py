@@ -1,4 +1,4 @@
-"""Reads SMT-LIB 2 from standard input and prints what cvc5 says: a process that can be ended."""
+"""Read SMT-LIB 2 from standard input and print cvc5's answer, in a process that can be ended."""
 
 from __future__ import annotations
 

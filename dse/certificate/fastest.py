@@ -19,11 +19,11 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True, eq=False)
 class FastestResult:
-    """What the search found, and its tree.
+    """The best design point of the search, and its tree.
 
-    ``best`` is None where no design point is better than the one that the search started from, or
-    none is feasible; ``best_value`` is its value, or the one started from (None: neither). No
-    design point is below ``bound``.
+    ``best`` is None if no design point is better than the one that the search started from, or none
+    is feasible. ``best_value`` is its value, or the one started from (None: neither). No design
+    point is below ``bound``.
     """
 
     complete: bool
@@ -36,7 +36,7 @@ class FastestResult:
 
     @property
     def tree(self) -> ProofTree:
-        """What is closed, and why."""
+        """Return the proof: closed nodes with their reasons."""
         return proof_tree(self.root)
 
 
@@ -50,10 +50,10 @@ def find_fastest(
     resume_from: Subtree | None = None,
     on_progress: Callable[[SearchProgress], None] | None = None,
 ) -> FastestResult:
-    """Finds the smallest makespan, one of the problem's objectives.
+    """Find the smallest makespan, one of the problem's objectives.
 
     Args:
-        known: a value that some feasible design point has; only better ones are looked for.
+        known: a value that some feasible design point has. Only better ones are searched for.
         sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
         max_nodes, until, resume_from, on_progress: see
             :func:`dse.certificate.branch_and_bound.find_front`.

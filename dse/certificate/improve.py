@@ -40,8 +40,8 @@ Clock = Callable[[], float]
 class Published:
     """A schedule that is better than all before it.
 
-    ``value``: its makespan in ps (Eq. 11), or minus its sum of rates in uHz (Eq. 10); ``source``:
-    the label of a baseline, or ``search``; ``nodes`` of the search and ``seconds`` until then.
+    ``value``: its makespan in ps (Eq. 11), or minus its sum of rates in uHz (Eq. 10). ``source``:
+    the label of a baseline, or ``search``. ``nodes`` of the search and ``seconds`` until then.
     """
 
     design: DesignPoint
@@ -53,10 +53,10 @@ class Published:
 
 @dataclass(frozen=True, eq=False)
 class FinalSchedule:
-    """The end: nothing better will come. ``best`` is None where nothing keeps all constraints.
+    """The end: nothing better will come. ``best`` is None if nothing keeps all constraints.
 
-    ``searched_s``: seconds until the search had nothing left; None where it was ended before.
-    ``certificate``: the proof, or with ``GAP`` the bound; None without any schedule.
+    ``searched_s``: seconds until the search was complete, None if it was ended before.
+    ``certificate``: the proof, or with ``GAP`` the bound, None without any schedule.
     """
 
     best: Published | None
@@ -67,10 +67,10 @@ class FinalSchedule:
 
 
 def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Published | None:
-    """The best naive schedule that keeps all constraints; None where none does.
+    """Return the best naive schedule that keeps all constraints, or None if none does.
 
     Raises:
-        ResultError: where neither makespan nor Eq. 10 is an objective.
+        ResultError: if neither makespan nor Eq. 10 is an objective.
     """
     began = clock()
     column = _column(problem)
@@ -101,19 +101,19 @@ def improve(
     clock: Clock = time.monotonic,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Published | FinalSchedule]:
-    """Schedules better than ``start`` as branch and bound finds them, then the end.
+    """Yield schedules better than ``start`` as branch and bound finds them, then the end.
 
-    What is published depends on the problem and the number of nodes alone; when, on the machine.
+    The schedules depend on the problem and the number of nodes alone, their times on the machine.
     Seconds count on from those of ``start``.
 
     Args:
-        start: what :func:`naive_schedule` gave.
-        max_nodes: of the search; None: as many as ``dse certify`` has.
+        start: the result of :func:`naive_schedule`.
+        max_nodes: of the search. None: as many as ``dse certify`` has.
         time_limit_s: by ``clock``, checked between slices of the search.
-        stopped: polled between slices; once it is true, the search ends as at a time limit.
+        stopped: polled between slices. Once it is true, the search ends as at a time limit.
 
     Raises:
-        ResultError: where neither makespan nor Eq. 10 is an objective, or a constraint has no
+        ResultError: if neither makespan nor Eq. 10 is an objective, or a constraint has no
             lemmas.
     """
     began = clock() - (0.0 if start is None else start.seconds)

@@ -1,4 +1,4 @@
-"""What can be proved of a problem: for which objectives and limits bounds are known."""
+"""Check which proofs a problem permits: the objectives and limits with known bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_POINTS = 62
 
 
 class Goal(Enum):
-    """What is to be proved."""
+    """The claim to be proved."""
 
     FASTEST = "fastest"
     """That no design point is faster than the fastest member."""
@@ -29,11 +29,11 @@ class Goal(Enum):
 
 
 def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
-    """Accepts a problem where every one of these objectives (positions) and every limit has bounds.
+    """Check that every one of these objectives (positions) and every limit has bounds.
 
     Raises:
-        ResultError: on an objective, a power cap or an energy budget that there are no bounds for
-            under the execution model (:mod:`fitness.execution`); on too long a ladder.
+        ResultError: on an objective, a power cap or an energy budget without bounds under the
+            execution model (:mod:`fitness.execution`), or on too long a ladder.
     """
     rules, model = rules_of(problem), problem.execution.words
     if problem.has_rates:
@@ -70,9 +70,11 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
 
 
 def certified_column(problem: Problem) -> int | None:
-    """The objective whose best member is certified: the makespan where latency is an objective,
-    else Eq. 10 where that is, else none; none where priorities are searched, networks have rates of
-    their own, or deadlines are guaranteed."""
+    """Return the objective whose best member is certified, or None.
+
+    It is the makespan if latency is an objective, else Eq. 10 if that is one. There is none if
+    priorities are searched, networks have rates of their own, or deadlines are guaranteed.
+    """
     if problem.searches_priorities or problem.has_rates or problem.guarantee:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
@@ -84,7 +86,7 @@ def certified_column(problem: Problem) -> int | None:
 
 @dataclass(frozen=True)
 class Provable:
-    """What can be proved of a problem: positions of objectives."""
+    """The possible proofs about a problem, as positions of objectives."""
 
     front: tuple[int, ...] | None
     """All of them, where the exact search is for them."""
@@ -99,10 +101,10 @@ class Provable:
 
 
 def provable(problem: Problem, goal: Goal) -> Provable:
-    """What is proved for a goal.
+    """Return the proofs to attempt for a goal.
 
     Raises:
-        ResultError: where there is nothing.
+        ResultError: if there is none.
     """
     column = certified_column(problem)
     if goal is Goal.FASTEST:
@@ -126,7 +128,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
 
 
 def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why no search can prove these objectives; None where one can."""
+    """Return why no search can prove these objectives, or None if one can."""
     try:
         check_provable(problem, columns)
     except ResultError as error:
@@ -135,7 +137,7 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
 
 
 def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
-    """Why these objectives have no bounds over boxes; None where they have."""
+    """Return why these objectives have no bounds over boxes, or None if they have."""
     names = objective_names(problem)
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
         return f"no bound over boxes is known with more than {MAX_POINTS} operating points"

@@ -21,7 +21,7 @@ def seed_front(
     precision: str = "",
     baselines: tuple[BaselinePoint, ...] = (),
 ) -> Front:
-    """Those of ``rows`` [n, groups + domains], canonical and feasible, that none dominates."""
+    """Return the front of ``rows`` [n, groups + domains], which are canonical and feasible."""
     objectives = make_outcomes(problem)(rows).objectives
     kept = non_dominated(objectives)
     return Front(

@@ -1,7 +1,7 @@
 """The proof that goes with a front: complete, or within an epsilon with its fastest certified.
 
-Where a search does not end, bounds over boxes of operating points say how far the front can be from
-the truth; what a search that was ended has found out is not claimed.
+If a search does not end, bounds over boxes of operating points say how far the front can be from
+the true one. The findings of a search that was ended are not claimed.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def prove_front(
     on_progress: Callable[[SearchProgress], None] | None = None,
     on_checkpoint: Callable[[ProofOutcome], None] | None = None,
 ) -> ProofOutcome:
-    """Proves what can be proved of a front. Ctrl-C ends it and keeps what is proved so far.
+    """Prove as much of a front as the limits allow. Ctrl-C ends it and keeps the proofs so far.
 
     Args:
-        limits: nodes are those of each search, of several within a tolerance together; the
-            deadline that of all, later by what loading or compiling kernels takes.
+        limits: the nodes are those of each search, and of several within a tolerance together. The
+            deadline is that of all, later by the time of loading or compiling kernels.
         earlier: a proof with a gap, to resume from.
-        jobs: threads; one per core by default. What is proved depends on it only with a time limit.
+        jobs: threads; one per core by default. The proof depends on it only with a time limit.
         cluster: searches instead of threads.
         on_checkpoint: called now and then with the gap of an exact search, to resume from.
 
     Raises:
-        ResultError: where nothing can be proved about any objective.
+        ResultError: if nothing can be proved about any objective.
     """
     can = provable(front.problem, goal)
     limits = limits or Limits()
@@ -121,8 +121,10 @@ def add_formulation(
     until: Deadline = NEVER,
     on_progress: Callable[[FormulationProgress], None] | None = None,
 ) -> ProofOutcome:
-    """The same with what HaX-CoNN's formulation shows of a fastest member that is certified; see
-    :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it."""
+    """Return the outcome with a proof by HaX-CoNN's formulation about a certified fastest member.
+
+    See :func:`dse.certificate.formulation.prove.prove_formulation`. Ctrl-C ends it.
+    """
     front, proof = outcome.front, outcome.certificate
     claim = front.certificate
     if claim is None or proof is None or claim.status is CertificateStatus.GAP:
@@ -159,7 +161,7 @@ def add_formulation(
 
 
 def _still_refused(can: Provable, work: _Work) -> str | None:
-    """Why nothing is proved of the whole front, with what has been proved."""
+    """Return why nothing is proved of the whole front, after the proofs so far."""
     columns = tuple(range(len(work.front.problem.objectives)))
     if work.bounds is not None and can.bounded == columns:
         return None
@@ -173,7 +175,7 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
 
 
 class _Work:
-    """What has been proved so far; members found on the way serve all that follows."""
+    """The proofs so far. Members found on the way serve all later proofs."""
 
     def __init__(
         self,
@@ -239,7 +241,7 @@ class _Work:
 
     @property
     def is_certified(self) -> bool:
-        """Whether the front is proved complete."""
+        """Return whether the front is proved complete."""
         full_front = self.epsilon
         return (
             full_front is not None
@@ -249,11 +251,13 @@ class _Work:
 
     @property
     def is_within(self) -> bool:
-        """Whether a search of the whole front has ended, exactly or within a tolerance."""
+        """Return whether a search of the whole front has ended, exactly or within a tolerance."""
         return self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP
 
     def narrow(self, columns: tuple[int, ...]) -> None:
-        """Smaller and smaller tolerances, as long as the limits allow; the last is exact."""
+        """Prove within smaller and smaller tolerances, as long as the limits
+        allow. The last is exact.
+        """
         left = self._limits.nodes_for(self.front.problem)
         for tolerance in (*TOLERANCES_PPM, 0):
             if self.interrupted() or self._limits.until.is_past or (left is not None and left <= 0):
@@ -273,8 +277,11 @@ class _Work:
             self.epsilon = proved
 
     def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
-        """The front of the end: claims are about its members, which may have become better since;
-        whatever an older member closes, one that dominates it closes too."""
+        """Return the final front, with claims about its members.
+
+        They may have become better since a proof: a bound that an older member closes is also
+        closed by one that dominates it.
+        """
         front = self.front
         if self.epsilon is not None and self.is_certified:
             front = replace(front, certificate=self.epsilon.claim, epsilon=None, bounds=None)

@@ -18,7 +18,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(eq=False)
 class Subtree:
-    """A part of the tree: the choices above it, and what is known of it."""
+    """A part of the tree: the choices above it, its bounds and its log."""
 
     units: IntArray
     """[groups]: units, or -1."""
@@ -35,7 +35,7 @@ class Subtree:
 
 
 def whole_space(problem: Problem, objectives: int) -> Subtree:
-    """The root: nothing is chosen."""
+    """Return the root, in which nothing is chosen."""
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
     return Subtree(
         np.full(problem.group_count, -1, dtype=np.int64),
@@ -45,7 +45,9 @@ def whole_space(problem: Problem, objectives: int) -> Subtree:
 
 
 def proof_tree(root: Subtree) -> ProofTree:
-    """The tree below the root, in the order of :class:`results.front.proof_tree.ProofTree`."""
+    """Return the tree below the root, in the order of
+    :class:`results.front.proof_tree.ProofTree`.
+    """
     parts, queue = [], deque([root])
     while queue:
         subtree = queue.popleft()
@@ -55,7 +57,7 @@ def proof_tree(root: Subtree) -> ProofTree:
 
 
 def tree_of_subtrees(tree: ProofTree, open_parts: Mapping[int, OpenPart]) -> Subtree:
-    """The tree of an earlier search, to go on with what is open in it."""
+    """Return the tree of an earlier search, to continue with its open parts."""
     subtrees = []
     for index, nodes in enumerate(tree.parts):
         at = open_parts.get(index)
@@ -74,7 +76,7 @@ def tree_of_subtrees(tree: ProofTree, open_parts: Mapping[int, OpenPart]) -> Sub
 
 
 def open_subtrees(root: Subtree) -> list[Subtree]:
-    """Subtrees without a log, in the order of the tree."""
+    """Return the subtrees without a log, in the order of the tree."""
     found, stack = [], [root]
     while stack:
         subtree = stack.pop()
@@ -85,7 +87,9 @@ def open_subtrees(root: Subtree) -> list[Subtree]:
 
 
 def with_ended(root: Subtree, ended: Mapping[Subtree, Subtree]) -> Subtree:
-    """A copy of the tree with other subtrees instead of some; these may have more parts."""
+    """Return a copy of the tree with some subtrees replaced by others, which may
+    have more parts.
+    """
     order, stack = [], [root]
     while stack:
         order.append(stack.pop())

@@ -1,4 +1,4 @@
-"""What searches one subtree of an exact search at a time, here or in another process."""
+"""Workers that search one subtree of an exact search at a time, here or in another process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WORD = 8
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What all workers of a search have in common."""
+    """The common part of all workers of a search."""
 
     problem: Problem
     columns: tuple[int, ...]
@@ -59,7 +59,7 @@ class SearchTask:
 
 @dataclass(frozen=True, eq=False)
 class SearchedSlice:
-    """What a worker elsewhere has done: its state, and what is new of the subtree."""
+    """The work of a worker elsewhere: its state, and the additions to the subtree."""
 
     is_done: bool
     state: bytes
@@ -89,7 +89,7 @@ def _worker_factory(task: bytes) -> Callable[[], Worker]:
 
 
 class Worker:
-    """Searches one subtree after the other; each worker may do so in a thread of its own."""
+    """Searches one subtree after the other. Each worker may do so in a thread of its own."""
 
     def __init__(self, problem: Problem, plan: Plan, rules: BranchingRules) -> None:
         self._plan, self._rules = plan, rules
@@ -113,7 +113,7 @@ class Worker:
         begin_subtree(self._plan, self._rules, self.tree, subtree.units, subtree.points)
 
     def set_members(self, archive: SearchTree) -> None:
-        """Searches for what is better than these members from now on."""
+        """Search for design points better than these members from now on."""
         while len(archive.objectives) > len(self.tree.objectives):
             self.tree = with_more_room(self.tree)
         members = slice(0, int(archive.progress.members))
@@ -123,7 +123,7 @@ class Worker:
         self.tree.progress.members_found = 0
 
     def advance(self, nodes: int) -> bool:
-        """Searches at most so many more nodes; whether nothing of the subtree is left."""
+        """Search at most ``nodes`` more nodes. Return whether the subtree is exhausted."""
         from paretosoc.fitness.branch_and_bound.search import search_nodes
 
         assert self.subtree is not None
@@ -144,19 +144,21 @@ class Worker:
 
     @property
     def likely_size(self) -> tuple[bool, int]:
-        """Larger for a subtree that probably has more nodes left: one that was not done when it was
-        searched last, else one with more choices open."""
+        """Return a sort key, larger for a subtree that probably has more nodes left.
+
+        That is one that was not done when it was searched last, else one with more choices open.
+        """
         assert self.subtree is not None
         open_points = sum(int(mask).bit_count() for mask in self.subtree.points)
         return self.subtree.nodes > 0, open_points + int((self.subtree.units < 0).sum())
 
     def state(self) -> bytes:
-        """All that the search depends on from here; without what it has logged."""
+        """Return the state that the rest of the search depends on, without the log."""
         rows = len(self.tree.objectives).to_bytes(WORD, "little")
         return zlib.compress(b"".join((rows, *(a.tobytes() for a in self._arrays()))), 1)
 
     def restore(self, state: bytes) -> None:
-        """Goes on where another worker of the same search was."""
+        """Continue from the state of another worker of the same search."""
         data = np.frombuffer(zlib.decompress(state), dtype=np.uint8)
         while len(self.tree.objectives) < int.from_bytes(data[:WORD].tobytes(), "little"):
             self.tree = with_more_room(self.tree)
@@ -167,7 +169,9 @@ class Worker:
             at += len(flat)
 
     def take(self, found: SearchedSlice) -> bool:
-        """Takes over what was searched elsewhere; whether nothing of the subtree is left."""
+        """Take over a slice that was searched elsewhere. Return whether the
+        subtree is exhausted.
+        """
         assert self.subtree is not None
         self.restore(found.state)
         self.subtree.log += found.log
@@ -191,10 +195,10 @@ class Worker:
         return self.subtree.parts[before:]
 
     def open_bounds(self) -> list[IntArray]:
-        """Bounds [objectives] of what is open in the subtree: the untried options of every level
-        and the present choice.
+        """Return bounds [objectives] of the open nodes of the subtree.
 
-        A level's bounds hold for all levels below it, so the largest on the path counts.
+        They are the untried options of every level and the present choice. A level's bounds hold
+        for all levels below it, so the largest on the path counts.
         """
         tree, vectors = self.tree, []
         highest = tree.root_bound.copy()
@@ -231,10 +235,10 @@ class Threads:
         self._pool.shutdown()
 
     def search(self, workers: Sequence[Worker], nodes: int) -> list[bool]:
-        """Whether nothing is left, of each worker's subtree, after so many more nodes.
+        """Search each subtree for up to ``nodes`` more nodes. Return whether each is exhausted.
 
-        A thread that is done with one takes the next; what will take long begins first, so that
-        threads end at about the same time. One future per thread, not per subtree: many subtrees
+        A thread that is done with one takes the next. The largest begin first, so that threads end
+        at about the same time. There is one future per thread, not per subtree, as many subtrees
         are done in less time than a future takes.
         """
         done = [False] * len(workers)
@@ -253,7 +257,7 @@ class Threads:
 
 
 def with_more_room(tree: SearchTree) -> SearchTree:
-    """The same with room for twice as many members."""
+    """Return the tree with room for twice as many members."""
     wider: dict[str, Any] = {
         name: np.concatenate([getattr(tree, name)] * 2) for name in MEMBER_FIELDS
     }

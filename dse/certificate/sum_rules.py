@@ -12,7 +12,7 @@ from paretosoc.results.problem.problem import Problem
 
 
 def sum_rules(problem: Problem) -> list[str]:
-    """What groups add to a limited figure on their units is no more than the limit leaves them."""
+    """Return the rules that the sum over groups of a limited figure is within the limit."""
     rules = []
     figures = additive_figures(problem)
     if Objective(ObjectiveKind.MEMORY) not in figures:
@@ -34,8 +34,11 @@ def sum_rules(problem: Problem) -> list[str]:
 
 
 def _memory_rules(problem: Problem) -> list[str]:
-    """What a network holds at a place is no less than any of its groups there asks for: ``h_n_p``
-    of activations in pool p, ``w_n_u`` of weights on unit u, which loads whole networks."""
+    """Return the rules of memory.
+
+    A network holds at a place no less than any of its groups there asks for: ``h_n_p`` of
+    activations in pool p, ``w_n_u`` of weights on unit u, which loads whole networks.
+    """
     everywhere = range(len(problem.units))
     pools = [
         [u for u in everywhere if problem.units[u].memory_pool == p]
@@ -81,7 +84,7 @@ def _memory_rules(problem: Problem) -> list[str]:
 
 
 def _terms(problem: Problem, groups: Iterable[int], tables: Sequence[IntArray | None]) -> list[str]:
-    """What each group adds on each of its units."""
+    """Return a term for the contribution of each group on each of its units."""
     return [
         f"(ite x_{g}_{u} {table[g]} 0)"
         for g in groups

@@ -1,4 +1,4 @@
-"""Texts about what is proved of a front."""
+"""Texts about the proofs of a front."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from paretosoc.results.problem.problem import Problem
 
 
 def describe_claims(front: Front) -> list[str]:
-    """What is proved of a front, a sentence or two for each certificate, and at the end of which
-    space."""
+    """Return the claims about a front, a sentence or two for each certificate,
+    and at the end the space.
+    """
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
     sentences = [
         describe_claim(front.problem, claim, front.members[claim.members[0]].objectives)
@@ -39,7 +40,7 @@ def describe_claims(front: Front) -> list[str]:
 
 
 def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
-    """What bounds over boxes prove."""
+    """Return the claim of bounds over boxes as text."""
     names = objective_names(problem)
     least = []
     for j, name in enumerate(claim.objectives):
@@ -67,12 +68,12 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
 
 
 def space_sentence(space: str) -> str:
-    """The subject of a claim, appended to it."""
+    """Return the sentence that names the space of the claims."""
     return f"The claims are about this space: {space}."
 
 
 def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
-    """What is proved; ``best``: the objectives of the first member that it is about."""
+    """Return a claim as text. ``best``: the objectives of the first member that it is about."""
     lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
     size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
     how = f"{size}."

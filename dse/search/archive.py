@@ -14,7 +14,7 @@ from paretosoc.fitness.objectives import Outcomes
 
 
 class Archive:
-    """Non-dominated rows in exact integers; of equal objective vectors the first stays."""
+    """Non-dominated rows in exact integers. Of equal objective vectors the first stays."""
 
     def __init__(self, width: int, objectives: int, constraints: int) -> None:
         self.rows: IntArray = np.zeros((0, width), dtype=np.int64)
@@ -27,7 +27,7 @@ class Archive:
         """Rows, members or not."""
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
-        """Takes rows in; whether the front has changed."""
+        """Add rows that no member dominates. Return whether the front has changed."""
         from paretosoc.dse.search.archive_jit import join_front
 
         begin = self.added
@@ -50,7 +50,7 @@ class Archive:
         return True
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """All of it, by names that begin with ``prefix``, for :meth:`restore`."""
+        """Return the archive as arrays for :meth:`restore`, named with ``prefix``."""
         return {
             f"{prefix}rows": self.rows,
             f"{prefix}objectives": self.objectives,
@@ -60,10 +60,10 @@ class Archive:
         }
 
     def restore(self, state: EngineState, prefix: str, space: DesignSpace) -> None:
-        """Takes the place of what the arrays of ``state`` hold.
+        """Replace the content by the arrays of ``state``.
 
         Raises:
-            ValueError: where they are not those of an archive of this space.
+            ValueError: if they are not those of an archive of this space.
         """
         rows = state.rows(f"{prefix}rows", space)
         added = int(state.array(f"{prefix}added", np.int64, (1,), least=0)[0])
@@ -80,7 +80,7 @@ class Archive:
         self.rows, self.numbers, self.added = rows, numbers, added
 
     def joined(self, count: int) -> BoolArray:
-        """[count]: which of the last ``count`` rows added are members now."""
+        """Return [count]: whether each of the last ``count`` rows added is a member now."""
         mask = np.zeros(count, dtype=np.bool_)
         numbers = self.numbers - (self.added - count)
         mask[numbers[numbers >= 0]] = True

@@ -1,4 +1,4 @@
-"""Which rows join a front, and which leave it; compiled."""
+"""The rows that join a front, and those that leave it. Compiled."""
 
 import numpy as np
 
@@ -7,8 +7,12 @@ from paretosoc.fitness.simulator.jit import jit
 
 @jit
 def join_front(front, rows, stays, joins):
-    """Marks which of ``front`` [m, objectives], where no row dominates another, stay, and which of
-    ``rows`` [n, objectives] join it; of equal rows the first. Returns how many join."""
+    """Mark the rows of ``front`` that stay and those of ``rows`` that join it.
+    Return how many join.
+
+    No row of ``front`` [m, objectives] dominates another. Of equal ``rows`` [n, objectives] the
+    first joins.
+    """
     joined = np.int64(0)
     for m in range(front.shape[0]):
         stays[m] = True
@@ -26,8 +30,10 @@ def join_front(front, rows, stays, joins):
 
 @jit
 def _is_covered(front, count, inside, rows, r):
-    """Whether one of the first ``count`` rows of ``front`` that are ``inside`` is nowhere larger
-    than row ``r``."""
+    """Return whether a row of ``front`` covers row ``r``.
+
+    Only the first ``count`` rows that are ``inside`` count.
+    """
     m = np.int64(0)
     while m < count and not (inside[m] and _covers(front, m, rows, r)):
         m += 1
@@ -47,7 +53,7 @@ def _drop_covered(front, count, inside, rows, r):
 
 @jit
 def _covers(these, a, those, b):
-    """Whether row ``a`` of ``these`` is nowhere larger than row ``b`` of ``those``."""
+    """Return whether no entry of row ``a`` of ``these`` is above that of row ``b`` of ``those``."""
     c = np.int64(0)
     while c < these.shape[1] and these[a, c] <= those[b, c]:
         c += 1

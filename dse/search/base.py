@@ -16,8 +16,8 @@ from paretosoc.results.problem.problem import Problem
 
 
 class Engine(Protocol):
-    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and
-    stops.
+    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps
+    the front and stops.
     """
 
     @property
@@ -26,13 +26,13 @@ class Engine(Protocol):
         ...
 
     def ask(self) -> IntArray:
-        """Rows [n, groups + domains] to evaluate next, canonical; none: the search has ended."""
+        """Return rows [n, groups + domains] to evaluate next, canonical. None end the search."""
         ...
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Receive the outcomes of the rows of the last :meth:`ask`.
 
-        Not called for a batch that the budget has cut short: nothing comes after it.
+        Not called for a batch that the budget has cut short, as nothing comes after it.
         """
         ...
 
@@ -54,10 +54,10 @@ class EngineState:
         least: int | None = None,
         most: int | None = None,
     ) -> NDArray[Any]:
-        """The array ``name`` if it is what is required; None in ``shape``: any length.
+        """Return the array ``name`` after checking it. None in ``shape`` permits any length.
 
         Raises:
-            ValueError: where it is missing or has another type, shape or range.
+            ValueError: if it is missing or has another type, shape or range.
         """
         array = self.arrays.get(name)
         if array is None:
@@ -77,19 +77,19 @@ class EngineState:
         return array.copy()
 
     def rows(self, name: str, space: DesignSpace) -> IntArray:
-        """The rows [n, width] under ``name``, all within the space.
+        """Return the rows [n, width] under ``name``, all within the space.
 
         Raises:
-            ValueError: as :meth:`array`, or where a row is not one of the space.
+            ValueError: as :meth:`array`, or if a row is not one of the space.
         """
         return checked_rows(name, self.array(name, np.int64, (None, space.width)), space)
 
 
 def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
-    """The same rows [n, width]; kernels check no index, so what comes from a file is checked.
+    """Return the same rows [n, width], checked because kernels check no index of a file's rows.
 
     Raises:
-        ValueError: where one is not of the space.
+        ValueError: if one is not of the space.
     """
     if not space.holds(rows).all():
         raise ValueError(f"{name}: rows of this problem are required")
@@ -101,28 +101,30 @@ class ResumableEngine(Engine, Protocol):
     """An engine whose state can be kept between :meth:`ask` and :meth:`tell`."""
 
     def state(self) -> EngineState:
-        """Its present state; valid until the next call of any method."""
+        """Return the present state, valid until the next call of any method."""
         ...
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there.
+        """Continue from a state.
 
         Raises:
-            ValueError: where the state is not one of this engine and problem.
+            ValueError: if the state is not one of this engine and problem.
         """
         ...
 
 
 class Violation:
-    """By how much design points break their constraints, as engines compare it."""
+    """A measure of how far design points break their constraints, for engines to compare."""
 
     def __init__(self, problem: Problem) -> None:
         self._limits = np.array([entry.limit for entry in constraints_of(problem)], np.float64)
 
     def __call__(self, outcomes: Outcomes) -> FloatArray:
-        """[n]: the sum over constraints of what is above the limit, as a share of the limit, and
-        1 for an impossible one; 0 only where all is kept. What a least rate lacks is a share of
-        that, so a network without progress counts 1."""
+        """Return [n]: the summed excess over constraints, 0 only if all are kept.
+
+        An excess is a share of its limit. An impossible design point has 1 more. The shortfall of a
+        least rate is a share of that rate, so a network without progress counts 1.
+        """
         excess = (outcomes.constraint_values - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)
@@ -131,15 +133,15 @@ class Violation:
 
 
 def state_of(rng: Random) -> dict[str, Any]:
-    """The state for :func:`generator_from`: PCG64's integers."""
+    """Return the state for :func:`generator_from`: PCG64's integers."""
     return dict(rng.bit_generator.state)
 
 
 def generator_from(state: dict[str, Any]) -> Random:
-    """A generator that draws what the other one would have drawn next.
+    """Return a generator that draws the numbers that the stored one would have drawn next.
 
     Raises:
-        ValueError: where the state is not one of PCG64.
+        ValueError: if the state is not one of PCG64.
     """
     bits = np.random.PCG64(0)
     try:

@@ -54,7 +54,7 @@ class SearchState:
 
 @dataclass(frozen=True)
 class Identity:
-    """Identity of a search; a checkpoint of another one is refused."""
+    """Identity of a search. A checkpoint of another one is refused."""
 
     problem_sha256: str
     engine: str
@@ -90,18 +90,18 @@ class CheckpointFile:
         self._written = time.monotonic()
 
     def empty_archive(self) -> Archive:
-        """An archive of such rows."""
+        """Return an empty archive for rows of this search."""
         return _empty_archive(self._space, self._constraints)
 
     def due(self) -> bool:
-        """Whether it is time to write again."""
+        """Return whether it is time to write again."""
         return time.monotonic() - self._written >= self._seconds_between
 
     def write(self, state: SearchState) -> None:
-        """Replace the file; a process killed meanwhile leaves the old one.
+        """Replace the file. A process killed meanwhile leaves the old one.
 
         Raises:
-            ResultError: where the file cannot be written.
+            ResultError: if the file cannot be written.
         """
         data = _bytes_of(state, self._identity)
         try:
@@ -112,10 +112,10 @@ class CheckpointFile:
         self._written = time.monotonic()
 
     def read(self) -> SearchState | None:
-        """The last state; None where there is no file yet.
+        """Return the last state, or None if there is no file yet.
 
         Raises:
-            ResultError: where the file cannot be read, is no checkpoint, or one of another search.
+            ResultError: if the file cannot be read, is no checkpoint, or one of another search.
         """
         if not self.path.exists():
             return None

@@ -43,11 +43,11 @@ class StoppedBy(Enum):
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a search may do, at most; a time limit makes the result depend on the machine. Some
-    rows are evaluated whatever the limit.
+    """The limits of a search. A time limit makes the result depend on the machine.
 
-    ``stalled``: it ends where within this many evaluations the hypervolume has grown by less than
-    ``MIN_GROWTH``, both fronts measured up to 1.1 x the nadir of the two together.
+    Some rows are evaluated whatever the limit. ``stalled``: the search ends if the hypervolume has
+    grown by less than ``MIN_GROWTH`` within this many evaluations, both fronts measured up to 1.1 x
+    the nadir of the two together.
     """
 
     evaluations: int
@@ -72,7 +72,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found: rows and objectives of the front, and how it grew."""
+    """Rows and objectives of the front that a search found, and its growth."""
 
     rows: IntArray
     objectives: IntArray
@@ -92,19 +92,19 @@ def search(
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SearchResult:
-    """Runs an engine within a budget. Ctrl-C ends it and keeps what was found so far.
+    """Run an engine within a budget. Ctrl-C ends it and keeps the front found so far.
 
     The result depends on the engine and the number of evaluations alone, unless a time limit or
-    Ctrl-C ends the search. A search that resumes from a checkpoint gives what it would have given
-    without interruption, also with a larger budget.
+    Ctrl-C ends the search. A search that resumes from a checkpoint gives the result of an
+    uninterrupted one, also with a larger budget.
 
     Args:
-        checkpoint: where the state is kept, from time to time and at the end.
+        checkpoint: file for the state, written from time to time and at the end.
         resume: continue from the checkpoint, if it exists.
 
     Raises:
         WorkloadError: on a checkpoint for an engine that cannot resume from one.
-        ResultError: where the checkpoint cannot be read or written, or is another search's.
+        ResultError: if the checkpoint cannot be read or written, or is another search's.
     """
     run = _Run(engine, evaluate, budget, checkpoint, on_progress)
     if checkpoint is not None and resume:
@@ -162,7 +162,7 @@ class _Run:
         return time.monotonic() - self._began
 
     def propose(self) -> None:
-        """Asks for the next rows; also after the last ones, if their state is to be kept."""
+        """Ask for the next rows, also after the last ones if their state is to be kept."""
         if self._pending is None and (self._left > 0 or self._checkpoint is not None):
             self._pending = self._engine.ask()
 
@@ -171,7 +171,7 @@ class _Run:
         return self._budget.evaluations - self._evaluations
 
     def reason_to_stop(self, *, interrupted: bool) -> StoppedBy | None:
-        """The reason to stop, if there is one."""
+        """Return the reason to stop, if there is one."""
         if self._left <= 0:
             return StoppedBy.BUDGET
         if interrupted:
@@ -183,7 +183,7 @@ class _Run:
         return StoppedBy.STALLED if self._has_stalled() else None
 
     def _is_too_late(self, rows: IntArray | None) -> bool:
-        """Whether the next part, of ``rows`` at most, would end after the time limit."""
+        """Return whether the next part, of at most ``rows``, would end after the time limit."""
         limit = self._budget.seconds
         if limit is None:
             return False
@@ -243,8 +243,8 @@ class _Run:
     def advance(self) -> None:
         """Evaluate the proposal within the budget.
 
-        The engine receives complete batches only: a part would change what it proposes next, and so
-        the result with a larger budget.
+        The engine receives complete batches only: a part would change its next proposal, and so the
+        result with a larger budget.
         """
         assert self._pending is not None
         rows = self._pending[: self._left]
@@ -262,8 +262,11 @@ class _Run:
             self._on_progress(self._progress())
 
     def _evaluated(self, rows: IntArray) -> Outcomes:
-        """What the rows give; of the first ones only where the time is up on the way. With a
-        checkpoint complete batches are evaluated: the engine can resume from nothing else."""
+        """Return the outcomes of the rows, or only of the first ones if the time runs out.
+
+        With a checkpoint complete batches are evaluated, as the engine can resume from nothing
+        else.
+        """
         if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)
         parts: list[Outcomes] = []
@@ -307,7 +310,7 @@ class _Run:
         )
 
     def result(self, stopped_by: StoppedBy) -> SearchResult:
-        """What was found."""
+        """Return the front found, and how the search ended."""
         archive = self._archive or Archive(0, 0, 0)
         return SearchResult(
             rows=archive.rows,

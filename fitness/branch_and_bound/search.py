@@ -130,8 +130,8 @@ def _unassign(plan, rules, tree, g):
 
 @jit
 def _hold(plan, rules, tree, g):
-    """Add the memory of a newly assigned group: its weights, and the rise of its network's
-    activations.
+    """Add the memory of a newly assigned group: its weights, and the rise of its
+    network's activations.
     """
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
@@ -289,8 +289,8 @@ def _resume_simulation(plan, rules, chosen, state, tree):
 
 @jit
 def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
-    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the least idle power
-    and dynamic energy.
+    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the
+    least idle power and dynamic energy.
 
     Returns the makespan's column, or -1 if it is no objective.
     """
@@ -409,8 +409,8 @@ def _log(tree, kind):
 
 @jit
 def _hand_over(plan, tree):
-    """Hand the present choice over to another worker, with the largest bounds of the choices above
-    it.
+    """Hand the present choice over to another worker, with the largest bounds of
+    the choices above it.
     """
     at = tree.progress.parts
     for g in range(plan.groups):
@@ -462,8 +462,8 @@ def begin_subtree(plan, rules, tree, units, points):
 
 @jit
 def search_nodes(plan, rules, chosen, state, tree, nodes):
-    """Search at most ``nodes`` more nodes. Return why it ended: DONE, NODE_LIMIT, LOG_FULL or
-    MEMBERS_FULL.
+    """Search at most ``nodes`` more nodes. Return why it ended: DONE, NODE_LIMIT,
+    LOG_FULL or MEMBERS_FULL.
 
     A node that a member closes stays closed when a better member takes its place.
     """

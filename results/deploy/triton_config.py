@@ -1,5 +1,6 @@
-"""A member as a model repository of NVIDIA's Triton: a model for each segment, an ensemble for each
-network."""
+"""A member as a model repository of NVIDIA's Triton: a model for each segment, an
+ensemble for each network.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +47,9 @@ def check_triton(deployment: Deployment) -> None:
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Return the names of each network's models in the repository. ``whole`` is the name of the
-    ensemble."""
+    """Return the names of each network's models in the repository. ``whole`` is
+    the name of the ensemble.
+    """
     return tuple(
         NetworkFiles(
             files.whole.removesuffix(".onnx"),
@@ -117,8 +119,9 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
 
 
 def _priority(deployment: Deployment, network: int) -> int:
-    """Return Triton's priority, 1 being the first. Networks without a deadline are the last of
-    their priority."""
+    """Return Triton's priority, 1 being the first. Networks without a deadline
+    are the last of their priority.
+    """
     problem = deployment.problem
     keys = [
         (priority, entry.deadline_ps is None, entry.deadline_ps or 0)

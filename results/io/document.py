@@ -1,5 +1,6 @@
-"""Kinds of result files: JSON content of one dataclass (:mod:`common.document`), with the format's
-name and hashes."""
+"""Kinds of result files: JSON content of one dataclass (:mod:`common.document`),
+with the format's name and hashes.
+"""
 
 from __future__ import annotations
 

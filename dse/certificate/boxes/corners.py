@@ -31,7 +31,7 @@ SCALE_KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """What corners leave: infinite where there is no limit."""
+    """The room that corners leave to a design point, infinite without a limit."""
 
     makespan_ps: FloatArray
     """[corners]"""
@@ -49,7 +49,7 @@ class Room:
     """[corners, figures]: what groups add to figures that are sums."""
 
     def at(self, index: int) -> Room:
-        """That of one corner."""
+        """Return the room of one corner."""
         return Room(*(values[index : index + 1] for values in vars(self).values()))
 
 
@@ -69,7 +69,7 @@ class Lines:
 
 
 def _longest_response(problem: Problem, n: int) -> float:
-    """What a network's limits leave to the release that takes least."""
+    """Return the time that a network's limits leave to its shortest response, in ps."""
     network = problem.networks[n]
     limits = [network.deadline_95_ps, network.deadline_ps if network.max_misses is None else None]
     if network.max_misses is not None and network.max_misses < problem.releases(n):
@@ -78,7 +78,7 @@ def _longest_response(problem: Problem, n: int) -> float:
 
 
 class Corners:
-    """Corners [corners, objectives] by the values of members, infinite where any value will do."""
+    """Corners [corners, objectives] by the values of members, infinite if any value will do."""
 
     def __init__(
         self, problem: Problem, columns: Sequence[int], values: FloatArray, time: FrameTime
@@ -114,7 +114,7 @@ class Corners:
         return len(self._values)
 
     def room(self, epsilon: FloatArray, paths_ps: FloatArray) -> Room:
-        """What is left when a member may be worse by ``epsilon`` [corners].
+        """Return the room left if a member may be worse by ``epsilon`` [corners].
 
         Args:
             paths_ps: [networks]: least latencies.
@@ -210,7 +210,10 @@ class Corners:
         )
 
     def _room_of_figures(self, epsilon: FloatArray) -> FloatArray:
-        """[corners, figures]: whole numbers, for they may be small, and below the corner."""
+        """Return [corners, figures]: the room of figures, in whole numbers below the corner.
+
+        Whole numbers matter because figures may be small.
+        """
         problem, room = self._problem, np.empty((len(self._values), len(self._figures)))
         for q, figure in enumerate(self._figures):
             limit = additive_limit(problem, figure)
@@ -223,8 +226,11 @@ class Corners:
         return room
 
     def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
-        """[corners]: the longest time of a frame that is left to inequalities with or without
-        energy; without it, what holds of a pipeline's period holds of the makespan, too."""
+        """Return [corners]: the longest time of a frame left to inequalities with
+        or without energy.
+
+        Without energy, an inequality on a pipeline's period holds for the makespan, too.
+        """
         if not self._time.is_period:
             return room.makespan_ps
         if with_energy:
@@ -232,7 +238,7 @@ class Corners:
         return np.minimum(room.period_ps, room.makespan_ps)
 
     def closing(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
-        """[lines, corners]: whether a line leaves nothing of what a corner leaves."""
+        """Return [lines, corners]: whether a line leaves no room in a corner."""
         right = self.largest(lines, chain_end, idle_mw, room)
         least = lines.least[:, None]
         # Where a limit holds with equality, rounding must not close what no epsilon closes.
@@ -240,11 +246,11 @@ class Corners:
         return np.asarray(right < least)
 
     def closed(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> BoolArray:
-        """[corners]: whether some line leaves nothing of what a corner leaves."""
+        """Return [corners]: whether some line leaves no room in a corner."""
         return np.asarray(self.closing(lines, chain_end, idle_mw, room).any(axis=0))
 
     def largest(self, lines: Lines, chain_end: IntArray, idle_mw: int, room: Room) -> FloatArray:
-        """[lines, corners]: the largest right side over all times."""
+        """Return [lines, corners]: the largest right side over all times."""
         has_energy = lines.energy > 0
         if not self._time.is_period or has_energy.all() or not has_energy.any():
             longest = self.longest(room, with_energy=bool(has_energy.any()))
@@ -303,8 +309,9 @@ class Corners:
         paths_ps: FloatArray,
         until: float = MAX_EPSILON,
     ) -> FloatArray:
-        """[corners]: the smallest epsilon with which the lines close them; infinite above
-        ``until``."""
+        """Return [corners]: the smallest epsilon with which the lines close them,
+        infinite above ``until``.
+        """
         if not len(lines.least):
             return np.full(len(self._values), np.inf)
         if self._scales:

@@ -1,9 +1,10 @@
 """The best multipliers for one corner of one box by a linear program with cuts.
 
-Least sums over mappings are concave in the weights, what configurations allow is convex: the
-program maximises the least sums that mappings found so far give, where configurations found so far
-and every time that the corner leaves allow at most 1. Each round asks both sides at a point between
-its optimum and the best weights so far, which settles sooner than the optimum itself.
+Least sums over mappings are concave in the weights, the right sides of configurations are convex.
+The program maximises the least sums over the mappings found so far. The configurations found so
+far, and every time that the corner leaves, limit the right side to 1. Each round asks both sides at
+a point between its optimum and the best weights so far, which settles sooner than the optimum
+itself.
 """
 
 from __future__ import annotations
@@ -35,14 +36,15 @@ def optimise_shares(
     accuracy: float,
     scratch: Scratch,
 ) -> FloatArray:
-    """Shares [resources] of what ``space`` [resources] leaves, from those to start with.
+    """Return the best shares [resources] of ``space`` [resources], beginning with ``start``.
 
     Args:
         networks: one for each network, without arrivals.
-        arrivals: [resources]: what these take, whatever the mapping.
-        allowed: [rows, resources]: what is left at each time that counts; the first class of demand
+        arrivals: [resources]: the use of arrivals, whatever the mapping.
+        allowed: [rows, resources]: the room left at each time that counts. The first class of
+        demand
             has the time itself.
-        sides: [rows]: 1; 0 where a row has the growth with the time.
+        sides: [rows]: 1, or 0 if a row has the growth with the time.
         makespan: the time of ``space``.
     """
     from scipy.optimize import linprog

@@ -1,4 +1,4 @@
-"""From a front to how far it is from the truth, by bounds over boxes, with their proof."""
+"""Bounds over boxes on the distance of a front from the true one, with their proof."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class BoundedFront:
     """Corners that the check refuses where the search found them empty; they are further in."""
 
     def about(self, front: Front) -> BoundedFront:
-        """The same about a later front, whose members dominate those of this one or equal them."""
+        """Return the same bounds about a later front whose members dominate or
+        equal those of this one.
+        """
         return replace(self, claim=_summary(front, self.proof, self.claim.boxes))
 
 
@@ -59,16 +61,18 @@ def bound_front(
     until: Deadline = NEVER,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> BoundedFront | None:
-    """Return how far a front can be from the truth, or None if the search for bounds ended before
-    every corner had one, or the check refuses a corner however far in it is.
+    """Return how far a front can be from the true one.
+
+    Returns None if the search for bounds ended before every corner had one, or the check refuses a
+    corner however far in it is.
 
     Args:
         columns: positions of the objectives that count.
-        max_boxes: ends the search for bounds, on any machine alike, None: :func:`default_boxes`.
-        until: ends it earlier, so that what has been found is checked by then.
+        max_boxes: ends the search for bounds, on any machine alike. None: :func:`default_boxes`.
+        until: ends it earlier, so that the bounds found are checked by then.
 
     Raises:
-        ResultError: where an objective or a limit has no bounds over boxes.
+        ResultError: if an objective or a limit has no bounds over boxes.
     """
     began = time.monotonic()
     problem = front.problem
@@ -99,8 +103,11 @@ def bound_front(
 def _checked(
     problem: Problem, names: tuple[str, ...], search: BoxSearch
 ) -> tuple[BoxResult, BoundProof, CheckedBounds, list[Corner], int] | None:
-    """Return what a search has found so far, its proof, the check of that and the corners that it
-    accepts, with how many it refuses at first; None if it does not accept all."""
+    """Return the results of a search so far, checked, or None if the check does not accept all.
+
+    They are the result, its proof, the check, the accepted corners, and how many it refused at
+    first.
+    """
     found = search.result()
     if not np.isfinite(found.epsilon):
         return None
@@ -128,8 +135,11 @@ def _checked(
 def _best_start(
     problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]], until: Deadline
 ) -> BoxSearch:
-    """With classes of demand for all groups alike, or the longest networks apart, which costs
-    classes: what bounds the whole space better."""
+    """Return the start that bounds the whole space better.
+
+    It has classes of demand for all groups alike, or the longest networks apart, which costs
+    classes.
+    """
     search = BoxSearch(problem, columns, members, until=until)
     if not search.classes or frame_time(problem, columns).in_flight != 1 or until.is_past:
         return search
@@ -138,7 +148,7 @@ def _best_start(
 
 
 def default_boxes(problem: Problem) -> int:
-    """Default number of boxes: half a minute's work, and a few seconds' check."""
+    """Return the default number of boxes: half a minute's work, and a few seconds' check."""
     return max(MIN_BOXES, min(MAX_BOXES, DEFAULT_GROUPS // problem.group_count))
 
 
@@ -151,8 +161,11 @@ def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
 def _accepted(
     checked: CheckedBounds, open_corner: Corner, epsilon: float
 ) -> tuple[Corner | None, int]:
-    """Return an open corner of the members moved in by epsilon and the first margin with which the
-    check finds it empty, and that margin; None if there is none."""
+    """Return an open corner moved in by epsilon and a margin, and the margin.
+
+    The margin is the first with which the check finds the corner empty. The corner is None if there
+    is none.
+    """
     for margin in (*ROUNDING_PPM, *WIDER_PPM):
         ppm = int(epsilon * PPM + (1 + epsilon) * margin)
         corner = tuple(None if v is None else least_within(v, ppm) - 1 for v in open_corner)
@@ -164,8 +177,10 @@ def _accepted(
 def _raised(
     checked: CheckedBounds, corners: Sequence[Corner], until: Deadline
 ) -> tuple[Corner, ...]:
-    """Some corners as far out as they stay empty, as many as there is time for, beside all of them;
-    none inside another."""
+    """Return the corners with some of them moved out as far as they stay empty.
+
+    As many are tried as there is time for. No returned corner is inside another.
+    """
     picks = np.linspace(0, len(corners) - 1, RAISED_CORNERS).round().astype(int)
     region = list(corners)
     for index in dict.fromkeys(picks.tolist()):
@@ -182,7 +197,7 @@ def _raised(
 
 
 def _raise(checked: CheckedBounds, corner: Corner, j: int, value: int) -> Corner:
-    """The corner with objective ``j`` as large as a bisection finds it empty."""
+    """Return the corner with objective ``j`` as large as a bisection finds it empty."""
     low, high = value, value + abs(value)
     for _ in range(RAISE_STEPS):
         middle = (low + high) // 2

@@ -33,7 +33,7 @@ MAX_CORNERS = 3000
 
 @dataclass(frozen=True)
 class Effort:
-    """What a line may cost."""
+    """The effort for a line."""
 
     rounds: int
     """Of multiplicative updates."""
@@ -64,13 +64,13 @@ class BoxNode:
 
     @property
     def worst(self) -> float:
-        """Of all corners."""
+        """Return the largest epsilon of all corners."""
         return 0.0 if self.arrays is None else float(self.epsilon.max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class BoxResult:
-    """The tree as it stands in a proof, with weights; ``epsilon`` as far as they go."""
+    """The tree in the form of a proof, with weights, and the ``epsilon`` that they reach."""
 
     epsilon: float
     tree: tuple[Split | Leaf, ...]
@@ -80,13 +80,13 @@ class BoxResult:
 
 
 class BoxSearch:
-    """Best-first: the box with the largest epsilon gets lines, then is divided.
+    """A best-first search: the box with the largest epsilon gets lines, then is divided.
 
     Args:
         columns: positions of the objectives that count.
         members: their values, mutually non-dominated.
         apart: networks whose groups have classes of demand of their own.
-        until: ends the search; what it has found by then counts.
+        until: ends the search. Bounds found by then count.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class BoxSearch:
 
     @property
     def epsilon(self) -> float:
-        """The largest of all boxes."""
+        """Return the largest epsilon of all boxes."""
         return max(self._final, -self._heap[0][0] if self._heap else 0.0)
 
     def run(
@@ -146,11 +146,13 @@ class BoxSearch:
         check_seconds: float = 0.0,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Divide until there are so many boxes, it is time to check them, or no box can be divided.
-        One that cannot sets the epsilon; the others may still raise the region.
+        """Divide until there are ``max_boxes`` boxes, it is time to check them,
+        or no box can be divided.
+
+        A box that cannot be divided sets the epsilon. The others may still raise the region.
 
         Args:
-            check_seconds: what the check of a box takes.
+            check_seconds: duration of the check of a box.
         """
 
         def late() -> bool:
@@ -175,7 +177,7 @@ class BoxSearch:
                 self._push(part)
 
     def result(self) -> BoxResult:
-        """The tree so far."""
+        """Return the tree so far."""
         tree: list[Split | Leaf] = []
         used: dict[int, int] = {}
 
@@ -246,7 +248,7 @@ class BoxSearch:
             heappush(self._heap, (-node.worst, next(self._counter), node))
 
     def _seed(self) -> None:
-        """First lines: some corners over the whole range."""
+        """Add the first lines, for some corners over the whole range."""
         node = self._root
         if node.arrays is None or not len(self._corners):
             return
@@ -286,7 +288,7 @@ class BoxSearch:
         late: Callable[[], bool],
         effort: Effort = EACH,
     ) -> None:
-        """Lines for the worst corner, as long as they help and it is not late."""
+        """Add lines for the worst corner, as long as they help and there is time."""
         while not late():
             corner = int(node.epsilon.argmax())
             before = node.epsilon[corner]
@@ -298,7 +300,7 @@ class BoxSearch:
                 return
 
     def _needed(self, node: BoxNode) -> list[int]:
-        """Lines that together give every corner its epsilon, within a little."""
+        """Return few lines that together give every corner nearly its epsilon."""
         if node.arrays is None or not node.weights:
             return []
         least = np.minimum(node.epsilon, MAX_EPSILON)
@@ -324,7 +326,7 @@ class BoxSearch:
         return kept
 
     def _divide(self, node: BoxNode) -> tuple[BoxNode, BoxNode] | None:
-        """The division whose worse part has the smaller epsilon."""
+        """Return the division whose worse part has the smaller epsilon."""
         best: tuple[tuple[float, float], Split, tuple[BoxNode, BoxNode]] | None = None
         for split in self._splits(node.box):
             d = split.domain
@@ -345,7 +347,7 @@ class BoxSearch:
         return best[2]
 
     def _splits(self, box: Box) -> list[Split]:
-        """Off or on, else the slower half or the faster."""
+        """Return the possible splits of a box: off or on, else the slower half or the faster."""
         splits = []
         for d, (bits, domain) in enumerate(zip(box, self._problem.domains, strict=True)):
             size = len(domain.frequencies_khz)
@@ -358,8 +360,10 @@ class BoxSearch:
 
 
 def _counts_contention(time: FrameTime) -> bool:
-    """Whether contention is worth more than the frames that may be missing from a window, and there
-    is some."""
+    """Return whether bounds count contention.
+
+    They do if it is worth more than the frames that may be missing from a window.
+    """
     if time.of_streams or time.in_flight is None:
         return False
     return time.executed >= LEAST_EXECUTED * time.counted

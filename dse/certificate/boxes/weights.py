@@ -28,7 +28,7 @@ MIXES, MIX_RATE = 5, 2.0
 
 
 class WeightFinder:
-    """Finds multipliers; one for a problem, its work arrays are used again."""
+    """Find multipliers. One finder serves a problem, and uses its work arrays again."""
 
     def __init__(
         self, problem: Problem, networks: Networks, class_start: Sequence[int], corners: Corners
@@ -57,7 +57,7 @@ class WeightFinder:
             self._limited[:] = False
 
     def lines(self, box: BoxArrays, weights: Sequence[FloatArray]) -> Lines:
-        """The inequalities that weights [resources] give over a box."""
+        """Return the inequalities that weights [resources] give over a box."""
         from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
         kinds, chains = self._kinds, len(self._networks.member)
@@ -92,9 +92,12 @@ class WeightFinder:
     def find(
         self, box: BoxArrays, room: Room, start: FloatArray, rounds: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Integer weights [resources] for what one corner leaves, and their shares of that, from
-        which others can start. Where the time is free, so is what it leaves of all else: it is
-        searched for too."""
+        """Return integer weights [resources] for the room of one corner, and
+        their shares of the room.
+
+        Other searches can start from the shares. If the time is free, the room depends on it, and
+        the best time is searched for too.
+        """
         from paretosoc.fitness.multipliers.kernels import improve
 
         given = self._problem.execution.period_ps
@@ -145,8 +148,10 @@ class WeightFinder:
     def optimise(
         self, box: BoxArrays, room: Room, known: Sequence[FloatArray], accuracy: float
     ) -> FloatArray | None:
-        """Integer weights [resources] by a linear program, from the best of some; None where
-        networks run freely, or nothing limits the time."""
+        """Return integer weights [resources] by a linear program, from the best of some.
+
+        Returns None if networks run freely, or nothing limits the time.
+        """
         longest = last = self._longest(room)
         energy, power = float(room.energy_fj[0]), float(room.power_mw[0])
         if np.isinf(longest) and np.isfinite(energy) and box.idle_mw:
@@ -188,8 +193,10 @@ class WeightFinder:
         return self._rounded(box, room, shares, space, longest)
 
     def _allowed(self, box: BoxArrays, room: Room, time: float) -> FloatArray:
-        """[resources]: what is left in a time, less than nothing of energy where idle power takes
-        more; 0 where there is no limit."""
+        """Return [resources]: the room left in a time, 0 without a limit.
+
+        That of energy is negative if idle power takes more.
+        """
         kinds = self._kinds
         given = self._problem.execution.period_ps
         left = min(float(room.energy_fj[0]), float(room.power_mw[0]) * time)
@@ -208,8 +215,11 @@ class WeightFinder:
     def _mixed(
         self, box: BoxArrays, room: Room, time: float, mix: FloatArray
     ) -> tuple[Networks, BoxArrays]:
-        """What to look for weights over: of networks that run freely, one frame of each at its
-        least rate, and what is left of all rates shared out as ``mix`` [networks] has it."""
+        """Return the networks and costs over which weights are searched.
+
+        For networks that run freely, it is one frame of each at its least rate, and the rest of all
+        rates is shared out by ``mix`` [networks].
+        """
         if not self._streams:
             return self._networks, box
         shares = room.rates[0] * time / len(mix)
@@ -223,12 +233,14 @@ class WeightFinder:
         return self._all_streams, costs
 
     def _longest(self, room: Room) -> float:
-        """The longest time that a corner leaves."""
+        """Return the longest time that a corner leaves."""
         limited = bool(np.isfinite(room.energy_fj[0]) or np.isfinite(room.power_mw[0]))
         return float(self._corners.longest(room, with_energy=limited)[0])
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
-        """[resources]: what is left in a time; None where idle power alone takes it all."""
+        """Return [resources]: the room left in a time, or None if idle power
+        alone takes all energy.
+        """
         kinds, chains = self._kinds, len(self._networks.member)
         space = np.zeros(self.resources)
         given = self._problem.execution.period_ps
@@ -263,7 +275,9 @@ class WeightFinder:
         space: FloatArray,
         longest: float,
     ) -> FloatArray:
-        """Integers; without a limit on the time, such that the right side does not rise."""
+        """Round weights to integers. Without a limit on the time, the right side
+        must not rise with it.
+        """
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
         # Where no other weight is, those of figures alone.
@@ -278,7 +292,7 @@ class WeightFinder:
         return weights
 
     def _reach(self, box: BoxArrays, room: Room, weights: FloatArray) -> float:
-        """The least sum by the largest right side: above 1, the corner is closed."""
+        """Return the least sum by the largest right side: above 1, the corner is closed."""
         lines = self.lines(box, [weights])
         right = float(
             self._corners.largest(lines, self._networks.chain_end, box.idle_mw, room)[0, 0]
@@ -287,7 +301,7 @@ class WeightFinder:
         return least / right if right > 0 else np.inf
 
     def _slope(self, box: BoxArrays, room: Room, weights: FloatArray, time: float) -> float:
-        """How the right side rises with the time."""
+        """Return the slope of the right side in the time."""
         lines, flow = self.lines(box, [weights]), self._corners.flow
         slope = float(lines.time[0] - lines.beyond[0] @ room.rates[0])
         if np.isfinite(flow):
@@ -300,7 +314,7 @@ class WeightFinder:
         return slope
 
     def multipliers(self, weights: FloatArray) -> Multipliers:
-        """Weights as they stand in a proof."""
+        """Return weights in the form of a proof."""
         numbers = [int(value) for value in weights]
         kinds, chains = self._kinds, len(self._networks.member)
         pairs = zip(self._class_start, self._class_start[1:], strict=False)

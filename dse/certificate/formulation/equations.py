@@ -1,11 +1,11 @@
 """Eq. 1 to 11 of HaX-CoNN as Z3 constraints over integers, in the paper's order.
 
-:class:`Equations` has what holds whatever the clocks are, and all but the contention of Eq. 5 to 8.
-The tests have all of it at once, as one model (``tests/support/formulation``).
+:class:`Equations` has the constraints that hold whatever the clocks are, and all but the contention
+of Eq. 5 to 8. The tests have all of it at once, as one model (``tests/support/formulation``).
 
 The paper's symbols are the names here: ``S`` mapping, ``TR`` transition, ``st`` and ``et`` start
-and end, ``tau`` transition time. Where number formats are chosen, ``S`` is over options, a unit in
-a format each.
+and end, ``tau`` transition time. If number formats are chosen, ``S`` is over options, a unit in a
+format each.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_formulated(problem: Problem) -> None:
 
 
 class Setting(Enum):
-    """When a layer that is ready starts."""
+    """The rule by which a layer that is ready starts."""
 
     DISPATCH = "dispatch"
     """By priority, then first come, first served, never idle while something waits: the rule of the
@@ -71,8 +71,9 @@ class Setting(Enum):
 
 
 class Equations:
-    """Variables and constraints of one problem, but for what depends on clocks and contention: a
-    layer takes its stand-alone time at least, whatever that is.
+    """Variables and constraints of one problem that do not depend on clocks and contention.
+
+    A layer takes at least its stand-alone time, whatever that is.
 
     Every setting takes the constraints of ``FREE`` and adds its own, so the optimum of ``FREE`` is
     never above another's. A solution of ``PAPER`` is one of ``DISPATCH`` in which nothing waits.
@@ -111,8 +112,11 @@ class Equations:
         self._limits()
 
     def _equations_2_and_3(self) -> None:
-        """TR is set where the units of an edge's ends differ; tau = OUT + IN passes there, and the
-        time of converting where number formats do."""
+        """Add Eq. 2 and 3: TR is set if the units of an edge's ends differ, and
+        tau = OUT + IN passes.
+
+        If only number formats differ, the time of converting passes.
+        """
         z3, unit_of = self._z3, self.problem.unit_of
         for e, (source, target) in enumerate(self.problem.edges):
             for u, v in product(self.S[source], self.S[target]):
@@ -123,7 +127,9 @@ class Equations:
                 self._add(z3.Implies(both, self.tau[e] == delay))
 
     def _equation_4(self) -> None:
-        """A layer is ready at T of the layers before it; that it then starts is ``PAPER``'s."""
+        """Add Eq. 4: a layer is ready at T of the layers before it. Only
+        ``PAPER`` has it start then.
+        """
         for i, layer in enumerate(self.table.layers):
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
             instants += [self.et[j] for j in layer.waits]
@@ -138,15 +144,18 @@ class Equations:
                 self._add(self.st[i] >= self.ready[i])
 
     def _equation_9(self) -> None:
-        """No two layers share a unit at any time (epsilon = 0)."""
+        """Add Eq. 9: no two layers share a unit at any time (epsilon = 0)."""
         for i, j in self._rivals():
             apart = self._z3.Or(self.et[i] <= self.st[j], self.et[j] <= self.st[i])
             self._add(self._z3.Implies(self._same_unit(i, j), apart))
 
     def _dispatch_rule(self) -> None:
-        """On one unit the smaller (ready time, position) is first, of two priorities the smaller
-        unless the other starts before it is ready; a layer that starts later than it is ready
-        starts where another one ends."""
+        """Add the dispatch rule.
+
+        On one unit the smaller (ready time, position) is first. Of two priorities the smaller is
+        first, unless the other starts before it is ready. A layer that starts later than it is
+        ready starts as another one ends.
+        """
         z3 = self._z3
         after: list[list[Term]] = [[] for _ in self.st]
         for i, j in self._rivals():
@@ -167,7 +176,9 @@ class Equations:
             self._add(z3.Or(self.st[i] == self.ready[i], *ends))
 
     def _leaves_no_gap(self, i: int, late: int) -> Term:
-        """While ``late`` waits, a layer i that overtakes it starts where another one ends."""
+        """Return the condition that a layer i which overtakes a waiting ``late``
+        starts as another one ends.
+        """
         ends = [
             self._z3.And(self._same_unit(i, k), self.st[i] == self.et[k])
             for k in range(len(self.st))
@@ -180,7 +191,9 @@ class Equations:
         return self.problem.networks[self.table.layers[i].network].priority
 
     def _equation_11(self) -> None:
-        """The largest T; and, to help the solver only, that no unit does more than fits in it."""
+        """Add Eq. 11, the largest T, and that no unit does more than fits in it,
+        to help the solver.
+        """
         z3 = self._z3
         for n in range(len(self.problem.networks)):
             for i in self.table.last_layers(n):
@@ -193,8 +206,9 @@ class Equations:
             self._add(self.makespan >= z3.Sum(load))
 
     def _limits(self) -> None:
-        """Limits on transitions per network and segments per unit; deadlines; period; losses of
-        accuracy and memory."""
+        """Add limits on transitions per network, segments per unit, deadlines, the period, losses
+        of accuracy and memory.
+        """
         z3, problem = self._z3, self.problem
         for n, network in enumerate(problem.networks):
             inside = [e for e, (source, _) in enumerate(problem.edges) if source in network.groups]
@@ -226,8 +240,9 @@ class Equations:
             self._add(self.makespan <= problem.execution.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
-        """Pairs of layers, the smaller position first, that could need one unit at the same
-        time."""
+        """Return pairs of layers that could need one unit at the same time, the
+        smaller position first.
+        """
         count = len(self.table.layers)
         return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
 
@@ -240,17 +255,19 @@ class Equations:
         )
 
     def on_unit(self, g: int, u: int) -> Term:
-        """Whether a group is on a unit, in whichever number format."""
+        """Return the condition that a group is on a unit, in whichever number format."""
         options = [on for v, on in self.S[g].items() if self.problem.unit_of[v] == u]
         return self._z3.Or(options) if len(options) != 1 else options[0]
 
     def _follows(self, g: int, u: int) -> Term:
-        """Whether the group before it in its network is on the same unit in the same format."""
+        """Return the condition that the group before it in its network is on the
+        same unit and format.
+        """
         is_first = any(g == network.first_group for network in self.problem.networks)
         return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
 
     def _loss(self, n: int) -> Term:
-        """Loss of accuracy of a network."""
+        """Return the loss of accuracy of a network."""
         z3 = self._z3
         terms = [z3.IntVal(0)]
         for u, unit in enumerate(self.problem.units):
@@ -263,7 +280,7 @@ class Equations:
         return z3.Sum(terms)
 
     def _memory(self, pools: Iterable[int]) -> Term:
-        """What some pools hold."""
+        """Return the bytes in some pools."""
         z3, problem = self._z3, self.problem
         terms = [z3.IntVal(0)]
         for network in problem.networks:

@@ -1,4 +1,4 @@
-"""How the space is split, and what is asked in which order: hints, on which no proof rests."""
+"""Hints on how to split the space, and on the order of questions. No proof rests on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class Hints:
         return any(self.lemmas.closes(lemma, kind) for kind in (MEMBERS, TIME_LIMIT))
 
     def split(self, lemma: Lemma) -> list[Lemma]:
-        """Return the smaller parts; none if nothing is left to choose or should have a solution."""
+        """Return the smaller parts, or none if nothing is left to choose or
+        should have a solution.
+        """
         if self.is_closed(lemma):
             return []
         try:
@@ -33,8 +35,10 @@ class Hints:
 
 
 def upper_parts(hints: Hints, count: int) -> list[Path]:
-    """The parts of the upper levels of the tree, at least ``count`` where it has so many; in order
-    of the level. All of the tree where it has fewer: then one part is the whole space."""
+    """Return the parts of the upper levels of the tree, at least ``count``, in order of the level.
+
+    If the whole tree has fewer, the one part is the whole space.
+    """
     ends: list[Path] = []
     opened: list[tuple[Path, Lemma]] = [((), hints.lemmas.root())]
     while opened and len(opened) + len(ends) < count:

@@ -16,7 +16,9 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class Layer:
-    """One execution of a group, and what it waits for (positions in ``Layers.layers``)."""
+    """One execution of a group, and the executions that it waits for (positions
+    in ``Layers.layers``).
+    """
 
     network: int
     repeat: int
@@ -31,7 +33,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where a group runs and at which clocks: all that its time, demand and thresholds depend on.
+    """The unit and clocks of a group: all that its time, demand and thresholds depend on.
 
     ``points`` holds (domain, operating point) pairs in the order of the domains.
     """
@@ -48,11 +50,11 @@ class Choice:
 
     @property
     def alone_ps(self) -> int:
-        """Stand-alone time."""
+        """Return the stand-alone time in ps."""
         return self.work // WORK_PER_PS
 
     def agrees(self, other: Choice) -> bool:
-        """Whether both can hold at once: another unit, and no clock at two points."""
+        """Return whether both can hold at once: another unit, and no clock at two points."""
         mine = dict(self.points)
         return self.unit != other.unit and all(mine.get(d, p) == p for d, p in other.points)
 
@@ -65,7 +67,7 @@ class Layers:
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
-        """All executions."""
+        """Return all executions."""
         place: dict[tuple[int, int, int], int] = {}
         for n, network in enumerate(self.problem.networks):
             for repeat in range(1, network.repeats + 1):
@@ -104,7 +106,7 @@ class Layers:
         return [g for g in self.problem.networks[n].groups if g not in feeding]
 
     def last_layers(self, n: int) -> list[int]:
-        """Layers with whose ends the network has ended."""
+        """Return the layers with whose ends the network has ended."""
         last = set(self._last_groups(n))
         repeats = self.problem.networks[n].repeats
         return [
@@ -114,7 +116,9 @@ class Layers:
         ]
 
     def least_latency_ps(self, n: int) -> int:
-        """Longest path of the network's smallest stand-alone times; no transition, no waiting."""
+        """Return the longest path of the network's smallest stand-alone times,
+        without transitions and waiting.
+        """
         ends: dict[int, int] = {}
         for i, layer in enumerate(self.layers):
             if layer.network == n:
@@ -125,7 +129,9 @@ class Layers:
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
-        """Per layer: those that have ended before it can be ready, whatever is chosen."""
+        """Return, per layer, the layers that have ended before it can be ready,
+        whatever is chosen.
+        """
         result: dict[int, frozenset[int]] = {}
 
         def ancestors(i: int) -> frozenset[int]:
@@ -138,7 +144,7 @@ class Layers:
         return tuple(ancestors(i) for i in range(len(self.layers)))
 
     def ordered(self, i: int, j: int) -> bool:
-        """Whether one of two layers always ends before the other is ready."""
+        """Return whether one of two layers always ends before the other is ready."""
         return i in self.before[j] or j in self.before[i]
 
     @cached_property
@@ -154,7 +160,7 @@ class Layers:
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
-        """Per group: all that the problem allows."""
+        """Return all allowed choices of each group."""
         return tuple(
             tuple(
                 choice
@@ -188,12 +194,14 @@ class Layers:
         return result
 
     def points(self, d: int) -> list[int]:
-        """Operating points of a domain that may be chosen, slowest first."""
+        """Return the allowed operating points of a domain, slowest first."""
         domain = self.problem.domains[d]
         return [p for p in range(len(domain.allowed)) if domain.allowed[p]]
 
     def lost(self, own: Choice, others: tuple[Choice, ...]) -> int:
-        """Rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq. 7)."""
+        """Return the rate that ``own`` loses beside ``others``, in 1/65536
+        (``cont_model`` of Eq. 7).
+        """
         table = self.problem.units[own.unit].contention
         if table is None:
             return 0
@@ -201,7 +209,7 @@ class Layers:
         return lost_rate(table, own.memory_point, own.demand_kbps, demand)
 
     def lost_together(self, own: Choice, others: tuple[Choice, ...]) -> int:
-        """What all of ``others`` together take beyond what each smaller set of them takes.
+        """Return the loss beside all of ``others`` that no smaller set of them explains.
 
         The loss beside a set is the sum of this over the set's subsets (inclusion-exclusion), so
         that overlaps of single layers, pairs, triples may simply be added up.

@@ -30,8 +30,12 @@ POLL_S = 0.2
 
 @dataclass(frozen=True)
 class FormulationProgress:
-    """Progress of a proof: parts without a solution, and questions that Z3 has answered; of the
-    parts that were shared out, those that are done (one part is the whole space)."""
+    """Progress of a proof: parts without a solution, questions that Z3 has
+    answered, and shared parts.
+
+    ``shared`` is the number of parts that were shared out, one for the whole space. ``done`` of
+    them are complete.
+    """
 
     parts: int
     questions: int
@@ -49,8 +53,9 @@ def prove_formulation(
     on_progress: Callable[[FormulationProgress], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FormulationProof:
-    """Z3 shows that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan, and one with
-    this makespan.
+    """Prove by Z3 that Eq. 1 to 11 of HaX-CoNN have no solution with a smaller makespan.
+
+    They must have one with this makespan.
 
     Args:
         problem: latency is one of its objectives.
@@ -58,12 +63,12 @@ def prove_formulation(
         jobs: processes; one per core by default. Small problems are left to this one.
         max_parts: a problem with as many parts is not tried.
         on_progress: called now and then.
-        stopped: polled; true ends it.
+        stopped: polled. True ends the proof.
 
     Raises:
-        ResultError: where Eq. 1 to 11 do not have the problem's rules.
-        Ended: where the limits end it.
-        NotShown: where it is not so, or Z3 does not show it.
+        ResultError: if Eq. 1 to 11 do not have the problem's rules.
+        Ended: if the limits end it.
+        NotShown: if it is not so, or Z3 does not show it.
     """
     check_formulated(problem)
     began = time.monotonic()
@@ -96,7 +101,9 @@ def _refute_here(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refutes a part in this process; how many parts it is split into, and questions."""
+    """Refute a part in this process. Return the number of parts it is split into,
+    and of questions.
+    """
 
     def report_and_poll() -> bool:
         if on_progress is not None:
@@ -117,7 +124,9 @@ def _share_out(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refutes parts in processes; how many parts these are split into, and questions."""
+    """Refute parts in processes. Return the number of parts they are split into,
+    and of questions.
+    """
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))
@@ -158,7 +167,7 @@ _stop: Event | None = None
 
 
 def _begin_process(stop: Event) -> None:
-    """Ctrl-C is for the process that shares out."""
+    """Leave Ctrl-C to the process that shares out."""
     global _stop
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -183,7 +192,7 @@ def _makespan_column(problem: Problem) -> int:
 
 
 def _only(problem: Problem, design: DesignPoint) -> Problem:
-    """The problem with one design point."""
+    """Return the problem with one design point."""
     allowed = np.zeros_like(problem.allowed)
     allowed[np.arange(problem.group_count), design.units] = True
     domains = []

@@ -1,34 +1,36 @@
 """Eq. 1 to 11 have no solution below a makespan: Z3 shows it, part by part and event by event.
 
 A *part* is a set of design points: units of some groups, a set of operating points per domain. In
-each, Z3 is asked questions that it must answer with "unsat"; what it has shown becomes a constraint
-(a *fact*) there:
+each, Z3 is asked questions that it must answer with "unsat". Each answer becomes a constraint (a
+*fact*) there:
 
 1. when the layers start and end, one event after the other, up to the first instant at which a
    choice matters that the part leaves open;
 2. that the part has no solution, or else
 3. that each of its solutions is in one of the smaller parts that it is split into.
 
-Which event is next, whether the bounds suffice and what is chosen next are hints of
-:mod:`fitness.check`. Nothing rests on them: a wrong hint is a question without "unsat".
+The next event, the sufficiency of bounds and the next choice are hints of :mod:`fitness.check`.
+Nothing rests on them: a wrong hint is a question without "unsat".
 
-What a part adds to the constraints of :class:`~dse.certificate.formulation.equations.Equations`
-is implied by Eq. 1 to 11, the part's choices and its facts:
+The constraints that a part adds to those of
+:class:`~dse.certificate.formulation.equations.Equations` are implied by Eq. 1 to 11, the part's
+choices and its facts:
 
-* *times*: a group takes at least its smallest time over the points that are left; that time where
-  the clocks have one point each;
+* *times*: a group takes at least its smallest time over the points that are left, and exactly that
+  time if the clocks have one point each;
 * *Eq. 5 to 8 in one contention interval* (Eq. 6): from an instant t on the layers R run, and
   everything up to t is a fact. Until the first of them ends or another layer starts, at e, each
   does ``cont_model``'s rate of work per picosecond. So the work of i in R is done by e, but not a
   picosecond sooner, if et(i) = e, and is not done by e if et(i) is larger. A layer that is not
   ready before another one has started cannot be the first to start;
 * *speed*: no layer is faster than alone, so et(i) is at least t + work left / 2**16;
-* *load*: what has not started by t and is on a unit follows what runs there (Eq. 9), so
-  makespan >= its end, or t, + the sum of their times. Summed over all units: units x makespan
+* *load*: a layer that has not started by t and is on a unit follows the one that runs there (Eq.
+  9),
+  so makespan >= its end, or t, + the sum of their times. Summed over all units: units x makespan
   >= the sum of these ends + the sum of all times.
 
-Operating points are split in two halves; of two interchangeable units without a group only one is
-tried, since Eq. 1 to 11 stay the same where they change places
+Operating points are split in two halves. Of two interchangeable units without a group only one is
+tried, since Eq. 1 to 11 stay the same if they change places
 (:mod:`results.problem.interchangeable`).
 """
 
@@ -64,7 +66,9 @@ class Ended(NotShown):
 
 @dataclass
 class _Now:
-    """What is a fact at one instant: what has started, what of it runs, and the work done."""
+    """The facts at one instant: the started layers, the running ones among them,
+    and the work done.
+    """
 
     now_ps: int
     started: frozenset[int]
@@ -73,13 +77,13 @@ class _Now:
 
 
 class Refutation:
-    """Z3 with the constraints of one problem, and that it is faster than a makespan.
+    """Z3 with the constraints of one problem, and the claim that it is faster than a makespan.
 
     Args:
         problem: without energy limits and phases, see :func:`check_formulated`.
         column: the position of its makespan among its objectives.
         optimum_ps: nothing is to be faster.
-        stopped: polled before every question; true ends it.
+        stopped: polled before every question. True ends the refutation.
     """
 
     def __init__(
@@ -109,10 +113,10 @@ class Refutation:
         """Those that have no solution, and are not split."""
 
     def refute(self, path: Path) -> None:
-        """Shows that a part has no solution, and on the way to it that no other is left out.
+        """Show that a part has no solution, and that no other part is left out on the way to it.
 
         Raises:
-            NotShown: where Z3 does not show it within its limits.
+            NotShown: if Z3 does not show it within its limits.
         """
         self._solver.push()
         node, now = self._lemmas.root(), _Now(0, frozenset(), {})
@@ -126,7 +130,9 @@ class Refutation:
         self._solver.pop()
 
     def has_solution(self) -> bool:
-        """Whether Z3 finds one, of a problem with one design point: there is nothing to split."""
+        """Return whether Z3 finds a solution of a problem with one design point,
+        without splitting it.
+        """
         node, now = self._lemmas.root(), _Now(0, frozenset(), {})
         self._times(node)
         try:
@@ -156,7 +162,7 @@ class Refutation:
             self._solver.pop()
 
     def _show(self, goals: Sequence[Term]) -> None:
-        """Asks for a solution in which one of the goals does not hold; then they are facts."""
+        """Ask for a solution in which one of the goals does not hold, and then make them facts."""
         if self._stopped():
             raise Ended(f"ended after {pluralize(self.questions, 'question')}")
         self.questions += 1
@@ -173,7 +179,7 @@ class Refutation:
     # Choices
 
     def _split(self, node: Lemma, state: Stop) -> list[Lemma]:
-        """The smaller parts; that none is left out is shown, for operating points here."""
+        """Return the smaller parts. For operating points, show here that none is left out."""
         S = self._equations.S
         try:
             children = self._lemmas.children(node)
@@ -201,7 +207,7 @@ class Refutation:
         return children
 
     def _choose(self, node: Lemma, state: Stop, child: Lemma) -> None:
-        """The choice of a child; what follows from the limits on transitions is shown."""
+        """Make the choice of a child, and show the consequences of the limits on transitions."""
         group = state.open_group
         if group is None:
             self._times(child)
@@ -239,7 +245,7 @@ class Refutation:
         return state, now
 
     def _advance(self, node: Lemma, state: Stop, now: _Now, instant: int) -> _Now:
-        """From one instant to the next at which something happens."""
+        """Advance from one instant to that of the next event."""
         st, et = self._equations.st, self._equations.et
         rates = self._rates(node, sorted(now.done))
         before = self._equations.table.before
@@ -255,7 +261,7 @@ class Refutation:
         return _Now(instant, now.started, done)
 
     def _rates(self, node: Lemma, running: Sequence[int]) -> dict[int, int]:
-        """Rates of layers that run side by side, ``cont_model`` of Eq. 7."""
+        """Return the rates of layers that run side by side, ``cont_model`` of Eq. 7."""
         own = {i: self._cost(node, i) for i in running}
         rates = {}
         for i, cost in own.items():
@@ -273,7 +279,7 @@ class Refutation:
         rates: dict[int, int],
         next_to_start: Sequence[int],
     ) -> None:
-        """Eq. 5 to 8 from now on, up to the first end or start."""
+        """Add Eq. 5 to 8 from now on, up to the first end or start."""
         z3, st, et = self._z3, self._equations.st, self._equations.et
         events = [et[i] for i in rates] + [st[j] for j in next_to_start]
         for event in events:
@@ -287,7 +293,7 @@ class Refutation:
             self._solver.add(z3.Implies(first, z3.And(result)))
 
     def _cost(self, node: Lemma, i: int) -> Cost:
-        """Of a layer that runs."""
+        """Return the cost of a running layer."""
         group = self._group_of[i]
         unit = node.units[group]
         cost = None if unit == NOT_NAMED else self._lemmas.cost(node, group, unit)
@@ -296,7 +302,7 @@ class Refutation:
         return cost
 
     def _loads(self, node: Lemma, now: _Now) -> None:
-        """Speed of what runs, and load of all units from now on."""
+        """Add the speed of running layers, and the load of all units from now on."""
         z3, equations = self._z3, self._equations
         unit_of = self._problem.unit_of
         begins: dict[int, Any] = {u: z3.IntVal(now.now_ps) for u in sorted(set(unit_of))}
@@ -313,8 +319,11 @@ class Refutation:
 
 
 def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
-    """(instant, layers that start) of all that happens from now on until a timeline stops, in
-    order; the last instant is that of the stop."""
+    """Yield (instant, layers that start) of all events from now on until a
+    timeline stops, in order.
+
+    The last instant is that of the stop.
+    """
     starts: dict[int, list[int]] = {}
     for i, start in enumerate(stop.start_ps):
         if start is not None and i not in now.started:

@@ -1,1 +1,1 @@
-"""Verification of result folders without trusting what wrote them."""
+"""Verification of result folders without trusting the program that wrote them."""

@@ -1,4 +1,4 @@
-"""Whether what bounds over boxes claim of a front follows from their proof."""
+"""Check that the claim of bounds over boxes about a front follows from their proof."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paretosoc.results.text.space_description import describe_space
 
 
 def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | None) -> str | None:
-    """What does not hold; None if all does."""
+    """Return the first part of the claim that does not hold, or None if all does."""
     if claim is None or proof is None:
         return f"{'front.json' if claim is None else 'bounds.json'} does not have it"
     for what, stated, proved in (

@@ -1,4 +1,4 @@
-"""What a check of a result folder says."""
+"""Results of checks of a result folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """What a check says of a claim."""
+    """The verdict of a check on a claim."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -25,20 +25,20 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether it was checked, and is true."""
+        """Return whether it was checked, and is true."""
         return self.verdict is Verdict.HOLDS
 
 
 def holds(name: str, detail: str) -> Check:
-    """A claim that was checked and is true."""
+    """Return a claim that was checked and is true."""
     return Check(name, Verdict.HOLDS, detail)
 
 
 def fails(name: str, detail: str) -> Check:
-    """A claim that is false."""
+    """Return a claim that is false."""
     return Check(name, Verdict.FAILS, detail)
 
 
 def not_checked(name: str, detail: str) -> Check:
-    """A claim that cannot be checked, or is not."""
+    """Return a claim that cannot be checked, or is not."""
     return Check(name, Verdict.NOT_CHECKED, detail)

@@ -1,4 +1,4 @@
-"""Members simulated again by the plain evaluator and compared with what the folder says."""
+"""Check members by simulating them again with the plain evaluator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ CHUNKS = 8
 def check_members(
     problem: Problem, claims: Sequence[tuple[Member, Sequence[str]]], *, compiled: bool = False
 ) -> Iterator[str | None]:
-    """Yield why each member is wrong, in order; None if it is right.
+    """Yield why each member is wrong, in order, or None if it is right.
 
-    Interpreted, long frames and networks that run freely may take minutes; then members are shared
+    Interpreted, long frames and networks that run freely may take minutes. Members are then shared
     out to processes.
 
     Args:
@@ -53,7 +53,9 @@ def check_members(
 
 
 def _executions(problem: Problem, member: Member) -> int:
-    """What is simulated for a member, about: a frame, of a free run those in the window."""
+    """Return about how many executions are simulated for a member: a frame, or a
+    free run's window.
+    """
     frames, run = [1 for _ in problem.networks], member.free_run
     if run is not None:
         window = run.window_ps[1] - run.window_ps[0]
@@ -65,7 +67,7 @@ def _executions(problem: Problem, member: Member) -> int:
 def what_is_wrong(
     problem: Problem, member: Member, breaks: Sequence[str], *, compiled: bool = False
 ) -> str | None:
-    """Return what differs from what the plain evaluator says; None if nothing does.
+    """Return the first difference from the plain evaluator's result, or None if there is none.
 
     Args:
         breaks: names of the limits that the folder says the member breaks.

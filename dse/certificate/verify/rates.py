@@ -1,5 +1,6 @@
-"""Whether a rate that is claimed is within what the chip can do, from the problem and the mapping
-alone."""
+"""Check that a claimed rate is within the chip's capacity, from the problem and
+the mapping alone.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ from paretosoc.results.problem.rates import frame_period_limit_ps
 
 
 def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
-    """Of each stream what is claimed from frame to frame: of every network where they run freely,
-    else of the whole workload; nothing where no throughput is claimed."""
+    """Return the claimed time from frame to frame of each stream.
+
+    The streams are every network if they run freely, else the whole workload. Empty if no
+    throughput is claimed.
+    """
     if member.free_run is not None:
         return member.free_run.periods_ps
     return tuple(
@@ -24,11 +28,11 @@ def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
 
 
 def overloaded_unit(problem: Problem, member: Member) -> str | None:
-    """A unit on which the claimed rates times loads of all streams add up to more than 1, with that
-    sum; None where there is none.
+    """Return a unit with claimed rates times loads above 1, with that sum, or
+    None if there is none.
 
-    A stream's load on a unit is what its groups there take alone for one frame, all repeats. No
-    contention only reduces it.
+    A stream's load on a unit is the stand-alone time of its groups there for one frame, all
+    repeats. Contention only adds to it.
     """
     periods = claimed_periods_ps(problem, member)
     if not periods:
@@ -48,7 +52,7 @@ def overloaded_unit(problem: Problem, member: Member) -> str | None:
 
 
 def _loads(problem: Problem, design: DesignPoint, u: int) -> list[int]:
-    """Of each stream: what one frame takes alone on the unit, ps."""
+    """Return the stand-alone time of one frame of each stream on the unit, in ps."""
     frame_ps, clocks = problem.frame_ps(u), problem.units[u].clocks
     points = tuple(int(design.operating_points[clock]) for clock in clocks)
     loads = [

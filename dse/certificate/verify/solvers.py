@@ -1,4 +1,4 @@
-"""What a folder says that solvers have shown, asked again."""
+"""Check again the claims of a folder that rest on solvers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOLVER_SECONDS = 600.0
 
 
 def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
-    """What a tree is held against."""
+    """Return the members and objectives that a tree is checked against."""
     names = objective_names(problem)
     return LemmaTarget(
         tuple(names.index(name) for name in certificate.objectives),
@@ -35,7 +35,7 @@ def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
 
 
 def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) -> Check:
-    """The equations again, from the costs: Z3 shows the same within so many seconds."""
+    """Check the equations again, from the costs: Z3 must show the same within ``seconds``."""
     fastest = min(front.members, key=lambda member: member.makespan_ps)
     if claim.optimum_ps != fastest.makespan_ps:
         return fails("formulation", f"is about {claim.optimum_ps} ps, not {fastest.makespan_ps}")
@@ -62,8 +62,10 @@ def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) 
 def cover_holds(
     problem: Problem, name: str, files: ProofArtifacts, *, seconds: float
 ) -> Iterator[Check]:
-    """The formula follows from the problem and the tree, and solvers refute it, each within so many
-    seconds."""
+    """Check that the formula follows from the problem and the tree, and that solvers refute it.
+
+    Each solver has ``seconds``.
+    """
     target = target_of(problem, files.certificate)
     lemmas = most_lemmas(problem, files.tree)
     if lemmas > MAX_LEMMAS:

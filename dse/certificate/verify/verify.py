@@ -1,4 +1,4 @@
-"""What a result folder claims, checked without trusting what wrote it.
+"""Check the claims of a result folder without trusting the program that wrote it.
 
 Everything is recomputed from ``problem.json``: members and trees by a checker that shares nothing
 with the search, and the second opinion of solvers from a formula written again.
@@ -56,7 +56,7 @@ NOT_CLAIMED = (
 
 
 class Checker(Enum):
-    """How members and trees are checked."""
+    """The form of the checker of members and trees."""
 
     PLAIN = "plain"
     """Interpreted: Python integers, nothing compiled."""
@@ -71,7 +71,7 @@ def verify(
     checker: Checker = Checker.FAST,
     solver_seconds: float = SOLVER_SECONDS,
 ) -> Iterator[Check]:
-    """Checks one claim after the other; ends with the first that fails.
+    """Check one claim after the other, and end with the first that fails.
 
     Args:
         ignore_hashes: check the claims of files that were changed.
@@ -79,7 +79,7 @@ def verify(
         solver_seconds: for each claim that a solver is asked about again.
 
     Raises:
-        ResultError: where there is no result folder.
+        ResultError: if there is no result folder.
     """
     require_result_folder(folder)
     for check in _checks(folder, checker, solver_seconds, check_hashes=not ignore_hashes):
@@ -89,8 +89,7 @@ def verify(
 
 
 def exit_status(checks: Sequence[Check]) -> int:
-    """0 where everything that is claimed holds; ``FAILED`` where something does not, else
-    ``NOT_ALL_CHECKED`` where something was not checked."""
+    """Return 0 if all claims hold, ``FAILED`` if one does not, else ``NOT_ALL_CHECKED``."""
     verdicts = {check.verdict for check in checks}
     if Verdict.FAILS in verdicts:
         return FAILED
@@ -98,7 +97,7 @@ def exit_status(checks: Sequence[Check]) -> int:
 
 
 def summary(checks: Sequence[Check]) -> str:
-    """What the checks say together, and what is not claimed."""
+    """Return the result of all checks as text, with a note on claims that are not made."""
     status = exit_status(checks)
     if status == FAILED:
         return f"Does not hold: {checks[-1].name}."
@@ -161,7 +160,7 @@ def _describe_bounds(front: Front) -> Check:
 
 
 def _scope(problem: Problem, objectives: Sequence[str]) -> str:
-    """Which objectives a claim is about, where these are not all."""
+    """Return the objectives that a claim is about as text, empty if it is about all."""
     return "" if len(objectives) == len(problem.objectives) else f" in {', '.join(objectives)}"
 
 
@@ -191,7 +190,9 @@ def _proof_holds(
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
-    """No rate that is claimed is above what the units can do; nothing where none is claimed."""
+    """Check that no claimed rate is above the units' capacity. Yields nothing if
+    none is claimed.
+    """
     points = [(f"member {i}", member) for i, member in enumerate(front.members)]
     points += [(point.name, point.member) for point in front.baselines]
     claims = [(name, m) for name, m in points if claimed_periods_ps(front.problem, m)]
@@ -217,8 +218,7 @@ def _members_hold(front: Front, *, compiled: bool) -> Check:
 
 
 def _baselines_hold(front: Front, *, compiled: bool) -> Check:
-    """The same for the baselines, which break the constraints that they say they do, and no
-    others."""
+    """Check the baselines, which must break the constraints that they state, and no others."""
     claims = [(point.member, point.breaks) for point in front.baselines]
     found = check_members(front.problem, claims, compiled=compiled)
     for point, wrong in zip(front.baselines, found, strict=True):
@@ -242,8 +242,10 @@ def _baselines_hold(front: Front, *, compiled: bool) -> Check:
 def _claim_holds(
     front: Front, name: str, claim: CertificateSummary, certificate: Certificate
 ) -> Check:
-    """The claim in the front is the certificate's, of this space, and about the members that are
-    best in its objectives."""
+    """Check that the claim in the front is the certificate's.
+
+    It must be of this space, and about the members that are best in its objectives.
+    """
 
     def wrong(why: str) -> Check:
         return fails("claim", f"{name}.json: {why}")
@@ -312,7 +314,9 @@ def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
-    """The tree proves the claim; a problem that could leave int64 is for the plain checker."""
+    """Check that the tree proves the claim. If figures could leave int64, the
+    plain checker is used.
+    """
     tree, certificate = files.tree, files.certificate
     if tree.leaves != certificate.lemmas:
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")

@@ -2,9 +2,9 @@
 
 After AMOSA (Bandyopadhyay, Saha, Maulik, Deb: A simulated annealing-based multiobjective
 optimization algorithm, IEEE TEVC 12(3), 2008): a worse row is accepted with a probability that
-falls with the *amount of domination* and rises with the temperature. Where AMOSA walks alone and
-clusters its archive, many walkers go side by side here, so that rows are evaluated together, and
-the archive is complete.
+falls with the *amount of domination* and rises with the temperature. AMOSA walks alone and clusters
+its archive. Here many walkers go side by side, so that rows are evaluated together, and the archive
+is complete.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class AnnealingEngine:
         self._steps = 0
 
     def ask(self) -> IntArray:
-        """One mutation for each walker; first the walkers themselves."""
+        """Return one mutation for each walker, or first the walkers themselves."""
         if len(self._rows) == 0:
             return initial_population(self._space, self._rng, self._walkers)
         awake = self._space.domains_used(self._rows)
         return self._space.repair(self._rng, mutate(self._space, self._rng, self._rows), awake)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Each walker moves to its mutation, or stays."""
+        """Move each walker to its mutation, or let it stay."""
         self._archive.add(rows, outcomes)
         objectives = outcomes.objectives.astype(np.float64)
         violation = self._violation_of(outcomes)
@@ -78,8 +78,11 @@ class AnnealingEngine:
             self._violation[home] = 0.0
 
     def _accepted(self, objectives: FloatArray, violation: FloatArray) -> BoolArray:
-        """[walkers]: whether each goes to its new place. One that breaks constraints less is
-        better, one that breaks them more is worse by how much."""
+        """Return [walkers]: whether each moves to its new row.
+
+        A row that breaks constraints less is better. One that breaks them more is worse by the
+        difference.
+        """
         temperature = HOT * (COLD / HOT) ** (self._steps % CYCLE / (CYCLE - 1))
         now = self._objectives
         loss = _domination(now, objectives, self._ranges(now, objectives))
@@ -90,7 +93,7 @@ class AnnealingEngine:
         return accepted
 
     def _ranges(self, now: FloatArray, objectives: FloatArray) -> FloatArray:
-        """[objectives]: the front's extent, or where it has none that of all walkers."""
+        """Return [objectives]: the front's extent, or if it has none that of all walkers."""
         known = self._archive.objectives.astype(np.float64)
         for values in (known, np.concatenate((now, objectives))):
             if len(values) > 1 and (np.ptp(values, axis=0) > 0).all():
@@ -99,7 +102,7 @@ class AnnealingEngine:
         return np.ones(self._width)
 
     def state(self) -> EngineState:
-        """Walkers and archive."""
+        """Return walkers and archive."""
         return EngineState(
             arrays={
                 "walkers": self._rows,
@@ -112,7 +115,7 @@ class AnnealingEngine:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         self._rows = state.rows("walkers", self._space)
         count = len(self._rows)
         self._objectives = state.array("objectives", np.float64, (count, self._width))
@@ -123,8 +126,10 @@ class AnnealingEngine:
 
 
 def _domination(now: FloatArray, new: FloatArray, ranges: FloatArray) -> FloatArray:
-    """[n]: by how much ``new`` [n, m] is dominated: the product of the differences where they
-    differ, as shares of ``ranges``; 0 where it is not dominated."""
+    """Return [n]: the amount by which ``new`` [n, m] is dominated by ``now``, 0 if it is not.
+
+    The amount is the product of the nonzero differences, as shares of ``ranges``.
+    """
     difference = (new - now) / ranges
     product: FloatArray = np.where(difference == 0.0, 1.0, np.abs(difference)).prod(axis=1)
     dominated = (difference >= 0.0).all(axis=1) & (difference > 0.0).any(axis=1)

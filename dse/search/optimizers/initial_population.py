@@ -20,9 +20,11 @@ MAX_ASSIGNMENTS = 64
 
 
 def heuristic_seeds(space: DesignSpace) -> IntArray:
-    """Each unit alone, each network on its best unit, whole networks on units in every way (where
-    these are few), every group on its fastest unit; each at the fastest, the slowest and three
-    clocks between."""
+    """Return rows of simple mappings, each at the fastest, the slowest and three clocks between.
+
+    The mappings are each unit alone, each network on its best unit, every group on its fastest
+    unit, and, if these are few, whole networks on units in every way.
+    """
     problem = space.problem
     units = range(len(problem.units))
     networks = len(problem.networks)
@@ -43,11 +45,14 @@ def heuristic_seeds(space: DesignSpace) -> IntArray:
 
 
 def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
-    """[at most size, width]: what the search is to start from, of networks that run freely what is
-    seeds, the baselines, the heuristic rows, up to one half; then ``BALANCED``
-    balanced rows, then random ones; no row twice.
+    """Return [at most size, width]: the rows to begin a search with, none twice.
 
-    Baselines come as they are, and once more with what constraints on the mapping make of them.
+    Up to half are, in this order, the rows that the search is to start from, seeds for networks
+    that run freely, baselines, and heuristic rows. Then come ``BALANCED`` balanced rows, and random
+    ones.
+
+    Known rows, such as baselines, come as they are, and once more after repair for the constraints
+    on the mapping.
     """
     known = baseline_rows(space)
     if not space.problem.execution.has_frame:
@@ -63,12 +68,14 @@ def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
 
 
 def _fastest_unit(space: DesignSpace, network: int) -> int:
-    """The unit on which the whole network is fastest alone, groups it cannot run on their own
-    fastest unit."""
+    """Return the unit on which the whole network is fastest alone.
+
+    Groups that it cannot run count with their own fastest unit.
+    """
     begin, end = space.first[network], space.first[network] + space.size[network]
     return int(clipped_times(space)[begin:end].sum(axis=0).argmin())
 
 
 def _whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
-    """[groups]: network n on ``units[n]``; repair moves what cannot run there."""
+    """Return [groups]: network n on ``units[n]``. Repair moves groups that cannot run there."""
     return np.array(units, dtype=np.int64)[space.owner]

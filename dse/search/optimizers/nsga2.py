@@ -48,16 +48,18 @@ SURROGATE_EVALUATIONS = 4_000
 
 
 class Nsga2Engine:
-    """NSGA-II (Deb et al. 2002): selection, ranking and crowding as pymoo has them, no object per
-    individual, the operators of :mod:`dse.space.operators`; rows that were proposed before are left
-    out.
+    """NSGA-II with neighbours of the front and a search on bounds.
 
-    With every other generation go neighbours of members of the front that had least of that before,
-    and members with a network remapped; those that reach the front join the population.
+    After Deb et al. 2002, with selection, ranking and crowding as in pymoo, no object per
+    individual, and the operators of :mod:`dse.space.operators`. Rows that were proposed before are
+    left out.
 
-    Where design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows that a
-    member beats even there are left out, and the first population holds the front of a search on
-    these bounds alone.
+    Every other generation comes with neighbours of the front's least visited members, and with
+    members that have a network remapped. Those that reach the front join the population.
+
+    If design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows whose bounds
+    a member beats are left out, and the first population holds the front of a search on these
+    bounds alone.
 
     All random numbers come from one generator seeded with ``seed``, so a seed gives the same rows
     in any process.
@@ -76,8 +78,11 @@ class Nsga2Engine:
         surrogate_evaluations: int = SURROGATE_EVALUATIONS,
         first: IntArray | None = None,
     ) -> None:
-        """``surrogate_evaluations`` 0: no search by bounds. ``first``: rows [n, width] to begin
-        with instead of :func:`dse.search.optimizers.initial_population.initial_population`."""
+        """Begin without a population.
+
+        ``surrogate_evaluations`` 0: no search by bounds. ``first``: rows [n, width] to begin with
+        instead of :func:`dse.search.optimizers.initial_population.initial_population`.
+        """
         self._space = space
         self._first = first
         self._surrogate_evaluations = (
@@ -104,11 +109,11 @@ class Nsga2Engine:
 
     @property
     def front(self) -> Archive:
-        """All feasible rows told so far that none of the others dominates."""
+        """Return all feasible rows so far that no other row dominates."""
         return self._archive
 
     def ask(self) -> IntArray:
-        """The next generation, then neighbours; none where no new row could be made."""
+        """Return the next generation, then neighbours, or none if no new row could be made."""
         if len(self._rows) == 0:
             first = self._first_rows()
             rows = [first[self._seen.first_seen(first)]]
@@ -119,7 +124,7 @@ class Nsga2Engine:
         return np.concatenate(rows)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Survival of the fittest; a violated limit counts by how many times it is passed."""
+        """Let the fittest survive. A violated limit counts by the share beyond it."""
         before = self._archive.numbers
         if self._archive.add(rows, outcomes):
             self._visits = _carried(before, self._visits, self._archive.numbers)
@@ -138,7 +143,9 @@ class Nsga2Engine:
         self._crowding = survivors.crowding
 
     def _first_rows(self) -> IntArray:
-        """The first population, its second half from a search on bounds, where there are any."""
+        """Return the first population, with a second half from a search on bounds
+        if there are any.
+        """
         space, rng = self._space, self._rng
         if self._first is not None:
             return self._first
@@ -154,7 +161,7 @@ class Nsga2Engine:
         return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
 
     def _children(self) -> IntArray:
-        """[at most the population's size]: new rows, by more mutations where few are new."""
+        """Return [at most the population's size]: new rows, with more mutations if few are new."""
         for _ in range(ATTEMPTS):
             children = self._mated()
             fresh = children[self._seen.first_seen(children)]
@@ -167,8 +174,7 @@ class Nsga2Engine:
         return self._promising(fresh, least=self._size // MIN_SHARE)
 
     def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
-        """Those of the rows whose bounds allow them to join the front, and this many of the
-        others that there are ``least``, if there are."""
+        """Return the rows whose bounds allow them to join the front, and others up to ``least``."""
         front = self._archive.objectives
         if self._cannot_join is None or len(front) == 0:
             return rows
@@ -178,7 +184,7 @@ class Nsga2Engine:
         return rows[~hopeless]
 
     def _mated(self) -> IntArray:
-        """Children of parents that won tournaments, one for each place in the population."""
+        """Return children of parents that won tournaments, one for each place in the population."""
         places = self._size + self._size % 2
         parents = tournament(self._rng, self._objectives, self._violation, self._crowding, places)
         children = breed(
@@ -192,7 +198,9 @@ class Nsga2Engine:
         return children[: self._size]
 
     def _neighbours(self) -> IntArray:
-        """New neighbours of the members whose turn it is, and members with a network remapped."""
+        """Return new neighbours of the least visited members, and members with
+        one network remapped.
+        """
         if len(self._archive.rows) == 0 or self._max_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._waits:
@@ -215,7 +223,7 @@ class Nsga2Engine:
         return self._promising(fresh)
 
     def state(self) -> EngineState:
-        """Population, archive, visits, and what was proposed."""
+        """Return population, archive, visits, and hashes of the proposed rows."""
         return EngineState(
             arrays={
                 "population": self._rows,
@@ -233,7 +241,7 @@ class Nsga2Engine:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         self._rows = state.rows("population", self._space)
         count = len(self._rows)
         width = self._objectives.shape[1]
@@ -253,7 +261,7 @@ class Nsga2Engine:
 
 
 def _carried(before: IntArray, visits: IntArray, now: IntArray) -> IntArray:
-    """The visits of members numbered ``before``, for those numbered ``now``; 0 for new ones."""
+    """Return the visits of members numbered ``now`` from those numbered ``before``, 0 if new."""
     result = np.zeros(len(now), dtype=np.int64)
     _, here, there = np.intersect1d(now, before, assume_unique=True, return_indices=True)
     result[here] = visits[there]

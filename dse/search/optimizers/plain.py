@@ -30,7 +30,7 @@ class RandomEngine:
         self._seen = SeenRows(space.width)
 
     def ask(self) -> IntArray:
-        """The next rows; none where no new one was drawn."""
+        """Return the next rows, or none if no new one was drawn."""
         for _ in range(ATTEMPTS):
             rows = self._space.random(self._rng, self._batch)
             rows = rows[self._seen.first_seen(rows)]
@@ -39,14 +39,14 @@ class RandomEngine:
         return rows
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Learns nothing."""
+        """Ignore the outcomes: rows do not depend on them."""
 
     def state(self) -> EngineState:
-        """What was drawn."""
+        """Return hashes of the rows drawn."""
         return EngineState({"seen": self._seen.entries}, state_of(self._rng))
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         self._seen.entries = state.array("seen", np.uint64, (None,))
         self._rng = generator_from(state.generator)
 
@@ -58,11 +58,12 @@ BATCH = 20_000
 
 class ExhaustiveEngine:
     """Every combination of allowed units and operating points, numbered as in a mixed-radix number
-    (the last domain counts fastest). Combinations that are not canonical are left out, as their
-    canonical form has its own number.
+    (the last domain counts fastest).
+
+    Combinations that are not canonical are left out, as their canonical form has its own number.
 
     Raises:
-        WorkloadError: where there are more than ``MAX_COMBINATIONS``.
+        WorkloadError: if there are more than ``MAX_COMBINATIONS``.
     """
 
     name = "exhaustive"
@@ -86,7 +87,7 @@ class ExhaustiveEngine:
         self._total = space.combinations
 
     def ask(self) -> IntArray:
-        """The next canonical rows; none at the end."""
+        """Return the next canonical rows, none at the end."""
         while self._next < self._total:
             numbers = np.arange(self._next, min(self._next + self._batch, self._total))
             self._next += len(numbers)
@@ -101,14 +102,14 @@ class ExhaustiveEngine:
         return np.zeros((0, self._space.width), dtype=np.int64)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Nothing depends on it."""
+        """Ignore the outcomes: rows do not depend on them."""
 
     def state(self) -> EngineState:
-        """The next number."""
+        """Return the number of the next combination."""
         return EngineState({"next": np.array([self._next])}, {})
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         self._next = int(state.array("next", np.int64, (1,), least=0, most=self._total)[0])
 
 

@@ -1,5 +1,6 @@
-"""pymoo behind our protocol, and our problem and optimizer behind pymoo's: the only file that
-imports pymoo."""
+"""pymoo behind our protocol, and our problem and optimizer behind pymoo's: the
+only file that imports pymoo.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +43,11 @@ SMS_POPULATION = 100
 
 
 def stock_nsga2(space: DesignSpace, *, seed: int, population: int = POPULATION) -> PymooEngine:
-    """NSGA-II as pymoo advises for integers: random sampling, simulated binary crossover and
-    polynomial mutation, rounded; nothing of ours but the repair of rows that are not allowed."""
+    """Return NSGA-II as pymoo advises for integers.
+
+    It has random sampling, simulated binary crossover and polynomial mutation, rounded, and nothing
+    of ours but the repair of rows that are not allowed.
+    """
     algorithm = NSGA2(
         pop_size=population,
         sampling=IntegerRandomSampling(),
@@ -55,15 +59,17 @@ def stock_nsga2(space: DesignSpace, *, seed: int, population: int = POPULATION) 
 
 
 def nsga2(space: DesignSpace, *, seed: int, population: int = POPULATION) -> PymooEngine:
-    """pymoo's NSGA-II with our first population and operators: what its loop alone makes of
-    them."""
+    """Return pymoo's NSGA-II with our first population and operators, to judge its loop alone."""
     algorithm = NSGA2(pop_size=population, **_own_operators(space))
     return PymooEngine("pymoo-nsga2-own", space, algorithm, seed=seed)
 
 
 def nsga3(space: DesignSpace, *, seed: int, population: int = POPULATION) -> PymooEngine:
-    """NSGA-III (Deb, Jain 2014) with our operators: about as many reference directions, evenly
-    spaced (Das, Dennis 1998), as there are places in the population."""
+    """Return NSGA-III (Deb, Jain 2014) with our operators.
+
+    It has about as many reference directions, evenly spaced (Das, Dennis 1998), as places in the
+    population.
+    """
     width = len(space.problem.objectives)
     parts = 1
     while comb(parts + width, width - 1) <= population:
@@ -74,8 +80,10 @@ def nsga3(space: DesignSpace, *, seed: int, population: int = POPULATION) -> Pym
 
 
 def sms_emoa(space: DesignSpace, *, seed: int, population: int = SMS_POPULATION) -> PymooEngine:
-    """SMS-EMOA (Beume, Naujoks, Emmerich 2007) with our operators: who adds least hypervolume
-    goes."""
+    """Return SMS-EMOA (Beume, Naujoks, Emmerich 2007) with our operators.
+
+    The row that adds the least hypervolume leaves.
+    """
     algorithm = SMSEMOA(pop_size=population, **_own_operators(space))
     return PymooEngine("sms-emoa", space, algorithm, seed=seed)
 
@@ -111,7 +119,7 @@ class PymooEngine:
         return self._name
 
     def ask(self) -> IntArray:
-        """The next generation; none where no new row could be made."""
+        """Return the next generation, or none if no new row could be made."""
         self._asked = self._algorithm.ask()
         if self._asked is None or len(self._asked) == 0:
             return np.zeros((0, self._problem.n_var), dtype=np.int64)
@@ -119,7 +127,7 @@ class PymooEngine:
         return rows
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Survival by pymoo; a violated limit counts by how many times it is passed."""
+        """Let pymoo choose the survivors. A violated limit counts by the share beyond it."""
         static = StaticProblem(
             self._problem,
             F=outcomes.objectives.astype(np.float64),
@@ -130,11 +138,11 @@ class PymooEngine:
 
 
 class DesignProblem(PymooProblem):
-    """A design space as a vectorised pymoo problem of integers; all objectives are minimised.
+    """A design space as a vectorised pymoo problem of integers. All objectives are minimised.
 
     ``F`` [n, objectives]: the objectives in their integer units, as floats. ``G`` [n, constraints +
-    1]: what a constraint is exceeded by, as a share of its limit; the last column is 1 where a
-    group cannot run on its unit, else -1.
+    1]: the excess over each constraint, as a share of its limit. The last column is 1 if a group
+    cannot run on its unit, else -1.
     """
 
     def __init__(self, space: DesignSpace) -> None:
@@ -160,12 +168,14 @@ class DesignProblem(PymooProblem):
         out["G"] = np.concatenate((excess, impossible), axis=1)
 
     def outcomes(self, rows: IntArray) -> Outcomes:
-        """Objectives and constraints of rows [n, groups + domains]."""
+        """Return objectives and constraints of rows [n, groups + domains]."""
         return self._outcomes(rows)
 
     def operators(self) -> dict[str, Any]:
-        """Sampling, crossover, mutation and duplicate elimination for a pymoo algorithm: our first
-        population and our operators, which keep rows inside the space."""
+        """Return sampling, crossover, mutation and duplicate elimination for a pymoo algorithm.
+
+        They are our first population and our operators, which keep rows inside the space.
+        """
         return _own_operators(self.space)
 
 
@@ -210,7 +220,7 @@ class EngineAlgorithm(Algorithm):
 
 
 def _upper_limits(space: DesignSpace) -> IntArray:
-    """[width]: the largest value of each gene."""
+    """Return [width]: the largest value of each gene."""
     units = np.full(space.groups, len(space.problem.units) - 1)
     points = [int(points[-1]) for points in space.points]
     return np.concatenate((units, points)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""NSGA-II that begins anew where its front has stopped growing."""
+"""NSGA-II that begins anew once its front has stopped growing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ MOST_KEPT = 400
 
 
 class RestartingNsga2:
-    """NSGA-II (:class:`dse.search.optimizers.nsga2.Nsga2Engine`) from a new population wherever a
-    run has stopped growing: a population that has converged seldom leaves its mappings.
+    """NSGA-II (:class:`dse.search.optimizers.nsga2.Nsga2Engine`) that restarts
+    once a run stops growing.
 
-    Odd restarts begin as the first run does; even ones with members of the fronts of all runs,
-    whose parts can be combined. Up to the first restart the rows are those of one run.
+    A population that has converged seldom leaves its mappings. Odd restarts begin as the first run
+    does. Even ones begin with members of the fronts of all runs, whose parts can be combined. Up to
+    the first restart the rows are those of one run.
 
     All random numbers follow from ``seed``, so a seed gives the same rows in any process.
     """
@@ -49,7 +50,7 @@ class RestartingNsga2:
         rebalanced: int = REBALANCED,
         surrogate_evaluations: int = SURROGATE_EVALUATIONS,
     ) -> None:
-        """The settings are those of every run."""
+        """Begin the first run. The settings are those of every run."""
         self._space = space
         self._begin = partial(
             Nsga2Engine,
@@ -69,11 +70,11 @@ class RestartingNsga2:
         self._kept_objectives = self._before
 
     def ask(self) -> IntArray:
-        """The next rows of the present run; none where it could make no new row."""
+        """Return the next rows of the present run, or none if it could make no new row."""
         return self._run.ask()
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Passes the outcomes on; a new run begins where the present one has stopped growing."""
+        """Pass the outcomes on, and begin a new run if the present one has stopped growing."""
         self._run.tell(rows, outcomes)
         self._evaluated += len(rows)
         if self._evaluated < SPAN:
@@ -102,7 +103,9 @@ class RestartingNsga2:
         self._run = self._begin(seed=seed, first=first)
 
     def state(self) -> EngineState:
-        """That of the present run, the fronts of those before, and when the next look is due."""
+        """Return the present run's state, the fronts of earlier runs, and when
+        growth is checked next.
+        """
         run = self._run.state()
         return EngineState(
             arrays={
@@ -117,7 +120,7 @@ class RestartingNsga2:
         )
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         width = self._before.shape[1]
         self._kept_rows = state.rows("kept_rows", self._space)
         self._kept_objectives = state.array(
@@ -130,6 +133,6 @@ class RestartingNsga2:
 
 
 def _grew(before: IntArray, now: IntArray) -> bool:
-    """Whether the hypervolume did, both up to one reference point."""
+    """Return whether the hypervolume grew, with one reference point for both fronts."""
     reference: FloatArray = reference_point(np.concatenate((before, now)))
     return hypervolume(now, reference) > hypervolume(before, reference) * (1.0 + MIN_GROWTH)

@@ -1,9 +1,9 @@
 """Survival and tournament selection of NSGA-II, and rows that were proposed before, vectorised.
 
 Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEVC
-6(2), 2002. Objectives are minimised. They are compared as floats, which decides what is tried next
-and never what the front is. ``violation``: 0 for what keeps all constraints, else by how much it
-does not.
+6(2), 2002. Objectives are minimised. They are compared as floats, which decides which rows are
+tried next and never which are in the front. ``violation``: 0 for rows that keep all constraints,
+else a measure of the excess.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ class Survivors:
 
 
 def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivors:
-    """The ``size`` best of the rows of ``objectives`` [n, m]: feasible before infeasible, these by
-    ``violation`` [n], those by rank, and of the last rank that fits in part the least crowded."""
+    """Return the ``size`` best of the rows of ``objectives`` [n, m].
+
+    Feasible rows come before infeasible ones, which are ordered by ``violation`` [n]. Feasible ones
+    are ordered by rank. Of the last rank, which fits only in part, the least crowded survive.
+    """
     from paretosoc.dse.search.optimizers.selection_jit import choose_survivors
 
     count = len(objectives)
@@ -51,8 +54,11 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
 def tournament(
     rng: Random, objectives: FloatArray, violation: FloatArray, crowding: FloatArray, count: int
 ) -> IntArray:
-    """[count]: winners of pairs drawn at random. The smaller violation wins where there is any;
-    else the one that dominates the other, else the less crowded one, else either."""
+    """Return [count]: winners of pairs drawn at random.
+
+    The smaller violation wins if there is any. Otherwise the row that dominates the other wins,
+    else the less crowded one, else either.
+    """
     from paretosoc.dse.search.optimizers.selection_jit import choose_winners
 
     size = len(objectives)
@@ -81,7 +87,7 @@ class SeenRows:
         self._table: Hashes = np.zeros(SLOTS, dtype=np.uint64)
 
     def first_seen(self, rows: IntArray) -> BoolArray:
-        """[n]: True for rows [n, width] that are new, the first of equal ones; now they are not."""
+        """Return [n]: whether rows [n, width] are new, the first of equal ones. Remember them."""
         from paretosoc.dse.search.optimizers.selection_jit import mark_new
 
         new = np.zeros(len(rows), dtype=np.bool_)
@@ -90,7 +96,7 @@ class SeenRows:
 
     @property
     def entries(self) -> Hashes:
-        """What is remembered."""
+        """Return the remembered hashes."""
         kept: Hashes = self._table[self._table != 0]
         return kept
 

@@ -1,4 +1,4 @@
-"""Which rows are new, which of two is the better parent, and which survive; compiled."""
+"""Find new rows, the better of two parents, and the survivors. Compiled."""
 
 import numpy as np
 
@@ -7,8 +7,10 @@ from paretosoc.fitness.simulator.jit import jit
 
 @jit
 def mark_new(rows, factors, table, shift, new):
-    """Sets ``new`` [n] where the hash of a row is not in its place of ``table``, and puts it there.
-    A hash is a sum of multiples of the genes by ``factors`` [width] modulo 2^64, and never 0."""
+    """Set ``new`` [n] if the hash of a row is not in its place of ``table``, and put it there.
+
+    A hash is a sum of multiples of the genes by ``factors`` [width] modulo 2^64, and never 0.
+    """
     for r in range(rows.shape[0]):
         value = np.uint64(0)
         for g in range(rows.shape[1]):
@@ -21,9 +23,11 @@ def mark_new(rows, factors, table, shift, new):
 
 @jit
 def choose_winners(objectives, violation, crowding, drawn, coin, winners):
-    """Fills ``winners`` [n] from the pairs ``drawn`` [2 n]: the smaller violation where there is
-    any, else the one that dominates the other, else the larger crowding distance, else by
-    ``coin``."""
+    """Fill ``winners`` [n] from the pairs ``drawn`` [2 n].
+
+    The smaller violation wins if there is any. Otherwise the row that dominates the other wins,
+    else the larger crowding distance, else ``coin`` decides.
+    """
     for pair in range(winners.shape[0]):
         a, b = drawn[2 * pair], drawn[2 * pair + 1]
         a_first, b_first = True, True
@@ -44,9 +48,11 @@ def choose_winners(objectives, violation, crowding, drawn, coin, winners):
 
 @jit
 def choose_survivors(objectives, violation, size, work, distance, chosen, crowding):
-    """Fills ``chosen`` and ``crowding`` [at most size] as
-    :class:`dse.search.optimizers.selection.Survivors` has them. ``objectives`` [n, m],
-    ``violation`` [n, 1]; ``work`` [5, n] and ``distance`` [n, 1] are scratch."""
+    """Fill ``chosen`` and ``crowding`` [at most size].
+
+    They are the fields of :class:`dse.search.optimizers.selection.Survivors`. ``objectives`` are
+    [n, m], ``violation`` [n, 1]. ``work`` [5, n] and ``distance`` [n, 1] are scratch.
+    """
     order, spare, rank, newest, before = work[0], work[1], work[2], work[3], work[4]
     count = np.int64(0)
     for r in range(objectives.shape[0]):
@@ -89,8 +95,11 @@ def choose_survivors(objectives, violation, size, work, distance, chosen, crowdi
 
 @jit
 def _comes_first(table, first, last, a, b):
-    """Whether row ``a`` of ``table`` is smaller than row ``b`` in the columns from ``first`` up to
-    ``last``, the first one foremost; of equal rows the one with the smaller number."""
+    """Return whether row ``a`` of ``table`` comes before row ``b``.
+
+    They are compared by the columns from ``first`` up to ``last``, the first one foremost. Of equal
+    rows the one with the smaller number comes first.
+    """
     for c in range(first, last):
         if table[a, c] != table[b, c]:
             return table[a, c] < table[b, c]
@@ -99,8 +108,10 @@ def _comes_first(table, first, last, a, b):
 
 @jit
 def _sort(order, begin, end, table, first, last, spare):
-    """Sorts ``order[begin:end]``, rows of ``table``, by the columns from ``first`` up to ``last``,
-    by merging; parts that are in order already are left alone. ``spare`` is scratch."""
+    """Sort ``order[begin:end]``, rows of ``table``, by the columns from ``first`` up to ``last``.
+
+    Parts are merged. Those that are in order already are left alone. ``spare`` is scratch.
+    """
     width = 1
     while width < end - begin:
         for low in range(begin, end - width, 2 * width):
@@ -124,10 +135,12 @@ def _sort(order, begin, end, table, first, last, spare):
 
 @jit
 def _rank(objectives, order, count, rank, newest, before):
-    """Sets ``rank`` of the rows ``order[:count]``, sorted by all objectives: each joins the first
-    front of which no row dominates it (Zhang et al.: An efficient approach to nondominated sorting,
-    IEEE TEVC 19(2), 2015). Returns the number of fronts; ``newest`` [fronts] and ``before`` [rows]
-    are scratch: the newest row of a front, and the row that joined it before."""
+    """Fill ``rank`` of the rows ``order[:count]``, sorted by all objectives. Count the fronts.
+
+    Each row joins the first front of which no row dominates it (Zhang et al.: An efficient approach
+    to nondominated sorting, IEEE TEVC 19(2), 2015). ``newest`` [fronts] and ``before`` [rows] are
+    scratch: the newest row of a front, and the row that joined it before.
+    """
     fronts = np.int64(0)
     for i in range(count):
         row, front = order[i], np.int64(0)
@@ -147,7 +160,7 @@ def _rank(objectives, order, count, rank, newest, before):
 
 @jit
 def _dominates(objectives, a, b):
-    """Whether row ``a`` is nowhere larger than row ``b``, and not equal to it."""
+    """Return whether no entry of row ``a`` is larger than that of row ``b``, and one is smaller."""
     smaller = False
     for c in range(objectives.shape[1]):
         if objectives[a, c] > objectives[b, c]:
@@ -158,8 +171,10 @@ def _dominates(objectives, a, b):
 
 @jit
 def _sort_by_front(violation, rank, fronts, end, order):
-    """Fills ``order`` with the rows that break no limit by front and number; ``end`` [fronts] is
-    where the rows of each end."""
+    """Fill ``order`` with the rows that break no limit, by front and number.
+
+    ``end`` [fronts] becomes the position at which the rows of each end.
+    """
     for front in range(fronts):
         end[front] = 0
     for r in range(violation.shape[0]):
@@ -176,9 +191,12 @@ def _sort_by_front(violation, rank, fronts, end, order):
 
 @jit
 def _measure_crowding(objectives, order, begin, end, sorted_rows, spare, distance):
-    """Sets ``distance`` of the rows ``order[begin:end]``, a front: the mean over the objectives of
-    the distance between the two neighbours of a row, as a share of the range; infinite at the ends
-    of a range and in fronts of one or two rows; an objective without a range counts 0."""
+    """Fill ``distance`` of the rows ``order[begin:end]``, a front.
+
+    It is the mean over the objectives of the distance between the two neighbours of a row, as a
+    share of the range. It is infinite at the ends of a range and in fronts of one or two rows. An
+    objective without a range counts 0.
+    """
     width = objectives.shape[1]
     for i in range(begin, end):
         sorted_rows[i] = order[i]

@@ -1,10 +1,10 @@
-"""Design points for networks that run freely that are good on paper, for a first population.
+"""Design points for networks that run freely, good by an estimate, for a first population.
 
-Where each network runs as often as it can, the rates that add up come from light networks on units
-that they share with few others, while heavy ones may wait on a slow unit; few random mappings are
-of that kind. So networks, or networks cut in two, are moved from unit to unit and clocks
-along their ladders, each time to what :mod:`dse.search.surrogate.mean_value_analysis` says is best,
-from random beginnings.
+If each network runs as often as it can, the largest sum of rates comes from light networks on units
+that they share with few others, while heavy ones may wait on a slow unit. Few random mappings are
+of that kind. So networks, or networks cut in two, are moved from unit to unit and clocks along
+their ladders, from random beginnings. Each move goes to the best choice by
+:mod:`dse.search.surrogate.mean_value_analysis`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ what a segment too many costs, in its logarithm."""
 
 
 def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
-    """[n, width]: canonical rows, the most efficient on paper first, for each margin in turn.
+    """Return [n, width]: canonical rows, by estimated efficiency, for each margin in turn.
 
-    Every second beginning looks for efficiency, the others for more throughput or less power; where
-    fairness is an objective, two in three for the smallest relative rate as well or instead.
+    Every second descent aims at efficiency, the others at more throughput or less power. If
+    fairness is an objective, two in three aim at the smallest relative rate as well or instead.
     """
     count = np.arange(BEGINNINGS)
     kinds = [objective.kind for objective in space.problem.objectives]
@@ -88,7 +88,7 @@ def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class _Aims:
-    """What n descents look for."""
+    """The aims of n descents."""
 
     weight: FloatArray
     """[n]: of the logarithm of power against that of throughput; 1: efficiency."""
@@ -98,13 +98,16 @@ class _Aims:
     """[n]: the share of the smallest relative rate against that of all rates together."""
 
     def take(self, index: IntArray) -> _Aims:
-        """Those at ``index``."""
+        """Return the aims at ``index``."""
         return _Aims(self.weight[index], self.margin[index], self.fair[index])
 
 
 def network_options(space: DesignSpace, network: int) -> IntArray:
-    """[k, groups of the network]: on one unit, or in two parts on two units; what a unit cannot run
-    is on the other one. None has more changes of unit than the network may have."""
+    """Return [k, groups of the network]: mappings on one unit, or in two parts on two units.
+
+    Groups that a unit cannot run are on the other one. No mapping has more changes of unit than the
+    network may have.
+    """
     begin = int(space.first[network])
     block = slice(begin, begin + int(space.size[network]))
     allowed = space.problem.allowed[block]
@@ -130,7 +133,7 @@ def network_options(space: DesignSpace, network: int) -> IntArray:
 def _move_network(
     space: DesignSpace, rows: IntArray, network: int, options: IntArray, aims: _Aims
 ) -> None:
-    """Puts the network of each row [n, width] where it is best among ``options``."""
+    """Move the network of each row [n, width] to its best mapping among ``options``."""
     if len(options) == 0:
         return
     n, k = len(rows), len(options)
@@ -161,7 +164,7 @@ def _move_network(
 
 
 def _move_clock(space: DesignSpace, rows: IntArray, domain: int, aims: _Aims) -> None:
-    """Sets the clock of each row [n, width] to where it is best."""
+    """Set the clock of each row [n, width] to its best point."""
     points = space.points[domain]
     gene = space.groups + domain
     trial = np.repeat(rows, len(points), axis=0)
@@ -173,7 +176,7 @@ def _move_clock(space: DesignSpace, rows: IntArray, domain: int, aims: _Aims) ->
 
 
 def _value(space: DesignSpace, rows: IntArray, aims: _Aims) -> FloatArray:
-    """[n]: the worth of rows [n, width]."""
+    """Return [n]: the worth of rows [n, width]."""
     tables = ClockTables(space, rows[:, space.groups :])
     return _worth(space, work_of_rows(space, rows, tables), tables, slice(None), aims)
 
@@ -185,7 +188,7 @@ def _worth(
     which: IntArray | slice,
     aims: _Aims,
 ) -> FloatArray:
-    """[n]: log throughput - weight x log power, less what it is beyond the limits."""
+    """Return [n]: log throughput - weight x log power, less penalties beyond the limits."""
     problem = space.problem
     estimated = estimate(space, work, tables, which)
     value: FloatArray = np.log(estimated.image_rate) - aims.weight * np.log(estimated.power)
@@ -209,7 +212,7 @@ def _worth(
 
 
 def _segments(options: IntArray, on: FloatArray) -> FloatArray:
-    """[k, units]: segments of options [k, groups], which are ``on`` [k, groups, units]."""
+    """Return [k, units]: segments of options [k, groups], which are ``on`` [k, groups, units]."""
     begins = np.ones(options.shape)
     begins[:, 1:] = options[:, 1:] != options[:, :-1]
     count: FloatArray = np.einsum("kg,kgu->ku", begins, on)

@@ -1,12 +1,12 @@
-"""Mappings that share the work out well on paper, as a start for searches and as a move of theirs.
+"""Mappings that balance the work by an estimate, as a start for searches and as one of their moves.
 
 At given clocks no mapping ends before the largest load of a unit, nor before the longest network
 has gone through its groups and transitions. Weights p_u on the units and q_n on the networks, all
-of them adding up to 1, make of that one bound: the sum over groups of (p_u + q_n) x time, plus
-q_n x transitions, which the best mapping of each network minimises alone, by dynamic programming
-along its groups. Weights that grow with what they weigh (multiplicative weights: Arora, Hazan,
-Kale 2012) raise the bound round by round, and mappings near it appear on the way. Contention and
-queueing are left to the evaluation.
+of them adding up to 1, make one bound of that: the sum over groups of (p_u + q_n) x time, plus q_n
+x transitions. The best mapping of each network minimises its part alone, by dynamic programming
+along its groups. Weights that grow with the loads and paths that they multiply (multiplicative
+weights: Arora, Hazan, Kale 2012) raise the bound round by round, and mappings near it appear on the
+way. Contention and queueing are left to the evaluation.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ SHARPNESS = (1.0, 20.0)
 
 
 def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
-    """[count, width]: clocks drawn at random, energy of random importance, and for these the best
-    of ``ROUNDS`` mappings; not repaired."""
+    """Return [count, width]: the best of ``ROUNDS`` mappings at clocks drawn at random.
+
+    They are not repaired. Energy is of random importance.
+    """
     settings = np.arange(len(space.points))
     # The larger of two draws: fast clocks more often.
     drawn = rng.random((2, count, len(settings))).max(axis=0)
@@ -56,8 +58,11 @@ def balanced_rows(space: DesignSpace, rng: Random, count: int) -> IntArray:
 
 
 def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """The same rows [n, width], one network each remapped: what is best for it under weights
-    that represent the loads of the row; energy is of random importance. Not repaired."""
+    """Return the rows [n, width] with one network each remapped, not repaired.
+
+    The network gets its best mapping under weights that represent the loads of the row. Energy is
+    of random importance.
+    """
     costs = _Costs.at(space, rows)
     mapping = rows[:, : space.groups].copy()
     lengths, _, crowded = costs.lengths(mapping)
@@ -75,7 +80,7 @@ def rebalanced_rows(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray
 
 @dataclass(frozen=True, eq=False)
 class _Costs:
-    """Costs at n choices of clocks, as shares of what is usual, so that they can be added."""
+    """Costs at n choices of clocks, as shares of usual costs, so that they can be added."""
 
     space: DesignSpace
     time: FloatArray
@@ -87,7 +92,7 @@ class _Costs:
 
     @classmethod
     def at(cls, space: DesignSpace, rows: IntArray) -> _Costs:
-        """At the clocks of rows [n, width]."""
+        """Return the costs at the clocks of rows [n, width]."""
         from paretosoc.dse.search.surrogate.load_balancing_jit import fill_costs
 
         shape = len(rows), *space.problem.allowed.shape
@@ -132,8 +137,10 @@ class _Costs:
         )
 
     def lengths(self, mapping: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """([n, units + networks] loads and path lengths, [n] energies, [n, units] segments as
-        shares of the most allowed) of mappings [n, groups]."""
+        """Return loads and path lengths, energies, and segments of mappings [n, groups].
+
+        They are [n, units + networks], [n], and [n, units] as shares of the most allowed.
+        """
         from paretosoc.dse.search.surrogate.load_balancing_jit import measure_mappings
 
         space, count = self.space, len(mapping)

@@ -1,5 +1,5 @@
-"""The loads that mappings mean, and the cheapest mapping of one network under weights, by dynamic
-programming; compiled.
+"""The loads of mappings, and the cheapest mapping of one network under weights, by dynamic
+programming. Compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -13,9 +13,11 @@ from paretosoc.fitness.simulator.lookup import clock_index
 
 @jit
 def fill_costs(plan, space, rows, time, energy, usual):
-    """Fills ``time`` in ps and ``energy`` above idle [n, groups, units] at the clocks of ``rows``
-    [n, width], infinite where not allowed; ``usual`` [n, 2]: what all groups take of each on their
-    best units."""
+    """Fill ``time`` in ps and ``energy`` above idle [n, groups, units] at the clocks of ``rows``.
+
+    Entries that are not allowed are infinite. ``usual`` [n, 2] becomes the sums of both over all
+    groups, each on its best unit. ``rows`` are [n, width].
+    """
     for r in range(rows.shape[0]):
         usual[r, 0], usual[r, 1] = 0.0, 0.0
         for u in range(plan.units):
@@ -40,9 +42,12 @@ def fill_costs(plan, space, rows, time, energy, usual):
 def measure_mappings(
     space, mapping, time, energy, usual, transition_before, most, lengths, total, crowded
 ):
-    """Sets for ``mapping`` [n, groups] ``lengths`` [n, units + networks], the loads of the units
-    and the paths of the networks, and ``total`` [n], the energy, as shares of what is usual; and
-    ``crowded`` [n, units], the segments on each unit as shares of ``most`` [units]."""
+    """Fill the lengths, energy and segments of ``mapping`` [n, groups].
+
+    ``lengths`` [n, units + networks] are the loads of the units and the paths of the networks,
+    ``total`` [n] is the energy, all as shares of the usual ones. ``crowded`` [n, units] are the
+    segments on each unit as shares of ``most`` [units].
+    """
     for r in range(mapping.shape[0]):
         lengths[r, :] = 0.0
         crowded[r, :] = 0.0

@@ -1,8 +1,8 @@
-"""What design points take and draw at least: bounds that cost a fraction of an evaluation.
+"""Lower bounds on the time and energy of design points, at a fraction of an evaluation's cost.
 
 No schedule ends before the longest path through a network, nor before the largest load of a unit,
-in stand-alone times: contention and queueing only add to them. So what a member beats even there
-need not be evaluated, and what looks good there is a place to begin a search.
+in stand-alone times: contention and queueing only add to them. So a design point whose bounds a
+member beats need not be evaluated, and one with good bounds is a place to begin a search.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ Filter = Callable[[IntArray, IntArray], BoolArray]
 
 
 def has_lower_bounds(problem: Problem) -> bool:
-    """Whether every objective is known to be no better than what stand-alone times give."""
+    """Return whether stand-alone times bound every objective."""
     bounded = rules_of(problem).bounded
     return all(objective.kind in bounded for objective in problem.objectives)
 
 
 def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
-    """A function from rows [n, groups + domains] to what one frame takes and draws at least."""
+    """Return a function from rows [n, groups + domains] to least times and
+    energies of one frame.
+    """
     from paretosoc.dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
 
     plan = make_plan(problem)
@@ -75,14 +77,16 @@ def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
 
 
 def make_lower_bounds(problem: Problem) -> OutcomeFunction:
-    """Objectives and figures as they would be if nothing contended or queued."""
+    """Return a function to objectives and figures as if nothing contended or queued."""
     return make_outcomes(problem, simulate=make_lower_bound_evaluator(problem))
 
 
 def make_filter(problem: Problem) -> Filter:
-    """A function from objectives of feasible members [m, objectives] and rows [n, groups + domains]
-    to whether a row cannot join them [n]: it breaks a limit, or some member is at least as good as
-    its bounds."""
+    """Return a function that finds rows which cannot join a front.
+
+    It takes objectives of feasible members [m, objectives] and rows [n, groups + domains], and
+    returns [n]: True if a row breaks a limit, or some member is at least as good as its bounds.
+    """
     from paretosoc.dse.search.surrogate.lower_bounds_jit import beaten_rows
 
     # Times and powers alone are bounded here; transitions and segments count with the evaluation.

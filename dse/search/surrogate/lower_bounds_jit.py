@@ -1,4 +1,4 @@
-"""What a design point takes and draws at least, and whether a member beats that; compiled.
+"""Compiled lower bounds on a design point's latency and energy, with a dominance check.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -18,7 +18,7 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class Precedence(Tables):
-    """What waits for what, beside the plan; all int64."""
+    """Dependencies of groups and networks, beside the plan. All arrays are int64."""
 
     edge: IntArray
     """[edges, 3]: source, target, index of the edge; by target."""
@@ -54,8 +54,11 @@ class Scratch(Tables):
 def least_rows(
     plan, precedence, chosen, scratch, rows, possible, makespan, latency, dynamic, busy, idle
 ):
-    """For every row [groups + domains] what no schedule of it is below: paths through the networks
-    and loads of the units, in stand-alone times. Arrays as ``evaluate_rows`` writes them."""
+    """Bound the times and energies of every row [groups + domains] from below.
+
+    The bounds are paths through the networks and loads of the units, in stand-alone times. Arrays
+    are those that ``evaluate_rows`` writes.
+    """
     for r in range(rows.shape[0]):
         row = rows[r]
         possible[r] = choose(plan, row, chosen)
@@ -108,8 +111,10 @@ def least_rows(
 
 @jit
 def beaten_rows(members, objectives, beaten):
-    """Sets ``beaten`` [n] where one of ``members`` [m, objectives], rising in the first objective,
-    is at least as good as the row of ``objectives`` [n, objectives]."""
+    """Set ``beaten`` [n] if a member is at least as good as the row of ``objectives``.
+
+    ``members`` are [m, objectives], rising in the first objective, ``objectives`` [n, objectives].
+    """
     for r in range(objectives.shape[0]):
         beaten[r] = False
         for m in range(members.shape[0]):

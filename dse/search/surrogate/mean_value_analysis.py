@@ -3,8 +3,8 @@
 A network with F frames in flight is a customer class of a closed queueing network: each frame waits
 at one unit at a time, for its next group, behind the groups of others. Approximate mean value
 analysis (Bard 1979, Schweitzer 1979) gives the rates from a few numbers per network and unit, in a
-fraction of what a timeline takes where slow networks run beside fast ones. Contention for the
-memory is left out. It says which rows are worth a look, and never what a row gives.
+fraction of a timeline's time if slow networks run beside fast ones. Contention for the memory is
+left out. The estimate only selects rows to evaluate, and never replaces an evaluation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_MW = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What n choices give each network to do for one frame, all its repeats."""
+    """The work of each network for one frame with all its repeats, for n choices."""
 
     time: FloatArray
     """[n, networks, units]: ps on each unit."""
@@ -46,7 +46,7 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What n choices are expected to give."""
+    """Estimated rates and power of n choices."""
 
     rate: FloatArray
     """[n, networks]: frames per ps."""
@@ -78,12 +78,12 @@ class ClockTables:
 
     @cached_property
     def time(self) -> FloatArray:
-        """[n, groups, units]: ps; 0 where not allowed."""
+        """Return [n, groups, units]: ps, 0 if not allowed."""
         return self._table("time_ps")
 
     @cached_property
     def energy(self) -> FloatArray:
-        """[n, groups, units]: fJ above idle."""
+        """Return [n, groups, units]: fJ above idle."""
         return self.time * self._table("dynamic_mw")
 
     def _table(self, name: str) -> FloatArray:
@@ -97,7 +97,7 @@ class ClockTables:
 
     @cached_property
     def static(self) -> FloatArray:
-        """[n, domains]: mW of a domain that is on, and of the units that are on with it."""
+        """Return [n, domains]: mW of a domain that is on, and of the units that are on with it."""
         problem = self.space.problem
         columns = [
             domain.static_mw[self.points[:, d]].astype(np.float64)
@@ -110,7 +110,7 @@ class ClockTables:
 
 
 def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Work:
-    """What rows [n, groups + domains] give each network to do; ``tables`` at their clocks."""
+    """Return the work of each network in rows [n, groups + domains]. ``tables`` at their clocks."""
     mapping = rows[:, : space.groups]
     at = np.arange(len(rows))[:, None], np.arange(space.groups), mapping
     on = mapping[:, :, None] == np.arange(len(space.problem.units))
@@ -136,7 +136,7 @@ def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Wor
 
 
 def rates_of(work: Work, in_flight: int) -> FloatArray:
-    """[n, networks]: frames per ps of each network, ``in_flight`` of them at a time."""
+    """Return [n, networks]: frames per ps of each network, ``in_flight`` of them at a time."""
     used = work.visits > 0.0
     each = work.time / np.maximum(work.visits, 1.0)
     queued = in_flight * used / np.maximum(used.sum(axis=2, keepdims=True), 1)
@@ -154,7 +154,7 @@ def rates_of(work: Work, in_flight: int) -> FloatArray:
 def estimate(
     space: DesignSpace, work: Work, tables: ClockTables, which: IntArray | slice
 ) -> Estimate:
-    """What n pieces of work are expected to give, at the clocks ``which`` of the tables."""
+    """Estimate rates and power of n pieces of work, at the clocks ``which`` of the tables."""
     rate = rates_of(work, frames_in_flight(space.problem.execution))
     used: BoolArray = np.asarray((work.visits > 0.0).any(axis=1))
     on = space.domains_on(used)
@@ -165,6 +165,6 @@ def estimate(
 
 
 def estimate_rows(space: DesignSpace, rows: IntArray) -> Estimate:
-    """What rows [n, groups + domains] are expected to give."""
+    """Estimate rates and power of rows [n, groups + domains]."""
     tables = ClockTables(space, rows[:, space.groups :])
     return estimate(space, work_of_rows(space, rows, tables), tables, slice(None))
