@@ -21,8 +21,8 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_dispatch,
 )
-from paretosoc.fitness.check.frames import simulate
-from paretosoc.fitness.check.guarantee import plain_guarantee
+from paretosoc.fitness.check.members.frames import simulate
+from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.results.problem.parts import GROUP
 
 SHAPE = RandomShape(networks=(2, 4), groups=(2, 6), units=(2, 4), any_slopes=True, phases=True)

@@ -32,7 +32,7 @@ from benchmarks.harness.timing import best_of_each, timed
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from paretosoc.results.problem.problem import Problem
 

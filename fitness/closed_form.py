@@ -3,7 +3,7 @@
 Eq. 1-7: the load of a unit is the time of the groups mapped on it, and the time that it spends on
 writing and reading channels. A frame leaves the pipeline once in the largest load. Eq. 8-13:
 everything that is on draws idle power for a time T, and a working unit draws its busy power, less
-the idle one, meanwhile. :mod:`fitness.check.closed_form` implements the same independently.
+the idle one, meanwhile. :mod:`fitness.check.members.closed_form` implements the same independently.
 """
 
 from __future__ import annotations

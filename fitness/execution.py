@@ -3,12 +3,12 @@
 ==============  ========================================  ==================================
 model           simulated by                              plain oracle
 ==============  ========================================  ==================================
-frame           :mod:`fitness.simulate`                   :mod:`fitness.check.frames`
-periodic        :mod:`fitness.simulate`                   :mod:`fitness.check.frames`
-rates           :mod:`fitness.simulate`                   :mod:`fitness.check.windows`
-pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.check.windows`
-free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.check.windows`
-closed-form     :mod:`fitness.closed_form`                :mod:`fitness.check.closed_form`
+frame           :mod:`fitness.simulate`                   :mod:`fitness.check.members.frames`
+periodic        :mod:`fitness.simulate`                   :mod:`fitness.check.members.frames`
+rates           :mod:`fitness.simulate`                   :mod:`fitness.check.members.windows`
+pipeline        :mod:`fitness.simulate_long_run`          :mod:`fitness.check.members.windows`
+free-running    :mod:`fitness.simulate_long_run`          :mod:`fitness.check.members.windows`
+closed-form     :mod:`fitness.closed_form`                :mod:`fitness.check.members.closed_form`
 ==============  ========================================  ==================================
 
 The specs in :mod:`results.problem.objectives` say which objectives a model has.
@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.fitness.check.closed_form import plain_loads
+from paretosoc.fitness.check.members.closed_form import plain_loads
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.simulate import (
     Evaluation,

@@ -23,7 +23,7 @@ Let e be the stand-alone time of a stream's executions on a unit in the window o
 reach over its ends count in part, whole ps), and l the time of one of its frames there. The
 stream's *frame period* is the largest ceil(l w / e) over the units that it uses, 2**63 - 1 if e is
 0. Since no unit executes more than w in the window, rates times loads add up to at most 1 on every
-unit. :mod:`fitness.check.windows` states the same rules in plain form.
+unit. :mod:`fitness.check.members.windows` states the same rules in plain form.
 """
 
 from __future__ import annotations

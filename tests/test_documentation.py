@@ -19,7 +19,7 @@ from docs.site.gallery import draw_pictures, gallery_page
 from docs.site.hooks import GENERATED, example_files, on_page_content, on_page_markdown
 from docs.site.schemas import schema_files
 from paretosoc.fitness import simulate as timeline
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit

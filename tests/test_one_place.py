@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.common.marks import Count, Maybe
+from paretosoc.common.documents.marks import Count, Maybe
 from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, explain_infeasible
 from paretosoc.dse.search.driver import Budget, SearchResult, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paretosoc.fitness.check.closed_form import idle_mw
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.closed_form import idle_mw
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from paretosoc.fitness.check.closed_form import points_of
+from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.results.problem.parts import GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.check.frames import Account, Simulation
+from paretosoc.fitness.check.members.frames import Account, Simulation
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

@@ -19,7 +19,7 @@ from benchmarks.harness.report import Column, parser, show
 from benchmarks.harness.timing import best_seconds, timed
 from benchmarks.problems.contended_problems import random_rows
 from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
-from paretosoc.fitness.check import closed_form as plain_analytic
+from paretosoc.fitness.check.members import closed_form as plain_analytic
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.problem.execution import ChannelUse

@@ -19,7 +19,7 @@ from benchmarks.harness.report import Column, parser, show
 from benchmarks.harness.timing import best_seconds, timed
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.fitness.check.windows import PlainLongRun, simulate_long_run
+from paretosoc.fitness.check.members.windows import PlainLongRun, simulate_long_run
 from paretosoc.fitness.simulate import design_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.problem.execution import FreeRunning, Pipeline

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
 from paretosoc.common.files import read_file
-from paretosoc.common.strict_json import parse_json
 
 FOLDER = Path(__file__).parents[1] / "data" / "validation"
 NAME = "name"

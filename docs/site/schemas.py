@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.document_schema import schema_of
+from paretosoc.common.documents.document_schema import schema_of
 from paretosoc.results.costs.costs_file import COSTS
 from paretosoc.results.front.bounds_file import BOUNDS
 from paretosoc.results.front.certificate import CERTIFICATE

@@ -50,8 +50,7 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from paretosoc.common.distributions import owners_of_dse
-        from paretosoc.dse.version import VERSION
+        from paretosoc.dse.version import VERSION, owners_of_dse
 
         print(f"dse {VERSION}")
         if owners := owners_of_dse():

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
 from paretosoc.common.files import check_replaceable, read_file, replace_file
-from paretosoc.common.strict_json import parse_json
 from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.base import EngineState, checked_rows
 from paretosoc.dse.space.design_space import DesignSpace

@@ -1,8 +1,8 @@
 """The compiled analysis: a late and an early timeline that advance side by side.
 
-The rules are on the page docs/concepts/guarantee.md, and in :mod:`fitness.check.guarantee` in plain
-form. At every instant the *late* timeline is behind, and the *early* one ahead of, every run that
-keeps the order:
+The rules are on the page docs/concepts/guarantee.md, and in plain form in
+:mod:`fitness.check.members.guarantee`. At every instant the *late* timeline is behind, and the
+*early* one ahead of, every run that keeps the order:
 
 * all groups from the first that has not ended late to the last that has started early may run;
 * a group that runs late has the rate beside the largest demand of these on every other unit,

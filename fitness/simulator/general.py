@@ -1,8 +1,8 @@
 """The compiled simulator: self-timed execution under contention in int64.
 
 One function, :func:`advance`, moves a state to its next event. The rules are those of the plain
-form in :mod:`fitness.check.frames`, which shares no code with this one. It is fast for three
-reasons:
+form in :mod:`fitness.check.members.frames`, which shares no code with this one. It is fast for
+three reasons:
 
 * The groups of a unit wait in one binary heap by ready time, also those that are still in
   transition. An event costs the logarithm of the number of waiting groups, and a group that becomes

@@ -7,8 +7,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
-from paretosoc.common.strict_json import parse_json
 from paretosoc.common.text import shortened
 from paretosoc.platforms.errors import PlatformError
 
@@ -49,8 +49,8 @@ def parse_exact(data: bytes, label: str) -> Any:
     """Return the document in ``data``, numbers as ``int`` or ``Decimal``.
 
     Raises:
-        PlatformError: if it is not strict JSON (:func:`common.strict_json.parse_json`), or a number
-            is not short. The message begins with ``label``.
+        PlatformError: if it is not strict JSON (:func:`common.documents.strict_json.parse_json`),
+            or a number is not short. The message begins with ``label``.
     """
     try:
         return parse_json(data, integer=exact_integer, decimal=exact_decimal)

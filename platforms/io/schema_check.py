@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paretosoc.common.schema import read_schema as read_published
-from paretosoc.common.schema import violation
+from paretosoc.common.documents.schema import read_schema as read_published
+from paretosoc.common.documents.schema import violation
 from paretosoc.platforms.errors import PlatformError
 
 _PACKAGE = "paretosoc.platforms.data"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
 
-from paretosoc.common.marks import As, Default, Range, Sha256
+from paretosoc.common.documents.marks import As, Default, Range, Sha256
 
 
 class CostOrigin(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from paretosoc.common.marks import Range, Sha256
+from paretosoc.common.documents.marks import Range, Sha256
 from paretosoc.results.costs.cost_origins import (
     CostOrigin,
     CostOrigins,

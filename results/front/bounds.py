@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Annotated
 
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     INT64_MAX,
     As,
     Context,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paretosoc.common.marks import Context
+from paretosoc.common.documents.marks import Context
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.io.canonical_json import canonical_bytes, parse

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.marks import Choices, Count, Int64, Items, Positive, Seconds, Sha256
+from paretosoc.common.documents.marks import Choices, Count, Int64, Items, Positive, Seconds, Sha256
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.epsilon import least_within

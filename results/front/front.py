@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     ByName,
     Choices,
     Context,

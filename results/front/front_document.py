@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from paretosoc.common.document import write_document
-from paretosoc.common.marks import Context
+from paretosoc.common.documents.document import write_document
+from paretosoc.common.documents.marks import Context
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_check import check_front

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     ByName,
     Context,
     Count,

@@ -10,9 +10,9 @@ import hashlib
 import json
 import math
 
+from paretosoc.common.documents.marks import INT64_MAX as INT64_MAX
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
-from paretosoc.common.marks import INT64_MAX as INT64_MAX
-from paretosoc.common.strict_json import parse_json
 from paretosoc.common.text import shortened
 from paretosoc.results.errors import ResultError
 

@@ -1,4 +1,4 @@
-"""Kinds of result files: JSON content of one dataclass (:mod:`common.document`),
+"""Kinds of result files: JSON content of one dataclass (:mod:`common.documents.document`),
 with the format's name and hashes.
 """
 
@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from paretosoc.common.document import read_document, write_document
-from paretosoc.common.marks import Context, Fault
-from paretosoc.common.schema import read_schema, violation
+from paretosoc.common.documents.document import read_document, write_document
+from paretosoc.common.documents.marks import Context, Fault
+from paretosoc.common.documents.schema import read_schema, violation
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import Json, content_sha256
 

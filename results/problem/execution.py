@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, get_args
 
-from paretosoc.common.marks import Positive
+from paretosoc.common.documents.marks import Positive
 
 
 class ChannelUse(Enum):

@@ -2,8 +2,8 @@
 
 In files every objective is an integer that is minimised. Quantities that people maximise
 (throughput, rates) are turned back for display. A new objective has a kind and a spec here, its
-integer in :mod:`fitness.objectives`, the same once more in :mod:`fitness.check.outcome`, and
-its definition in ``docs/reference/result_files.md``.
+integer in :mod:`fitness.objectives`, the same once more in
+:mod:`fitness.check.members.outcome`, and its definition in ``docs/reference/result_files.md``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
-from paretosoc.common.marks import As, Context, Fault, Keys, Name, NameOf
+from paretosoc.common.documents.marks import As, Context, Fault, Keys, Name, NameOf
 from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_J,

@@ -1,7 +1,7 @@
 """The parts of a problem: networks, units, clock domains and memories, with their numbers.
 
 The fields of the classes, with their types and docstrings, declare ``problem.json``
-(:mod:`common.marks`). Units: see :mod:`results.problem.problem`.
+(:mod:`common.documents.marks`). Units: see :mod:`results.problem.problem`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     INT64_MAX,
     Array,
     Choices,

@@ -2,7 +2,7 @@
 
 Units: picoseconds, kB/s, milliwatts, femtojoules (mW x ps = fJ), kHz, mV. Arrays are int64 and
 read-only. The fields of the classes, with their types and docstrings, declare ``problem.json``
-(:mod:`common.marks`).
+(:mod:`common.documents.marks`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     INT64_MAX,
     Array,
     Count,

@@ -54,7 +54,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from paretosoc.common.marks import Context
+from paretosoc.common.documents.marks import Context
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from paretosoc.results.io.document import Document

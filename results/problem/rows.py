@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.marks import Array, Context, Count, Fault, Items, LeftOut, Positive, Range
+from paretosoc.common.documents.marks import (
+    Array,
+    Context,
+    Count,
+    Fault,
+    Items,
+    LeftOut,
+    Positive,
+    Range,
+)
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
 from paretosoc.common.files import read_file
-from paretosoc.common.strict_json import parse_json
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, MAX_NUMBER, parse_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph

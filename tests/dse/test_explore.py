@@ -17,7 +17,7 @@ from paretosoc.dse.engines.optimizers import Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
 from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.problems.random_problem import random_design
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
-from paretosoc.fitness.check.frames import simulate
-from paretosoc.fitness.check.guarantee import plain_guarantee
+from paretosoc.fitness.check.members.frames import simulate
+from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of

@@ -15,8 +15,8 @@ from benchmarks.problems.random_problem import (
     random_problem,
 )
 from benchmarks.speed import analytic as benchmark
-from paretosoc.fitness.check.closed_form import plain_loads
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.closed_form import plain_loads
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of

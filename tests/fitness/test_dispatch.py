@@ -20,7 +20,7 @@ from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.rates import enumerated_rates
 from benchmarks.problems.enumerated.space import Enumerated
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.simulate import simulate
 from paretosoc.results.problem.parts import DISPATCHES, ENGINE, GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem

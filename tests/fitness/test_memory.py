@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError

@@ -13,8 +13,8 @@ import pytest
 
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import random_design
-from paretosoc.fitness.check import frames as plain_timeline
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members import frames as plain_timeline
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of, row_of, simulate
 from paretosoc.results.errors import ResultError

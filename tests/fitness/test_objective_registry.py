@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.fitness.check.outcome import PLAIN_OBJECTIVES
+from paretosoc.fitness.check.members.outcome import PLAIN_OBJECTIVES
 from paretosoc.fitness.execution import RULES
 from paretosoc.fitness.objectives import OBJECTIVE_VALUES
 from paretosoc.results.io.document import schema

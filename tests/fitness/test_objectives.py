@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.check.frames import simulate
-from paretosoc.fitness.check.windows import simulate_long_run
+from paretosoc.fitness.check.members.frames import simulate
+from paretosoc.fitness.check.members.windows import simulate_long_run
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline

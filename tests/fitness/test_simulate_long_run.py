@@ -18,9 +18,9 @@ from benchmarks.problems.random_problem import (
     with_dispatch,
     with_priorities,
 )
-from paretosoc.fitness.check.frames import Simulation
-from paretosoc.fitness.check.outcome import plain_outcome
-from paretosoc.fitness.check.windows import PlainLongRun, simulate_long_run
+from paretosoc.fitness.check.members.frames import Simulation
+from paretosoc.fitness.check.members.outcome import plain_outcome
+from paretosoc.fitness.check.members.windows import PlainLongRun, simulate_long_run
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from paretosoc.fitness.check.outcome import broken_rules, plain_outcome
+from paretosoc.fitness.check.members.outcome import broken_rules, plain_outcome
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem

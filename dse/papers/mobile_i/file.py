@@ -27,7 +27,7 @@ Place = tuple[EngineArray, TaskGraph]
 
 def periodic_files(result: PeriodicResult) -> dict[str, bytes]:
     """Return the document and the pictures by name."""
-    from paretosoc.dse.papers.mobile_i.pictures import front_picture, schedule_picture
+    from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
     from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
 
     files = {FILE: canonical_bytes(periodic_to_document(result))}

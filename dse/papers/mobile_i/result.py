@@ -150,7 +150,7 @@ class PeriodicResult:
 
     def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:
         """Return the table of schedules."""
-        from paretosoc.dse.papers.mobile_i.tables import periodic_table
+        from paretosoc.dse.papers.mobile_i.views.tables import periodic_table
 
         del width, resolution
         return [periodic_table(self)]
@@ -160,7 +160,7 @@ class PeriodicResult:
         period."""
         from rich.text import Text
 
-        from paretosoc.dse.papers.mobile_i.tables import engine_table, figure_lines
+        from paretosoc.dse.papers.mobile_i.views.tables import engine_table, figure_lines
 
         del all_rows
         index = self.choose(which)
@@ -180,7 +180,7 @@ class PeriodicResult:
         Raises:
             WorkloadError: on another figure, or several schedules.
         """
-        from paretosoc.dse.papers.mobile_i.pictures import (
+        from paretosoc.dse.papers.mobile_i.views.pictures import (
             front_picture,
             fronts_picture,
             schedule_picture,
@@ -197,7 +197,7 @@ class PeriodicResult:
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
         """Return a trace for Perfetto, and the titles of the schedules in it."""
-        from paretosoc.dse.papers.mobile_i.trace import periodic_trace_bytes
+        from paretosoc.dse.papers.mobile_i.views.trace import periodic_trace_bytes
 
         chosen = {self.title(index): self.members[index] for index in map(self.choose, members)}
         return periodic_trace_bytes(list(chosen.items())), list(chosen)
@@ -208,7 +208,7 @@ class PeriodicResult:
         Raises:
             WorkloadError: with a platform, which is for deployment.
         """
-        from paretosoc.dse.papers.mobile_i.page import periodic_report_html
+        from paretosoc.dse.papers.mobile_i.views.page import periodic_report_html
 
         if platform is not None:
             raise WorkloadError("--platform: is for deployment, not for periodic schedules")

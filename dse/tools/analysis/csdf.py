@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from paretosoc.fitness.check.closed_form import channel_times
+from paretosoc.fitness.check.members.closed_form import channel_times
 from paretosoc.results.problem.execution import ClosedForm
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput

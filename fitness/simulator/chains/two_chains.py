@@ -1,7 +1,7 @@
 """Simulation of one frame of two chains, for many design points at a time. Compiled.
 
-The rules are those of :mod:`fitness.check.frames`. Two chains need no queues: each has exactly one
-group that runs, waits or is in transition. It is fast for three reasons:
+The rules are those of :mod:`fitness.check.members.frames`. Two chains need no queues: each has
+exactly one group that runs, waits or is in transition. It is fast for three reasons:
 
 * :func:`_step` moves all lanes, with a design point in each, to their next instant without a single
   branch. So the compiler makes vector instructions of it, and there are no branch mispredictions,

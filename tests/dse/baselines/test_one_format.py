@@ -15,7 +15,7 @@ from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform

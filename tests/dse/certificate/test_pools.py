@@ -17,7 +17,7 @@ from benchmarks.problems.memory import most_bytes, with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.dominance import non_dominated

@@ -18,7 +18,7 @@ from benchmarks.problems.random_problem import (
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError

@@ -27,7 +27,7 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.simulate import design_of

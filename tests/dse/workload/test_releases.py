@@ -31,7 +31,7 @@ from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of

@@ -21,7 +21,7 @@ from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluat
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import make_evaluator, row_of

@@ -12,8 +12,8 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.inputs.kinds import Sizes
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
-from paretosoc.fitness.check.closed_form import idle_mw as idle_power
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.closed_form import idle_mw as idle_power
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator

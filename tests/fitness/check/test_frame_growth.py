@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from tests.support.growth import LINEAR, growth
 
 

@@ -16,8 +16,8 @@ from benchmarks.problems.random_problem import (
     with_rates,
     with_waiting_releases,
 )
-from paretosoc.fitness.check.frames import simulate
-from paretosoc.fitness.check.guarantee import plain_guarantee
+from paretosoc.fitness.check.members.frames import simulate
+from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.schedule import Schedule

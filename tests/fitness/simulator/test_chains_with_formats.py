@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.problems.number_formats import with_formats
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 from paretosoc.results.problem.problem import Problem

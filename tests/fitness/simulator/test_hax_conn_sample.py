@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import design_of, make_evaluator
 from paretosoc.results.problem.problem_check import check_problem
 

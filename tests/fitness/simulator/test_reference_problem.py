@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.problems.reference_problem import KNOWN_BEST_MAKESPAN_PS, reference_problem
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import design_of, make_evaluator
 
 GROUPS_PER_NETWORK = 10

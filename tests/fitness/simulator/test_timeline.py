@@ -17,7 +17,7 @@ from benchmarks.problems.random_problem import (
     with_rates,
 )
 from paretosoc.fitness import simulate as timeline
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.parts import ENGINE, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem

@@ -12,7 +12,7 @@ import pytest
 from benchmarks import timeline as benchmark
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.problems.contended_problems import random_rows
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 
 
 def test_problems_are_as_large_as_announced() -> None:

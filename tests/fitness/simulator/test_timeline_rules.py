@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from paretosoc.fitness import simulate as timeline
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.contention import contention_table, lost_rate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.front.schedule import ScheduledGroup

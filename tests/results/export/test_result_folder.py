@@ -96,7 +96,7 @@ def test_a_stranger_recomputes_every_objective(folder):
 
 def test_the_stranger_agrees_with_the_plain_evaluator(make_problem, make_design, recompute):
     from benchmarks.oracles.frame_energy import frame_energy_fj
-    from paretosoc.fitness.check.frames import simulate
+    from paretosoc.fitness.check.members.frames import simulate
     from paretosoc.results.problem.problem_file import problem_to_document
 
     rng = np.random.default_rng(11)

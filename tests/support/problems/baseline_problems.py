@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem

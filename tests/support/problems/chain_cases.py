@@ -16,7 +16,7 @@ from benchmarks.problems.random_problem import (
     with_dispatch,
     with_priorities,
 )
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
 from paretosoc.results.front.schedule import ScheduledGroup

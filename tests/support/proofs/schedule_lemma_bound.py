@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.front.certificate import NOT_NAMED
 from paretosoc.results.problem.arithmetic import WORK_PER_PS

@@ -10,7 +10,7 @@ from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of

@@ -10,7 +10,7 @@ import pytest
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.deploy import deployment_texts
-from paretosoc.fitness.check.account import plain_account
+from paretosoc.fitness.check.members.account import plain_account
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import nearest_mode, power_modes

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import KNEE, marked_member
 

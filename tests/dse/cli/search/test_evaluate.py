@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.problem.constraint_status import ConstraintState, shown_apart
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import choose_member

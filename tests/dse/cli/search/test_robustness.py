@@ -24,8 +24,8 @@ from paretosoc.dse.tools.analysis.robustness import (
     robustness,
     with_cost_errors,
 )
-from paretosoc.fitness.check.frames import simulate
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.frames import simulate
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError

@@ -17,7 +17,7 @@ from paretosoc.dse.workload.options import Options, Scenario
 from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
-from paretosoc.fitness.check import frames as plain_timeline
+from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.execution import frames_in_flight

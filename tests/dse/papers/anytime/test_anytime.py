@@ -20,7 +20,7 @@ from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
 from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus

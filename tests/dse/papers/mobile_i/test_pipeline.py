@@ -14,14 +14,14 @@ from benchmarks.problems.random_problem import (
     random_pipeline,
     random_problem,
 )
+from examples.mobile_i.period_problem import least_largest_load, period_problem
 from paretosoc.dse.papers.mobile_i.check import broken_rule
-from paretosoc.dse.papers.mobile_i.period_problem import least_largest_load, period_problem
 from paretosoc.dse.papers.mobile_i.period_simulator import PeriodSimulator
 from paretosoc.dse.papers.mobile_i.pipeline import Execution, frame_graph, periodic_pipeline
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import ChannelUse, IdleTime
 from paretosoc.results.problem.problem import DesignPoint

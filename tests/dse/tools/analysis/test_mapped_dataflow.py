@@ -16,7 +16,7 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
-from paretosoc.fitness.check.closed_form import plain_loads
+from paretosoc.fitness.check.members.closed_form import plain_loads
 from paretosoc.results.problem.execution import ChannelUse
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
 from paretosoc.sdf.formats.graph_json import read_graph

@@ -10,7 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from paretosoc.fitness.check.outcome import plain_outcome
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform

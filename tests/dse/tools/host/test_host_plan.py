@@ -35,7 +35,7 @@ from paretosoc.dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.errors import ResultError
 
 FRAMES, IN_FLIGHT = 4, 2

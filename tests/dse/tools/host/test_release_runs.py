@@ -24,7 +24,7 @@ from paretosoc.dse.tools.host.machine.unit_loop import (
 )
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
 from paretosoc.dse.tools.host.measure.running import WARM_UP, run_releases
-from paretosoc.fitness.check.account import plain_account
+from paretosoc.fitness.check.members.account import plain_account
 from paretosoc.fitness.simulate import make_evaluator, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import Rates

@@ -1,4 +1,4 @@
-"""Marks in the annotations of a dataclass that declares a document (:mod:`common.document`).
+"""Marks in the annotations of a document's dataclass (:mod:`common.documents.document`).
 
 A field is a key of the same name, in the order of the fields. Its docstring is the description in
 the schema. ``Annotated`` adds what the type does not say, by the classes below::
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
 
+from paretosoc.common.documents.strict_json import json_path
 from paretosoc.common.errors import DseError
-from paretosoc.common.strict_json import json_path
 
 T = TypeVar("T")
 INT64_MAX = (1 << 63) - 1

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from paretosoc.dse.papers.mobile_i.pictures import front_picture, schedule_picture
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
-from paretosoc.dse.papers.mobile_i.tables import COLUMNS, figure_lines
+from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
+from paretosoc.dse.papers.mobile_i.views.tables import COLUMNS, figure_lines
 from paretosoc.results.export.html import html_page, read_asset
 from paretosoc.results.plots.style import picture_settings, svg_bytes
 

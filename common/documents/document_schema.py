@@ -1,4 +1,4 @@
-"""The JSON Schema of a document, from the dataclass that declares it (:mod:`common.document`)."""
+"""The JSON Schema of a document (:mod:`common.documents.document`), from its dataclass."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from paretosoc.common.document import Entry, entries_of, find_mark, unpack
-from paretosoc.common.marks import (
+from paretosoc.common.documents.document import Entry, entries_of, find_mark, unpack
+from paretosoc.common.documents.marks import (
     Array,
     As,
     ByName,

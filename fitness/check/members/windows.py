@@ -1,8 +1,8 @@
 """The window of endless streams of frames over which rates, power and responses are counted.
 
 Round k is over at the first instant at which every stream has ended k frames. If the state at the
-end of a round recurs (:meth:`fitness.check.frames.Simulation.until_recurrence`), the window is the
-time between the two. Otherwise, for pipelines and networks that run freely:
+end of a round recurs (:meth:`fitness.check.members.frames.Simulation.until_recurrence`), the window
+is the time between the two. Otherwise, for pipelines and networks that run freely:
 
 * the window begins once F + 2 rounds are over and 2048 executions have ended (768 with several
   streams);
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paretosoc.fitness.check.frames import Account, Execution, PlainTimeline, Simulation
+from paretosoc.fitness.check.members.frames import Account, Execution, PlainTimeline, Simulation
 from paretosoc.results.front.front import FreeRun
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.arithmetic import MAX_PERIODS

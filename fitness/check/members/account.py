@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil
 
-from paretosoc.fitness.check.closed_form import idle_mw, plain_loads
-from paretosoc.fitness.check.frames import PlainTimeline, simulate
-from paretosoc.fitness.check.guarantee import PlainGuarantee, plain_guarantee
-from paretosoc.fitness.check.windows import (
+from paretosoc.fitness.check.members.closed_form import idle_mw, plain_loads
+from paretosoc.fitness.check.members.frames import PlainTimeline, simulate
+from paretosoc.fitness.check.members.guarantee import PlainGuarantee, plain_guarantee
+from paretosoc.fitness.check.members.windows import (
     PlainLongRun,
     PlainRates,
     simulate_long_run,

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from paretosoc.fitness.check.closed_form import points_of
 from paretosoc.fitness.check.facts import Facts, Frames, make_facts
 from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import leaves_with, next_instant
 from paretosoc.fitness.check.walk import begin_frames

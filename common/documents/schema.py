@@ -13,7 +13,7 @@ from itertools import chain, islice
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from paretosoc.common.strict_json import json_path, parse_json
+from paretosoc.common.documents.strict_json import json_path, parse_json
 from paretosoc.common.text import did_you_mean
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from setuptools import find_packages
 
-from paretosoc.common.distributions import owners_of_dse
 from paretosoc.dse.cli.main import run
+from paretosoc.dse.version import owners_of_dse
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,5 +1,5 @@
-"""Documents stated once: the annotations of a dataclass (:mod:`common.marks`) give its reader, its
-writer and, in :mod:`common.document_schema`, its JSON Schema.
+"""Documents stated once: the annotations of a dataclass (:mod:`common.documents.marks`) give its
+reader, its writer and, in :mod:`common.documents.document_schema`, its JSON Schema.
 
 Readers expect content that follows the schema. They turn names into indices and lists into tuples
 or arrays. Whether the values make sense together is checked elsewhere.
@@ -15,7 +15,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from paretosoc.common.marks import (
+from paretosoc.common.documents.marks import (
     As,
     ByName,
     Context,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
-from paretosoc.common.strict_json import parse_json
 from paretosoc.common.text import has_control_characters, printable
 from tests.support.texts import one_line
 
@@ -65,7 +65,7 @@ def test_a_key_that_is_there_twice_is_found_with_one_comparison_per_key():
 
         __hash__ = str.__hash__
 
-    from paretosoc.common.strict_json import _object
+    from paretosoc.common.documents.strict_json import _object
 
     count = 3000
     pairs = [(Key(f"key {number}"), 0) for number in range(count)]

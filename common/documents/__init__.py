@@ -1,0 +1,1 @@
+"""Documents: JSON that is read, written and described by dataclasses."""

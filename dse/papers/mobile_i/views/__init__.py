@@ -1,0 +1,1 @@
+"""Views of periodic results: tables, pictures, traces and the page."""

@@ -1,0 +1,1 @@
+"""Members played anew: timelines, outcomes and guaranteed latencies, in Python's integers."""
