@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.engine_plan import EnginePlan
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.io.canonical_json import Json, content_sha256
@@ -46,6 +47,7 @@ def deployment_to_document(
     *,
     target: str,
     files: Mapping[str, str],
+    plan: EnginePlan | None,
     models: Sequence[DeployedModel] | None = None,
     modes: Sequence[ModeCost] | None = None,
     providers: Mapping[str, Json] | None = None,
@@ -57,10 +59,12 @@ def deployment_to_document(
         deployment: the member.
         target: the format that the folder was made for.
         files: the other files of the folder, name to SHA-256.
+        plan: the order of the engines; None if networks have no common frame.
         models: sub-models of each network, if they were made.
         modes: the cost of the board's own power modes, if requested.
         providers: execution provider of each unit that is used, for ONNX Runtime.
-        devices: device of each unit that is used, for OpenVINO, or core mask, for RKNN.
+        devices: device of each unit that is used, for OpenVINO and TensorRT, or core mask, for
+            RKNN.
     """
     origins = deployment.origins
     document: dict[str, Json] = {
@@ -76,6 +80,7 @@ def deployment_to_document(
             _network(deployment, n, None if models is None else models[n])
             for n in range(len(deployment.problem.networks))
         ],
+        "plan": None if plan is None else plan.to_document(),
         "member": member_to_document(deployment.problem, deployment.member),
         "power_modes": None if modes is None else [_mode(cost) for cost in modes],
         "providers": None if providers is None else dict(providers),

@@ -12,11 +12,6 @@ from paretosoc.results.deploy.deployment import Deployment, as_target
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
-ANNOTATION = "layer_ann"
-"""Key of a node's metadata that ``session.layer_assignment_settings`` reads."""
-_FIRST_IR = 10
-"""The file format's version from which nodes have metadata."""
-
 
 def check_served(deployment: Deployment, runtime: Runtime) -> None:
     """Accept a member that a runtime can run as it is.
@@ -108,17 +103,10 @@ def providers_document(deployment: Deployment) -> dict[str, Any]:
     }
 
 
-def annotate(model: Any, unit_of: dict[str, str]) -> None:
-    """Write each node's unit into its metadata.
-
-    Args:
-        model: ``onnx.ModelProto``, changed in place.
-        unit_of: unit by name of the node. Nodes that compute weights have none.
-    """
-    model.ir_version = max(model.ir_version, _FIRST_IR)
-    for node in model.graph.node:
-        if node.name in unit_of:
-            node.metadata_props.add(key=ANNOTATION, value=unit_of[node.name])
+def unit_engines(deployment: Deployment) -> dict[str, str]:
+    """Return ``GPU`` or the DLA core (``DLA0``) of each unit that the member uses, for TensorRT."""
+    cores = {unit: deployment.cores[unit] for unit in deployment.units_used}
+    return {unit: "GPU" if core is None else f"DLA{core}" for unit, core in cores.items()}
 
 
 def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:

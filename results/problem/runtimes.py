@@ -158,13 +158,11 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
         has_one_engine=True,
         one_place=lambda place: None if place is None else "DLA",
     ),
-    # A session has one instance of a provider.
     Runtime.ONNXRUNTIME: RuntimeRules(
         "ONNX Runtime",
         lambda platform: dict(_board(platform).onnxruntime),
         ("cpu", "gpu"),
         has_one_format=True,
-        one_place=lambda place: place.name if isinstance(place, ExecutionProvider) else None,
     ),
     Runtime.OPENVINO: RuntimeRules("OpenVINO", _openvino, ("cpu", "gpu"), has_one_format=True),
     # CPUs run their pieces by ONNX Runtime.

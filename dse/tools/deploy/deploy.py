@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.dse.tools.deploy.job import Format, Job, Options
+from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, as_target, check_platform
@@ -55,10 +56,14 @@ def deploy(
     except ResultError as error:
         raise ResultError(f"{error}{_instead(deployment, chosen)}") from None
 
+    plan = plan_engines(deployment)
+
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         with FORMATS.guard(target, as_target()):
-            facts = chosen.write(Job(deployment, part, options, notes))
-        return lambda files: deployment_to_document(deployment, target=target, files=files, **facts)
+            facts = chosen.write(Job(deployment, part, options, plan, notes))
+        return lambda files: deployment_to_document(
+            deployment, target=target, files=files, plan=plan, **facts
+        )
 
     write_deployment(folder, fill, overwrite=overwrite)
     return notes

@@ -9,6 +9,7 @@ from paretosoc.common.files import read_file
 from paretosoc.common.plugins import Registry
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.job import Format, Job
+from paretosoc.dse.tools.deploy.plan_engines import plan_notes
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
@@ -21,11 +22,11 @@ from paretosoc.results.deploy.nvpmodel_section import (
     power_modes,
 )
 from paretosoc.results.deploy.runtime_placement import (
-    annotate,
     check_served,
     providers_document,
     unit_cores,
     unit_devices,
+    unit_engines,
     unit_providers,
 )
 from paretosoc.results.deploy.scripts import script_text
@@ -50,6 +51,7 @@ from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
+PLAN_FILE = "frame_plan.py"
 MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
@@ -101,13 +103,28 @@ def _check_openvino(deployment: Deployment) -> object:
     return unit_devices(deployment), _check_layers(deployment)
 
 
-def _write_trtexec(job: Job) -> Facts:
+def _write_runner(job: Job, script: str) -> None:
+    """Write the program that runs what was written in planned order."""
+    job.write_text(RUN_FILE, script_text(script))
+    job.write_text(PLAN_FILE, script_text(PLAN_FILE))
+    job.notes.extend(plan_notes(job.deployment))
+
+
+def _write_engines(job: Job) -> Facts:
+    """Write the models, and the script that builds their engines."""
     version = tensorrt_version(job.deployment, job.options.tensorrt)
     job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment, version), executable=True)
     types, notes = _types(job, version)
     models = write_segments(job, entire=True, types=types)
     job.notes.extend(notes)
-    return {"models": models}
+    return {"models": models, "devices": unit_engines(job.deployment)}
+
+
+def _write_trtexec(job: Job) -> Facts:
+    facts = _write_engines(job)
+    if job.plan is not None and list(facts["devices"].values()).count("GPU") < 2:
+        _write_runner(job, "run_tensorrt.py")
+    return facts
 
 
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
@@ -123,7 +140,7 @@ def _types(job: Job, version: Version) -> tuple[str, list[str]]:
 
 
 def _write_deepstream(job: Job) -> Facts:
-    facts = _write_trtexec(job)
+    facts = _write_engines(job)
     for name, text in deepstream_configs(job.deployment, facts["models"]).items():
         job.write_text(name, text)
     job.notes.append(
@@ -150,12 +167,8 @@ def _write_triton(job: Job) -> Facts:
 
 
 def _write_onnxruntime(job: Job) -> Facts:
-    def change(part: ModelPart, units: dict[str, str]) -> int:
-        annotate(part.model, units)
-        return give_random_weights(part.model, part.weights, SEED, "onnxruntime")
-
-    job.write_text(RUN_FILE, script_text("run_placement.py"))
-    models = write_entire(job, change)
+    _write_runner(job, "run_placement.py")
+    models = write_segments(job, filled=True)
     used = unit_providers(job.deployment)
     for name in dict.fromkeys(provider.name for provider in used.values()):
         units = [unit for unit, provider in used.items() if provider.name == name]
@@ -186,7 +199,7 @@ def _write_rknn(job: Job) -> Facts:
     target = job.deployment.board.rknn_target
     convert = script_text("convert_rknn.py").replace('TARGET = "chip"', f'TARGET = "{target}"')
     job.write_text(CONVERT_FILE, convert)
-    job.write_text(RUN_FILE, script_text("run_rknn.py"))
+    _write_runner(job, "run_rknn.py")
     models = write_segments(job, filled=True)
     job.notes.extend(notes)
     return {"models": models, "devices": devices}

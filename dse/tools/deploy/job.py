@@ -9,6 +9,7 @@ from typing import Any
 
 from paretosoc.common.files import file_in
 from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.engine_plan import EnginePlan
 from paretosoc.results.errors import ResultError
 
 
@@ -33,6 +34,8 @@ class Job:
     deployment: Deployment
     folder: Path
     options: Options
+    plan: EnginePlan | None
+    """The order of the engines; None if networks have no common frame."""
     notes: list[str] = field(default_factory=list)
     """For the user, a line each."""
 

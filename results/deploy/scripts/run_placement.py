@@ -1,11 +1,11 @@
-"""Run the models of this folder in ONNX Runtime, each unit's nodes on the unit's provider.
+"""Run the models of this folder in ONNX Runtime, each on its unit's provider, in planned order.
 
-    python run.py [--optimize]
+    python run.py [--optimize] [--frames N] [--warm-up N]
 
-Prints which provider got each segment, and how results differ from those of the CPU's provider
-alone. The exit status is 1 if a node is on another provider, or a result differs by more than 1e-5
-of its largest value. With ``--optimize`` ONNX Runtime may fuse nodes. Only the remaining ones are
-checked.
+Prints which provider got the nodes of each segment, how results differ from those of the CPU's
+provider alone, and the latencies of the networks. The exit status is 1 if a node is on another
+provider, or a result differs by more than 1e-5 of its largest value. With ``--optimize`` ONNX
+Runtime may fuse nodes. Only the remaining ones are checked.
 """
 
 from __future__ import annotations
@@ -13,106 +13,99 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime
 
+from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_frames, threaded_frame
+
 CPU = "CPUExecutionProvider"
 TOLERANCE = 1e-5
 INTEGERS = {"tensor(bool)": np.bool_, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8,
             "tensor(int32)": np.int32, "tensor(int64)": np.int64}  # fmt: skip
 FLOATS = {"tensor(float16)": np.float16, "tensor(float)": np.float32, "tensor(double)": np.float64}
+CPU_ALONE = {"provider": CPU, "options": {}, "session": {}}
 
 
-def placed_session(path: Path, providers: dict[str, Any], *, optimize: bool = False) -> Any:
-    """Return a session with the nodes of each unit on the unit's provider.
+def open_session(path: Path, unit: Mapping[str, Any], *, optimize: bool = False) -> Any:
+    """Return a session with all nodes that the unit's provider takes on it.
 
     Args:
-        path: path of the model. Nodes have their unit in ``layer_ann``.
-        providers: providers by unit, as in ``deployment.json``.
+        path: path of the model.
+        unit: its entry of ``providers`` in ``deployment.json``.
         optimize: let ONNX Runtime fuse nodes.
     """
-    options = _options(optimize)
-    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    names = dict.fromkeys(entry["provider"] for entry in providers.values())
-    rules = "; ".join(
-        f"{name}({', '.join('=' + u for u, e in providers.items() if e['provider'] == name)})"
-        for name in names
-    )
-    options.add_session_config_entry("session.layer_assignment_settings", rules)
-    chosen = {}
-    for entry in providers.values():
-        chosen[entry["provider"]] = entry["options"]
-        for key, value in entry["session"].items():
-            options.add_session_config_entry(key, value)
-    # ONNX Runtime adds the CPU's provider as the last one if it is missing.
-    own = chosen.pop(CPU, {})
-    return onnxruntime.InferenceSession(str(path), options, providers=[*chosen.items(), (CPU, own)])
-
-
-def assigned(session: Any) -> dict[str, str]:
-    """Map each node to its provider, as ONNX Runtime reports it."""
-    return {
-        node.name: part.ep_name
-        for part in session.get_provider_graph_assignment_info()
-        for node in part.get_nodes()
-    }
-
-
-def _options(optimize: bool) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimize else levels.ORT_DISABLE_ALL
-    return options
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    for key, value in unit["session"].items():
+        options.add_session_config_entry(key, value)
+    # ONNX Runtime adds the CPU's provider as the last one if it is missing.
+    chosen = {unit["provider"]: unit["options"]}
+    own = chosen.pop(CPU, {})
+    return onnxruntime.InferenceSession(str(path), options, providers=[*chosen.items(), (CPU, own)])
 
 
-def _inputs(session: Any) -> dict[str, Any]:
+def run_session(session: Any, values: dict[str, Any]) -> None:
+    """Run a session on a network's tensors, and add its results to them. Missing inputs are
+    random."""
     rng = np.random.default_rng(0)
-    values = {}
     for entry in session.get_inputs():
+        if entry.name in values:
+            continue
         if entry.type in FLOATS:
             values[entry.name] = rng.uniform(-1, 1, entry.shape).astype(FLOATS[entry.type])
         else:
             values[entry.name] = rng.integers(0, 2, entry.shape).astype(INTEGERS[entry.type])
-    return values
+    read = {entry.name: values[entry.name] for entry in session.get_inputs()}
+    names = [entry.name for entry in session.get_outputs()]
+    values.update(zip(names, session.run(names, read), strict=True))
 
 
-def _check_assignment(network: dict[str, Any], providers: dict[str, Any], session: Any,
-                      optimize: bool) -> bool:  # fmt: skip
-    found, right = assigned(session), True
-    for segment in network["segments"]:
-        unit, last = segment["unit"], segment["last_group"]
-        provider, groups = providers[unit]["provider"], network["groups"]
-        layers = [
-            name for group in groups[segment["first_group"] : last + 1] for name in group["layers"]
-        ]
-        there = sum(found.get(name) == provider for name in layers)
-        print(
-            f"{network['name']!r}: {groups[segment['first_group']]['name']!r} to "
-            f"{groups[last]['name']!r} on {unit}: {there} of {len(layers)} nodes on {provider}"
-        )
-        for name in layers:
-            place = found.get(name)
-            if place != provider and (place is not None or not optimize):
-                print(f"{network['name']!r}: node {name!r}: on {place}, not on {provider}")
-                right = False
+def _check_assignment(
+    network: Mapping[str, Any], segment: Mapping[str, Any], session: Any, provider: str,
+    optimize: bool,
+) -> bool:  # fmt: skip
+    found = {
+        node.name: part.ep_name
+        for part in session.get_provider_graph_assignment_info()
+        for node in part.get_nodes()
+    }
+    groups = network["groups"][segment["first_group"] : segment["last_group"] + 1]
+    layers = [name for group in groups for name in group["layers"]]
+    print(
+        f"{network['name']!r}: {groups[0]['name']!r} to {groups[-1]['name']!r} on "
+        f"{segment['unit']}: {sum(found.get(name) == provider for name in layers)} of "
+        f"{len(layers)} nodes on {provider}"
+    )
+    right = True
+    for name in layers:
+        place = found.get(name)
+        if place != provider and (place is not None or not optimize):
+            print(f"{network['name']!r}: node {name!r}: on {place}, not on {provider}")
+            right = False
     return right
 
 
-def _check_results(network: dict[str, Any], path: Path, session: Any) -> bool:
-    alone = onnxruntime.InferenceSession(str(path), _options(False), providers=[CPU])
-    values, right = _inputs(session), True
-    for output, one, other in zip(
-        session.get_outputs(), session.run(None, values), alone.run(None, values), strict=True
-    ):
-        found, expected = (np.asarray(array).astype(np.float64) for array in (one, other))
+def _check_results(network: Mapping[str, Any], folder: Path, values: Mapping[str, Any]) -> bool:
+    """Compare the results of a network with those of the CPU's provider alone."""
+    read = {tensor["name"] for part in network["segments"] for tensor in part["inputs"]}
+    alone: dict[str, Any] = {}
+    for part in network["segments"]:
+        run_session(open_session(folder / part["file"], CPU_ALONE), alone)
+    right = True
+    results = [tensor["name"] for part in network["segments"] for tensor in part["outputs"]]
+    for name in [each for each in results if each not in read]:
+        found, expected = (np.asarray(of[name]).astype(np.float64) for of in (values, alone))
         largest = float(np.abs(expected).max(initial=0.0))
         difference = float(np.abs(found - expected).max(initial=0.0))
         print(
-            f"{network['name']!r}: {output.name!r}: largest difference from {CPU} alone "
+            f"{network['name']!r}: {name!r}: largest difference from {CPU} alone "
             f"{difference:.3g}, largest value {largest:.3g}"
         )
         right &= difference <= TOLERANCE * largest
@@ -123,25 +116,31 @@ def main() -> int:
     """Run the command. Return the exit status."""
     parser = argparse.ArgumentParser(description="Run models on the providers of their units.")
     parser.add_argument("--optimize", action="store_true", help="Let ONNX Runtime fuse nodes.")
-    optimize = parser.parse_args().optimize
+    frame_options(parser)
+    given = parser.parse_args()
     folder = Path(__file__).resolve().parent
     document = json.loads((folder / "deployment.json").read_bytes())
-    providers = document["providers"]
+    providers, networks = document["providers"], document["networks"]
     lacking = {e["provider"] for e in providers.values()} - set(
         onnxruntime.get_available_providers()
     )
     if lacking or not hasattr(onnxruntime.InferenceSession, "get_provider_graph_assignment_info"):
         needed = ", ".join(sorted(lacking)) or "reports of assignments (from 1.25 on)"
         sys.exit(f"run.py: this ONNX Runtime ({onnxruntime.__version__}) has no {needed}")
-    right = True
-    for network in document["networks"]:
-        path = folder / network["model"]
-        used = {segment["unit"] for segment in network["segments"]}
-        own = {unit: entry for unit, entry in providers.items() if unit in used}
-        session = placed_session(path, own, optimize=optimize)
-        right &= _check_assignment(network, own, session, optimize)
-        right &= _check_results(network, path, session)
+    right, sessions = True, {}
+    values: list[dict[str, Any]] = [{} for _ in networks]
+    for n, network in enumerate(networks):
+        for s, part in enumerate(network["segments"]):
+            unit = providers[part["unit"]]
+            session = open_session(folder / part["file"], unit, optimize=given.optimize)
+            right &= _check_assignment(network, part, session, unit["provider"], given.optimize)
+            run_session(session, values[n])
+            sessions[n, s] = session
+        right &= _check_results(network, folder, values[n])
     print("assignment and results as planned" if right else "NOT as planned")
+    if document["plan"] is not None:
+        frame = threaded_frame(document, lambda n, s: run_session(sessions[n, s], values[n]))
+        run_frames(document, frame, given.warm_up, given.frames)
     return 0 if right else 1
 
 

@@ -1,6 +1,7 @@
-"""Run the pieces of this folder on the board, one after the other, and print how long each takes.
+"""Run the pieces of this folder on the board in planned order, and print the latencies of the
+networks.
 
-    python run.py
+    python run.py [--frames N] [--warm-up N]
 
 Pieces on NPU cores run by rknn-toolkit-lite2 with the core mask of their unit, those on CPUs by
 ONNX Runtime. Do not run a language model by RKLLM meanwhile: with both loaded, jobs of the NPU fail
@@ -9,19 +10,19 @@ ONNX Runtime. Do not run a language model by RKLLM meanwhile: with both loaded, 
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 import onnxruntime
 from rknnlite.api import RKNNLite
 
-RUNS = 20
+from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_frames, threaded_frame
+
 TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32,
          "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
 
@@ -44,24 +45,31 @@ def loaded(folder: Path, part: Mapping[str, Any], device: str) -> Callable[[list
 
 def main() -> int:
     """Run the command. Return the exit status."""
+    parser = argparse.ArgumentParser(description="Run pieces in the planned order.")
+    frame_options(parser)
+    given = parser.parse_args()
     folder = Path(__file__).resolve().parent
     document = json.loads((folder / "deployment.json").read_bytes())
-    for network in document["networks"]:
-        rng, values = np.random.default_rng(0), dict[str, Any]()
-        for part in network["segments"]:
+    networks, rng = document["networks"], np.random.default_rng(0)
+    values: list[dict[str, Any]] = [{} for _ in networks]
+    run_piece: dict[tuple[int, int], Callable[[list[Any]], list[Any]]] = {}
+
+    def work(n: int, s: int) -> None:
+        part, own = networks[n]["segments"][s], values[n]
+        results = run_piece[n, s]([own[tensor["name"]] for tensor in part["inputs"]])
+        own.update(zip((tensor["name"] for tensor in part["outputs"]), results, strict=True))
+
+    for n, network in enumerate(networks):
+        for s, part in enumerate(network["segments"]):
             device = document["devices"][part["unit"]]
-            run = loaded(folder, part, device)
+            run_piece[n, s] = loaded(folder, part, device)
             for tensor in part["inputs"]:
-                kind = TYPES[tensor["type"]]
-                made = rng.uniform(0, 1, tensor["shape"]).astype(kind)
-                values.setdefault(tensor["name"], made)
-            read, milliseconds = [values[tensor["name"]] for tensor in part["inputs"]], []
-            for _ in range(RUNS):
-                began = time.perf_counter()
-                results = run(read)
-                milliseconds.append(1000 * (time.perf_counter() - began))
-            values.update(zip((t["name"] for t in part["outputs"]), results, strict=True))
-            print(f"{part['file']} on {device}: {median(milliseconds):.3f} ms")
+                made = rng.uniform(0, 1, tensor["shape"]).astype(TYPES[tensor["type"]])
+                values[n].setdefault(tensor["name"], made)
+            work(n, s)
+            print(f"{part['file']} on {device}")
+    if document["plan"] is not None:
+        run_frames(document, threaded_frame(document, work), given.warm_up, given.frames)
     return 0
 
 

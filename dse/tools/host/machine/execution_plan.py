@@ -43,6 +43,8 @@ class Instance:
     arrival_ns: int | None
     """How long after that release it may start; None if only ``after`` counts."""
     priority: int = 0
+    start_ps: int = 0
+    """As predicted, from the start of the first frame."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,12 @@ def _planned(
             Instance(
                 *(frame, n, repeat, group, unit, tuple(after), release, arrival),
                 priority=priorities[n],
+                start_ps=starts[frame, n, repeat, group],
             )
         )
     order: list[list[int]] = [[] for _ in problem.units]
-    for key in sorted(place, key=lambda key: (starts[key], place[key])):
-        order[int(design.units[key[3]])].append(place[key])
+    for i in sorted(range(len(instances)), key=lambda i: (instances[i].start_ps, i)):
+        order[instances[i].unit].append(i)
     return ExecutionPlan(tuple(instances), tuple(map(tuple, order)), frames, in_flight)
 
 

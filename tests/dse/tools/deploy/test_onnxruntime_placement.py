@@ -123,21 +123,24 @@ def test_two_providers_get_their_nodes(network, tmp_path, webgpu):
     rewrite(out, move)
     moved = execute(out)
     assert moved.returncode == 1
-    assert f"node {last!r}: on {WEBGPU['provider']}, not on {CPU['provider']}" in moved.stdout
+    assert f"node {last!r}: on None, not on {CPU['provider']}" in moved.stdout
 
 
-def test_one_provider_for_both_units(tmp_path):
-    out = placed(tmp_path, "squeezenet", CPU)
-    model = onnx.load(str(out / "squeezenet.onnx"))
-    units = {n.name: p.value for n in model.graph.node for p in n.metadata_props}
+@pytest.mark.parametrize("options", [{}, {"use_arena": "0"}])
+def test_one_provider_for_both_units(options, tmp_path):
+    out = placed(tmp_path, "squeezenet", {**CPU, "options": options})
     document = json.loads((out / "deployment.json").read_text())
-    groups = document["networks"][0]["groups"]
-    assert units == {name: g["unit"] for g in groups for name in g["layers"]}
-    assert set(units.values()) == {"cpu0", "cpu1"}
-    for options in ((), ("--optimize",)):
-        ran = execute(out, *options)
+    (network,) = document["networks"]
+    for part in network["segments"]:
+        groups = network["groups"][part["first_group"] : part["last_group"] + 1]
+        names = {node.name for node in onnx.load(str(out / part["file"])).graph.node}
+        assert {name for group in groups for name in group["layers"]} <= names
+    assert [run["queue"] for run in document["plan"]["runs"]] == ["cpu0", "cpu1", "cpu0"]
+    for more in ((), ("--optimize",)):
+        ran = execute(out, "--frames", "3", "--warm-up", "1", *more)
         assert (ran.returncode, ran.stderr) == (0, "")
         assert "assignment and results as planned" in ran.stdout
+        assert "(longest of 3); predicted " in ran.stdout
 
 
 def test_a_provider_that_leaves_its_nodes(tmp_path):
@@ -169,11 +172,7 @@ def test_a_platform_that_is_a_file_is_asked_for(tmp_path, dse):
     assert "--platform: the file of the search is required" in ran.err
 
 
-def test_units_that_no_session_can_tell_apart(tmp_path, dse):
-    command = explored(tmp_path, "squeezenet", {**CPU, "options": {"use_arena": "0"}})
-    ran = dse(*command, "-o", tmp_path / "out")
-    assert ran.status == 2
-    assert "ONNX Runtime cannot serve units 'cpu0' and 'cpu1' in one network" in ran.err
+def test_a_board_without_a_provider(tmp_path, dse):
     ran = dse("explore", "squeezenet", "-p", "raspberry-pi-5-hailo-8", "--max-evaluations", "20",
               "--no-certify", "-q", "-o", tmp_path / "pi")  # fmt: skip
     assert ran.status == 0
