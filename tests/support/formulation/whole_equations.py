@@ -11,9 +11,9 @@ from __future__ import annotations
 from itertools import permutations, product
 
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
-from paretosoc.dse.certificate.formulation.instance import Choice
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
+from tests.support.formulation.layers import Choice, WholeLayers
 from tests.support.formulation.rate_sum import RateBound
 
 
@@ -22,6 +22,7 @@ class WholeEquations(Equations):
 
     def __init__(self, problem: Problem, setting: Setting, *, sums_rates: bool = False) -> None:
         super().__init__(problem, setting)
+        self.table: WholeLayers = WholeLayers(problem)
         self.point = [
             {p: self._z3.Bool(f"point_{d}_{p}") for p in self.table.points(d)}
             for d in range(len(problem.domains))
