@@ -45,7 +45,7 @@ def make_guarantees(
     def simulator() -> RowSimulator:
         from paretosoc.fitness.guarantee.kernel import bound_rows
 
-        chosen, tracks = make_chosen(plan), make_tracks(plan, rules)
+        chosen, tracks = make_chosen(plan), make_tracks(plan)
         # The type that other simulations with a log have: compiled once.
         state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
         return lambda rows, *out: bound_rows(plan, rules, rows, chosen, state, tracks, *out)

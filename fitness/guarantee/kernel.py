@@ -35,7 +35,13 @@ def _unit_of(plan, chosen, i):
 
 
 @jit
-def _find_engines(plan, rules, chosen, tracks):
+def _shares(plan, unit):
+    """Return whether a unit is shared."""
+    return plan.share[unit * (plan.networks + 1) + 1] > 0
+
+
+@jit
+def _find_engines(plan, chosen, tracks):
     """Find the first and last instance of every engine."""
     for i in range(plan.instances):
         tracks.head[i] = i
@@ -43,7 +49,7 @@ def _find_engines(plan, rules, chosen, tracks):
         unit = _unit_of(plan, chosen, i)
         if (
             i > 0
-            and rules.takes_engines[unit]
+            and plan.runs_engines[unit] == 1
             and plan.instance[i - 1].job == plan.instance[i].job
             and _unit_of(plan, chosen, i - 1) == unit
         ):
@@ -61,17 +67,17 @@ def _keep_order(plan, rules, chosen, state, tracks):
     Instances are sorted by start, those that take no time first, then each after its inputs.
     """
     count = plan.instances
-    for q in range(rules.queues):
+    for q in range(plan.queues):
         tracks.queue[q].count = 0
     for i in range(count):
         takes = 1 if state.log[i].end > state.log[i].start else 0
         sift_up(tracks.heap, i, state.log[i].start, takes * count + rules.rank[i], i)
         unit = plan.unit_of[_unit_of(plan, chosen, i)]
-        q = rules.queue_of[unit, rules.network[i]]
+        q = plan.queue_of[rules.network[i] * plan.units + unit]
         tracks.queue_at[i] = q
         tracks.queue[q].count += 1
     start = np.int64(0)
-    for q in range(rules.queues):
+    for q in range(plan.queues):
         tracks.queue[q].start = start
         start += tracks.queue[q].count
         tracks.queue[q].count = 0
@@ -91,44 +97,42 @@ def _relate(plan, rules, tracks):
     """Find which entries of every queue end before an instance starts, and which await its end."""
     for k in range(plan.instances):
         i = tracks.sorted[k]
-        for q in range(rules.queues):
+        for q in range(plan.queues):
             tracks.behind[i, q] = 0
             tracks.ahead[i, q] = tracks.queue[q].count
         q = tracks.queue_at[i]
         if tracks.position[i] > 0:
-            _follow(rules, tracks, i, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1])
+            _follow(plan, tracks, i, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1])
         if tracks.head[i] == i:
             for e in range(rules.input_start[i], rules.input_start[tracks.tail[i] + 1]):
                 source = rules.source[e]
                 if tracks.head[source] != i:
-                    _follow(rules, tracks, i, tracks.tail[source])
+                    _follow(plan, tracks, i, tracks.tail[source])
     for k in range(plan.instances):
         i = tracks.sorted[plan.instances - 1 - k]
         q = tracks.queue_at[i]
         if tracks.position[i] > 0:
-            _precede(
-                rules, tracks, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1], i
-            )
+            _precede(plan, tracks, tracks.queued[tracks.queue[q].start + tracks.position[i] - 1], i)
         if tracks.head[i] == i:
             for e in range(rules.input_start[i], rules.input_start[tracks.tail[i] + 1]):
                 source = rules.source[e]
                 if tracks.head[source] != i:
-                    _precede(rules, tracks, tracks.tail[source], i)
+                    _precede(plan, tracks, tracks.tail[source], i)
 
 
 @jit
-def _follow(rules, tracks, i, source):
+def _follow(plan, tracks, i, source):
     """Let instance ``i`` wait for the end of ``source``, and all that ``source`` waits for."""
-    for q in range(rules.queues):
+    for q in range(plan.queues):
         tracks.behind[i, q] = max(tracks.behind[i, q], tracks.behind[source, q])
     q = tracks.queue_at[source]
     tracks.behind[i, q] = max(tracks.behind[i, q], tracks.position[source] + 1)
 
 
 @jit
-def _precede(rules, tracks, source, i):
+def _precede(plan, tracks, source, i):
     """Let instance ``source`` precede ``i``, and so all that waits for ``i``."""
-    for q in range(rules.queues):
+    for q in range(plan.queues):
         tracks.ahead[source, q] = min(tracks.ahead[source, q], tracks.ahead[i, q])
     q = tracks.queue_at[i]
     tracks.ahead[source, q] = min(tracks.ahead[source, q], tracks.position[i])
@@ -217,40 +221,40 @@ def _largest(plan, chosen, tracks, q, i):
 
 
 @jit
-def _most_of_unit(plan, rules, chosen, tracks, u, i):
+def _most_of_unit(plan, chosen, tracks, u, i):
     """Return the largest demand that a unit may have while instance ``i`` runs elsewhere."""
     most = np.int64(0)
-    for n in range(plan.networks if rules.shares[u] else 1):
-        most = max(most, _largest(plan, chosen, tracks, rules.queue_of[u, n], i))
+    for n in range(plan.networks if _shares(plan, u) else 1):
+        most = max(most, _largest(plan, chosen, tracks, plan.queue_of[n * plan.units + u], i))
     return most
 
 
 @jit
-def _least_of_unit(plan, rules, chosen, tracks, u):
+def _least_of_unit(plan, chosen, tracks, u):
     """Return the demand that a unit has in every run."""
     least = np.int64(0)
-    for n in range(plan.networks if rules.shares[u] else 1):
-        sure = _certain(tracks, rules.queue_of[u, n])
+    for n in range(plan.networks if _shares(plan, u) else 1):
+        sure = _certain(tracks, plan.queue_of[n * plan.units + u])
         if sure >= 0:
             least = max(least, _demand(plan, chosen, sure))
     return least
 
 
 @jit
-def _rate(plan, rules, chosen, tracks, side, q):
+def _rate(plan, chosen, tracks, side, q):
     """Return the smallest (late) or largest (early) rate of the running instance of a queue."""
     i = tracks.track[side, q].running
-    unit = np.int64(tracks.queue[q].unit)
+    unit = np.int64(plan.queue_unit[q])
     others, count = np.int64(0), np.int64(1)
     for u in range(plan.units):
         if u != unit and plan.unit_of[u] == u:
             if side == LATE:
-                others += _most_of_unit(plan, rules, chosen, tracks, u, i)
+                others += _most_of_unit(plan, chosen, tracks, u, i)
             else:
-                others += _least_of_unit(plan, rules, chosen, tracks, u)
-    if rules.shares[unit]:
+                others += _least_of_unit(plan, chosen, tracks, u)
+    if _shares(plan, unit):
         for n in range(plan.networks):
-            beside = rules.queue_of[unit, n]
+            beside = plan.queue_of[n * plan.units + unit]
             if beside != q:
                 if side == LATE:
                     count += _largest(plan, chosen, tracks, beside, i) >= 0
@@ -263,7 +267,7 @@ def _rate(plan, rules, chosen, tracks, side, q):
         minor, heavy = lost_products(others, table.peak_kbps, table.minor_num, offset, cap, num)
         rate = rate_after(_up(minor, table.minor_den), _up(heavy, den))
     if count > 1:
-        rate = max(rate * rules.share[unit, count] // WORK_PER_PS, 1)
+        rate = max(rate * plan.share[unit * (plan.networks + 1) + count] // WORK_PER_PS, 1)
     return rate
 
 
@@ -271,13 +275,13 @@ def _rate(plan, rules, chosen, tracks, side, q):
 def bound(plan, rules, chosen, state, tracks):
     """Sets ``tracks.end``: bounds on the ends of all instances, of :func:`choose` and
     :func:`simulate` with a log."""
-    _find_engines(plan, rules, chosen, tracks)
+    _find_engines(plan, chosen, tracks)
     _keep_order(plan, rules, chosen, state, tracks)
     _relate(plan, rules, tracks)
     for i in range(plan.instances):
         tracks.end[LATE, i] = -1
         tracks.end[EARLY, i] = -1
-    for q in range(rules.queues):
+    for q in range(plan.queues):
         for side in range(2):
             tracks.track[side, q].next = 0
             tracks.track[side, q].running = -1
@@ -285,16 +289,16 @@ def bound(plan, rules, chosen, state, tracks):
     now, left = np.int64(0), np.int64(plan.instances)
     while left > 0:
         then = NEVER
-        for q in range(rules.queues):
+        for q in range(plan.queues):
             for side in range(2):
                 then = min(then, _start(plan, rules, chosen, tracks, side, q, now))
-        for q in range(rules.queues):
+        for q in range(plan.queues):
             for side in range(2):
                 if tracks.track[side, q].running >= 0:
-                    rate = _rate(plan, rules, chosen, tracks, side, q)
+                    rate = _rate(plan, chosen, tracks, side, q)
                     tracks.track[side, q].rate = rate
                     then = min(then, now + _up(tracks.track[side, q].left, rate))
-        for q in range(rules.queues):
+        for q in range(plan.queues):
             for side in range(2):
                 i = tracks.track[side, q].running
                 if i >= 0:
@@ -312,7 +316,7 @@ def bound(plan, rules, chosen, state, tracks):
 
 @jit
 def bound_rows(plan, rules, rows, chosen, state, tracks, possible, makespan, latency):
-    """Bound the makespan and the latencies of every row [groups + domains].
+    """Bound the makespan and the latencies of every row [groups + domains], which are 0 before.
 
     ``possible`` [rows] is 0 if a unit cannot run a group of the row. Its bounds are then left as
     they are.
@@ -323,8 +327,6 @@ def bound_rows(plan, rules, rows, chosen, state, tracks, possible, makespan, lat
             continue
         simulate(plan, chosen, state)
         bound(plan, rules, chosen, state, tracks)
-        for n in range(plan.networks):
-            latency[r, n] = 0
         for i in range(plan.instances):
             end = tracks.end[LATE, i] if tracks.end[LATE, i] >= 0 else NEVER
             makespan[r] = max(makespan[r], end)

@@ -1,4 +1,7 @@
-"""The order that each unit keeps, laid out for the compiled analysis."""
+"""The order that each unit keeps, laid out for the compiled analysis.
+
+Queues and shares of units are those of :class:`fitness.simulator.layout.Plan`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,6 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import WAITING_GROUP
 from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
-from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.parts import GROUP, SHARED
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 LATE, EARLY = SIDES = (0, 1)
 """Of the two timelines."""
-QUEUE = record("unit", "start", "count")
-"""Its unit, where it begins in ``Tracks.queued``, and how much it takes."""
+QUEUE = record("start", "count")
+"""Where it begins in ``Tracks.queued``, and how much it takes."""
 TRACK = record("next", "running", "left", "rate", "ready")
 """A queue in one timeline: the position that starts next, the instance that runs or -1, its work
 left, its rate, and when the next may start, -1 if something that it waits for has not ended."""
@@ -33,7 +34,6 @@ left, its rate, and when the next may start, -1 if something that it waits for h
 class OrderRules(Tables):
     """Everything that is the same for all design points."""
 
-    queues: int
     least_permille: int
     most_permille: int
     input_start: IntArray
@@ -50,14 +50,6 @@ class OrderRules(Tables):
     """[instances]"""
     rank: IntArray
     """[instances]: each after all that it waits for."""
-    queue_of: IntArray
-    """[units, networks]"""
-    takes_engines: IntArray
-    """[units]"""
-    shares: IntArray
-    """[units]"""
-    share: IntArray
-    """[units, networks + 1]: rate of each of so many that run at once, in 1/65536."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,23 +85,12 @@ class Tracks(Tables):
 def make_order_rules(
     problem: Problem, plan: Plan, tolerance_permille: tuple[int, int]
 ) -> OrderRules:
-    """Return the inputs of all instances, and the queues of the units, as arrays."""
+    """Return the inputs and releases of all instances, as arrays."""
     inputs = _inputs(problem, plan)
     job = plan.instance.job
     first = np.zeros(plan.instances, dtype=np.int64)
     first[plan.source] = 1
-    units, networks = problem.units, len(problem.networks)
-    queue_of = np.zeros((len(units), networks), dtype=np.int64)
-    queues = 0
-    for u, unit in enumerate(units):
-        if problem.unit_of[u] != u:
-            queue_of[u] = queue_of[problem.unit_of[u]]
-            continue
-        own = networks if unit.dispatch == SHARED else 1
-        queue_of[u] = queues + np.arange(networks) % own
-        queues += own
     return OrderRules(
-        queues=queues,
         least_permille=tolerance_permille[0],
         most_permille=tolerance_permille[1],
         input_start=np.cumsum([0, *(len(row) for row in inputs)]),
@@ -119,28 +100,18 @@ def make_order_rules(
         due_ps=plan.job.counts_from_ps[job].copy(),
         network=plan.job.network[job].copy(),
         rank=_ranks([[source for source, _ in row] for row in inputs]),
-        queue_of=queue_of,
-        takes_engines=_int64(unit.dispatch != GROUP for unit in units),
-        shares=_int64(unit.dispatch == SHARED for unit in units),
-        share=_int64(
-            [_share(k, unit.sharing_permille) for k in range(networks + 1)] for unit in units
-        ),
     )
 
 
-def make_tracks(plan: Plan, rules: OrderRules) -> Tracks:
+def make_tracks(plan: Plan) -> Tracks:
     """Return buffers for one design point after the other."""
-    instances, queues = plan.instances, rules.queues
+    instances, queues = plan.instances, plan.queues
     of_instances = [np.zeros(instances, dtype=np.int64) for _ in range(6)]
     order, queued, queue_at, position, head, tail = of_instances
-    queue = records(QUEUE, queues)
-    for u in range(plan.units):
-        if plan.unit_of[u] == u:
-            queue["unit"][rules.queue_of[u]] = u
     return Tracks(
         heap=records(WAITING_GROUP, instances),
         sorted=order,
-        queue=queue,
+        queue=records(QUEUE, queues),
         queued=queued,
         queue_at=queue_at,
         position=position,
@@ -151,13 +122,6 @@ def make_tracks(plan: Plan, rules: OrderRules) -> Tracks:
         end=np.zeros((len(SIDES), instances), dtype=np.int64),
         track=records(TRACK, len(SIDES), queues),
     )
-
-
-def _share(count: int, sharing_permille: int) -> int:
-    """Return the rate of each of ``count`` engines that run at once."""
-    if count < 2:
-        return WORK_PER_PS
-    return WORK_PER_PS * 1000 // (count * (1000 + sharing_permille))
 
 
 def _inputs(problem: Problem, plan: Plan) -> list[list[tuple[int, int]]]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.oracles.planned_play import Run, play, stand_alone_ps
+from benchmarks.problems.number_formats import with_formats
 from benchmarks.problems.random_problem import (
     RandomShape,
     random_design,
@@ -35,7 +36,10 @@ TOLERANCES = ((700, 1000), (700, 1100), (950, 1050), (0, 2000), (1000, 1000))
 def drawn(seed: int) -> tuple[np.random.Generator, Problem, DesignPoint, tuple[int, int]]:
     """Return a random problem of any dispatch, with a design point and a tolerance."""
     rng = np.random.default_rng(seed)
-    problem = with_dispatch(rng, random_problem(rng, SHAPES[seed % len(SHAPES)]))
+    problem = random_problem(rng, SHAPES[seed % len(SHAPES)])
+    if seed % 3 == 1:
+        problem = with_formats(rng, problem)
+    problem = with_dispatch(rng, problem)
     return rng, problem, random_design(rng, problem), TOLERANCES[seed % len(TOLERANCES)]
 
 
