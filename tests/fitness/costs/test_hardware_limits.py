@@ -22,9 +22,17 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v4", "vgg19", "densenet121")
 """Measured on some platforms and not on others; all of the catalogue's passed when last tried."""
-LACKS_WEIGHTS = {("jetson-agx-orin-32gb", "vgg19"), ("jetson-agx-xavier", "vgg19")}
-"""The VGG-19 of HaX-CoNN's Table 5 lacks the large products: its time leaves no room for their
-weights."""
+BEYOND_THE_MEMORY = {
+    ("jetson-agx-orin-32gb", "vgg19", "gpu"),
+    *(
+        (platform, network, "npu")
+        for platform in ("snapdragon-8-elite", "snapdragon-8-gen-3")
+        for network in ("resnet50", "googlenet")
+    ),
+}
+"""Measured times that leave no room for all that launches read and write: the VGG-19 of HaX-CoNN's
+Table 5 lacks the large products and their weights, and Snapdragon's NPUs keep activations of these
+two networks in memory of their own. An exception that is not needed any more fails."""
 PS_PER_MS = 10**9
 ROUNDING = 1.0005
 """Times are whole picoseconds, published ones have three digits."""
@@ -36,6 +44,7 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
     form = platform.default_precision
     memory = platform.domain_by_name[platform.memory.domain].operating_points
     most = platform.memory.bytes_per_cycle * np.array([p.frequency_khz for p in memory])
+    beyond = set()
     for network in NETWORKS:
         graph = load_network(network).graph
         layers = [actor.layer for actor in graph.actors if actor.layer]
@@ -47,6 +56,11 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
             own = platform.domain_by_name[unit.clocks[0]].operating_points
             rates = np.array([float(peak.macs_per_cycle * p.frequency_khz) for p in own])
             size = peak.bytes_per_element if unit.bandwidth_share else 0
+            constants = [
+                peak.bytes_per_element * sum(layer.parameters for layer in group.layers)
+                for group in grouped.groups
+            ]
+            stays = sum(constants) <= unit.kept_bytes
             for index, group in enumerate(grouped.groups):
                 if costs.origin[index] is CostOrigin.CANNOT_RUN:
                     continue
@@ -55,13 +69,13 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
                 time_ms = time_ms.min(axis=tuple(range(1, time_ms.ndim - 1)))
                 least = group.macs / rates[:, None]
                 assert (least <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
-                if (name, network) in LACKS_WEIGHTS:
-                    continue
-                if unit.kind == "npu":
-                    # What stays in memory of its own is not known; demands end at the peak.
-                    continue
                 moved = size * sum(item.elements for item in launches[index] if not item.is_free)
-                assert (moved / most <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
+                if unit.kept_bytes:
+                    # With memory of its own: nothing moves but constants that do not fit.
+                    moved = 0 if stays else constants[index]
+                if (moved / most > time_ms * ROUNDING).any():
+                    beyond.add((name, network, costs.unit))
+    assert beyond == {entry for entry in BEYOND_THE_MEMORY if entry[0] == name}
 
 
 def test_a_measurement_that_beats_the_peak_is_refused(tmp_path: Path) -> None:

@@ -121,8 +121,7 @@ def test_shares_stay_those_of_the_estimate() -> None:
         # two clocks of the unit and the memory isolates.
         part = before.time_ps[:, 0, 0] - before.time_ps[:, -1, -1]
         scaled = after.time_ps[:, 0, 0] - after.time_ps[:, -1, -1]
-        # A class that computes at the peak already lets the memory's part give way.
-        assert scaled / scaled.sum() == pytest.approx(part / part.sum(), abs=5e-4)
+        assert scaled / scaled.sum() == pytest.approx(part / part.sum(), abs=1e-9)
 
 
 def test_another_network_of_the_same_name_is_not_calibrated() -> None:

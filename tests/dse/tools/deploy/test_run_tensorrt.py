@@ -9,7 +9,7 @@ from itertools import pairwise
 import onnx
 import pytest
 
-from paretosoc.fitness.check.frames import simulate
+from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.parts import SHARED
 from tests.dse.tools.deploy.test_strong_types import small_network
