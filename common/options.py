@@ -10,7 +10,7 @@ from shlex import quote
 
 
 class Door(Enum):
-    """Where the options of a call were written."""
+    """The place in which the options of a call were written."""
 
     LIBRARY = "library"
     COMMAND = "command"
@@ -35,9 +35,9 @@ def as_written(name: str, value: object = None, *, command: str = "", campaign: 
 
     Args:
         name: its name in the library.
-        value: its value, or values by name; None for the option alone.
-        command: its name on the command line. Default: ``--`` and the name, with hyphens.
-        campaign: its key in campaign files. Default: the name.
+        value: its value, or values by name. None for the option alone. command: its name on the
+        command line. Default: ``--`` and the name, with hyphens. campaign: its key in campaign
+        files. Default: the name.
     """
     match _DOOR.get():
         case Door.COMMAND:

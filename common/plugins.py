@@ -1,7 +1,7 @@
 """Plug-ins: named objects of the program, and those that installed packages add.
 
-A package registers an object under an entry point. The group says what the object is, the name is
-the one that users type:
+A package registers an object under an entry point. The group gives the kind of the object, the name
+is the one that users type:
 
 =========================  ==============================  ======================================
 group                      name of                         object
@@ -90,7 +90,7 @@ class Registry(Generic[T]):
 
 @contextmanager
 def plugin_errors(label: str, error: type[DseError]) -> Iterator[None]:
-    """Raise what goes wrong in the code of a plug-in as ``error``, which begins with ``label``."""
+    """Raise failures in the code of a plug-in as ``error``, whose message begins with ``label``."""
     try:
         yield
     except DseError:

@@ -60,6 +60,6 @@ def did_you_mean(
 
 
 def reason_of(error: Exception) -> str:
-    """Return in one line what a library says of an error, or the error's name."""
+    """Return a library's message of an error in one line, or the error's name."""
     lines = str(error).strip().splitlines()
     return _PLACE.sub("", lines[0], count=1) if lines else type(error).__name__

@@ -9,7 +9,7 @@ from paretosoc.platforms.source import Source
 
 
 class ControlKind(Enum):
-    """Which files of sysfs set a clock."""
+    """The kinds of sysfs files that set a clock."""
 
     CPUFREQ = "cpufreq"
     """``scaling_min_freq``, ``scaling_max_freq``, ``scaling_available_frequencies``; kHz."""
@@ -38,7 +38,7 @@ class ClockControl:
 
 @dataclass(frozen=True)
 class ModeParameter:
-    """How nvpmodel's file names a clock domain."""
+    """The name of a clock domain in nvpmodel's file."""
 
     domain: str
     hertz: int

@@ -93,9 +93,11 @@ class FitError:
 
 @dataclass(frozen=True)
 class Tile:
-    """What a unit computes besides a layer's multiply-accumulates: ``start_macs`` for every result,
-    output channels padded to a multiple of ``channels``, and the pixels of a batch to one of
-    ``rows``."""
+    """The additional computation of a unit beside a layer's multiply-accumulates.
+
+    ``start_macs`` are added for every result, output channels are padded to a multiple of
+    ``channels``, and the pixels of a batch to one of ``rows``.
+    """
 
     start_macs: int = 0
     channels: int = 1
@@ -127,7 +129,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class ClockLaw:
-    """How the parts of a time overlap: it takes their p-norm, p = ``overlap`` >= 1.
+    """The overlap of the parts of a time: it takes their p-norm, p = ``overlap`` >= 1.
 
     ``shares``: of a usual network, the parts ``compute``, ``memory`` and, with a host, ``host`` at
     the fastest clocks, relative to each other, empty if nobody measured any.
@@ -159,7 +161,7 @@ class Contention:
 
 @dataclass(frozen=True)
 class Sharing:
-    """What a unit loses where engines of several networks run on it at once.
+    """The loss of a unit if engines of several networks run on it at once.
 
     ``permille``: of the sum of their times. ``least_permille``, ``most_permille``: range of the
     measurements.

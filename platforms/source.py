@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """How far a figure can be trusted."""
+    """The trustworthiness of a figure."""
 
     MEASURED = "measured"
     DERIVED = "derived"

@@ -25,7 +25,7 @@ IntArray = npt.NDArray[Any]
 
 
 def per_phase(figures: Sequence[int]) -> PerPhase:
-    """Return the shortest form of one figure per phase: a number where all are equal."""
+    """Return the shortest form of one figure per phase: a number if all are equal."""
     return figures[0] if len(set(figures)) == 1 else tuple(figures)
 
 

@@ -31,8 +31,9 @@ _TYPES = {int: "integer", str: "string", bool: "boolean", float: "number"}
 
 
 def schema_of(kind: type, before: Schema, after: Schema) -> Schema:
-    """Return the schema of an object: what the class declares, with further keys before and after
-    its own. Classes that occur twice are ``$defs``."""
+    """Return the schema of an object: the keys of its class, with further keys before and after its
+    own. Classes that occur twice are ``$defs``.
+    """
     counting = _Schemas(None)
     counting.object_of(kind)
     schemas = _Schemas(counting.uses)

@@ -1,7 +1,7 @@
 """Marks in the annotations of a document's dataclass (:mod:`common.documents.document`).
 
 A field is a key of the same name, in the order of the fields. Its docstring is the description in
-the schema. ``Annotated`` adds what the type does not say, by the classes below::
+the schema. ``Annotated`` adds restrictions to the type, by the classes below::
 
     waits_for: tuple[Annotated[int, NameOf("networks")], ...] = ()
 """

@@ -322,8 +322,9 @@ class Front(Sequence[Member]):
 
     def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints
-        them; at 0 per member. None: the resolution of the tables. With a tolerance each has a
-        ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`."""
+        them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
+        each has a ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`.
+        """
         choices = choose(self.numeric, resolution)
         rows: list[dict[str, Any]] = table_rows(self.numeric, choices)
         if self.problem.tolerance_permille is not None and rows:
@@ -346,8 +347,8 @@ class Front(Sequence[Member]):
         return member_views(self, which, all_rows=all_rows)
 
     def to_pandas(self) -> DataFrame:
-        """Return a data frame with a row per member: objectives with units, names, groups per unit,
-        clocks.
+        """Return a data frame with a row per member: objectives with units,
+        names, groups per unit, clocks.
 
         Raises:
             ResultError: if pandas is not installed (``paretosoc[notebooks]``).

@@ -162,8 +162,9 @@ class Problem:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of the import of the networks and the profile, and what units cannot
-        run."""
+        """Return the warnings of importing networks and profile, and the groups
+        that units cannot run.
+        """
         return (*self.built.warnings, *self.built.refused)
 
     def as_pymoo(self) -> PymooProblem:

@@ -21,8 +21,8 @@ class Result(Protocol):
     """A front of design points (:class:`dse.Front`), or results of another kind.
 
     A package registers such a class under the entry point ``paretosoc.results``. The name of the
-    entry is that of the file in the folder, ``NAME.json``. The class also has ``words``, what the
-    results are, and ``verify(folder, ignore_hashes=)``, which yields checks.
+    entry is that of the file in the folder, ``NAME.json``. The class also has ``words``, a
+    description of the results, and ``verify(folder, ignore_hashes=)``, which yields checks.
     """
 
     def __len__(self) -> int:
@@ -52,8 +52,9 @@ class Result(Protocol):
 
     @classmethod
     def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
-        """Return a figure of one or several results: ``front``, ``gantt``, ``convergence``,
-        ``energy``."""
+        """Return a figure of one or several results: ``front``, ``gantt``,
+        ``convergence``, ``energy``.
+        """
         ...
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:

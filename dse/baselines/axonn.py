@@ -1,5 +1,6 @@
-"""AxoNN (Dagli et al., DAC 2022), as HaX-CoNN describes it: one network, optimal under a budget of
-energy."""
+"""AxoNN (Dagli et al., DAC 2022), as HaX-CoNN describes it: one network, optimal
+under a budget of energy.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +20,18 @@ class AxoNN(Baseline):
     (HaX-CoNN, 2: layers of a single network, one after the other, under an energy budget).
 
     Assumed: energy is that of the network alone at the fastest clocks, idle power of all that is on
-    included. The budget of a workload (``--energy-budget``) is shared out by what the networks take
-    on the GPU; without one, a network may take as much as on the GPU. It considers one network
-    only: each is placed as if it were alone, and all then run together. Where no mapping keeps the
-    budget, the lowest energy one is taken. Networks whose groups form a graph are left to others.
+    included. The budget of a workload (``--energy-budget``) is shared out by the energies that the
+    networks take on the GPU. Without one, a network may take as much as on the GPU. It considers
+    one network only: each is placed as if it were alone, and all then run together. If no mapping
+    keeps the budget, the lowest energy one is taken. Networks whose groups form a graph are left to
+    others.
     """
 
     name = "axonn"
     label = "AxoNN"
 
     def rows(self) -> IntArray:
-        """[1, width]; none where a network is not a chain."""
+        """Return [1, width], or no row if a network is not a chain."""
         space = self._space
         chain = {(g, g + 1) for n in space.problem.networks for g in n.groups[:-1]}
         if set(space.problem.edges) != chain:
@@ -48,11 +50,11 @@ class AxoNN(Baseline):
 
 
 def fastest_within(space: DesignSpace, costs: Costs, network: int, budget_fj: int) -> list[int]:
-    """Units of the groups of a chain: fastest of those that take ``budget_fj`` at most for one run
-    alone, or the lowest energy of all where none does.
+    """Return the units of a chain's groups in its fastest mapping that takes at most ``budget_fj``.
 
-    Idle power depends on the domains that are on; so the mappings are searched once for every set
-    of domains that may be on, with the idle power of that set.
+    The energy is that of one run alone. If no mapping keeps the budget, it is the one of lowest
+    energy. Idle power depends on the domains that are on, so the mappings are searched once for
+    every set of domains that may be on, with the idle power of that set.
     """
 
     def rank(path: Path) -> tuple[bool, int, int]:
@@ -68,7 +70,7 @@ def fastest_within(space: DesignSpace, costs: Costs, network: int, budget_fj: in
 
 
 def gpu_energies_fj(space: DesignSpace, costs: Costs) -> list[int]:
-    """What each network takes alone on the GPU, all its repeats."""
+    """Return the energy of each network alone on the GPU with all its repeats, in fJ."""
     mapping = whole_networks(space, [gpu_of(space)] * len(space.size)).tolist()
     power = dynamic_mw(space)
     energies = []
@@ -89,7 +91,7 @@ def gpu_energies_fj(space: DesignSpace, costs: Costs) -> list[int]:
 
 
 def dynamic_mw(space: DesignSpace) -> list[list[int]]:
-    """[units][groups]: power above idle at the fastest clocks."""
+    """Return [units][groups]: power above idle at the fastest clocks, in mW."""
     tables = []
     for unit in space.problem.units:
         points = tuple(int(space.points[clock][-1]) for clock in unit.clocks)
@@ -99,7 +101,9 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
 
 
 def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
-    """Power drawn all the time while the domains ``on`` [domains] are at their fastest clocks."""
+    """Return the power drawn while the domains ``on`` [domains] are at their
+    fastest clocks, in mW.
+    """
     problem = space.problem
     points = [int(allowed[-1]) for allowed in space.points]
     power = problem.board_mw
@@ -113,7 +117,7 @@ def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
 
 
 def _power_states(space: DesignSpace) -> Iterator[BoolArray]:
-    """[domains] each: what may be on; every set of those that need not be."""
+    """Yield [domains]: which domains may be on, for every subset of those that may be off."""
     always = np.array([not domain.may_be_off for domain in space.problem.domains])
     optional = np.flatnonzero(~always)
     for choice in itertools.product((False, True), repeat=len(optional)):
@@ -123,7 +127,7 @@ def _power_states(space: DesignSpace) -> Iterator[BoolArray]:
 
 
 def _layers(space: DesignSpace, costs: Costs, network: int, on: BoolArray) -> list[Layer]:
-    """The groups of a network on the units whose domains are on."""
+    """Return the groups of a network on the units whose domains are on."""
     units = space.problem.units
     usable = [u for u, unit in enumerate(units) if all(on[clock] for clock in unit.clocks)]
     idle = idle_power_mw(space, on)

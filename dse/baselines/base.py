@@ -1,4 +1,6 @@
-"""What all baselines share: an engine that proposes once, and the costs that methods use."""
+"""The common part of all baselines: an engine that proposes once, and the costs
+that methods use.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ GPU = "gpu"
 
 
 class Baseline(ABC):
-    """An engine (:mod:`dse.search.base`) that proposes what a method constructs, and then has
-    ended.
+    """An engine (:mod:`dse.search.base`) that proposes the rows of a method once.
 
-    Those of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no others. All
-    keep no constraint but what a unit can run and, where a method has one, the energy budget.
+    The methods of HaX-CoNN run at the fastest clocks that may be chosen: their papers know no
+    others. All keep no constraint but the units' abilities and, if a method has one, the energy
+    budget.
     """
 
     name: ClassVar[str]
@@ -35,26 +37,26 @@ class Baseline(ABC):
         self._asked = False
 
     def title(self) -> str:
-        """The label on this problem."""
+        """Return the label on this problem."""
         return self.label
 
     @abstractmethod
     def rows(self) -> IntArray:
-        """[n, groups + domains]: what the method proposes, canonical; none: it does not apply."""
+        """Return [n, groups + domains]: the method's rows, canonical, none if it does not apply."""
 
     def ask(self) -> IntArray:
-        """The rows, the first time."""
+        """Return the rows, the first time only."""
         if self._asked:
             return np.zeros((0, self._space.width), dtype=np.int64)
         self._asked = True
         return self.rows()
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Nothing is learnt: the method decides by its own costs alone."""
+        """Ignore the outcomes: the method decides by its own costs alone."""
         del rows, outcomes
 
     def _row(self, mapping: list[int] | IntArray) -> IntArray:
-        """[1, width]: a mapping at the fastest clocks."""
+        """Return [1, width]: a mapping at the fastest clocks."""
         return at_fastest_clocks(self._space, np.asarray(mapping, dtype=np.int64)[None])
 
     def _nothing(self) -> IntArray:
@@ -62,7 +64,9 @@ class Baseline(ABC):
 
 
 def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
-    """[n, width]: mappings [n, groups] with the fastest clocks that may be chosen, canonical."""
+    """Return [n, width]: mappings [n, groups] with the fastest clocks that may be
+    chosen, canonical.
+    """
     clocks = np.array([points[-1] for points in space.points], dtype=np.int64)
     return space.canonical(
         np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
@@ -70,12 +74,12 @@ def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
 
 
 def has_gpu(space: DesignSpace) -> bool:
-    """Whether a unit is called ``gpu``."""
+    """Return whether a unit is called ``gpu``."""
     return any(unit.name == GPU for unit in space.problem.units)
 
 
 def gpu_of(space: DesignSpace) -> int:
-    """The unit called ``gpu``; where there is none, the one that runs all networks fastest."""
+    """Return the unit called ``gpu``, or without one the unit that runs all networks fastest."""
     names = [unit.name for unit in space.problem.units]
     if GPU in names:
         return names.index(GPU)
@@ -83,8 +87,11 @@ def gpu_of(space: DesignSpace) -> int:
 
 
 def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
-    """[groups]: network n on ``units[n]``; what that unit cannot run goes to the GPU, as TensorRT
-    lets layers fall back, or else to the unit that is fastest for it."""
+    """Return [groups]: network n on ``units[n]``.
+
+    Groups that this unit cannot run go to the GPU, as TensorRT lets layers fall back, or else to
+    the unit that is fastest for them.
+    """
     mapping = np.array(units, dtype=np.int64)[space.owner]
     allowed = space.problem.allowed
     every = np.arange(space.groups)
@@ -94,15 +101,17 @@ def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
 
 
 def clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """[groups, units]: times, a thousand times the group's best where it cannot run."""
+    """Return [groups, units]: times, a thousand times the group's best on units
+    that cannot run it.
+    """
     times = space.fastest_time.astype(np.float64)
     return np.where(space.problem.allowed, times, 1e3 * times.min(axis=1)[:, None])
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs that methods use: stand-alone times and transitions, Python integers, no
-    contention.
+    """The costs that methods use: stand-alone times and transitions, Python
+    integers, no contention.
 
     ``time_ps[g]``: unit -> time, of the units that may have group g. ``incoming[g]``: (group that
     feeds it, index of the edge). ``order[n]``: groups of network n, each after those that feed it.
@@ -119,7 +128,7 @@ class Costs:
 
 
 def costs_of(space: DesignSpace) -> Costs:
-    """The costs at the fastest clocks that may be chosen."""
+    """Return the costs at the fastest clocks that may be chosen."""
     problem = space.problem
     incoming: list[list[tuple[int, int]]] = [[] for _ in range(space.groups)]
     for e, (source, target) in enumerate(problem.edges):

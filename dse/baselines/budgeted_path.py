@@ -13,8 +13,11 @@ MAX_LABELS = 20_000
 
 @dataclass(frozen=True)
 class Layer:
-    """Options of one step. ``time``, ``energy`` [options]; ``hop_time``, ``hop_energy`` [options of
-    the layer before][options], empty in the first layer. All at least 0."""
+    """Options of one step, all figures at least 0.
+
+    ``time``, ``energy``: [options]. ``hop_time``, ``hop_energy``: [options of the layer
+    before][options], empty in the first layer.
+    """
 
     units: tuple[int, ...]
     time: tuple[int, ...]
@@ -41,8 +44,9 @@ class _Label:
 
 
 def fastest_path(layers: list[Layer], budget: int) -> Path:
-    """The path of least time among those whose energy is at most ``budget``; the one of least
-    energy where there is none."""
+    """Return the path of least time with an energy of at most ``budget``, or if
+    there is none, of least energy.
+    """
     fast = _weighted(layers, FIRST, 1)
     if fast.energy <= budget:
         return fast
@@ -64,7 +68,7 @@ def fastest_path(layers: list[Layer], budget: int) -> Path:
 
 
 def _to_go(layers: list[Layer], by_time: int, by_energy: int) -> list[list[int]]:
-    """[layers][options]: least weighted sum of all that follows an option."""
+    """Return [layers][options]: the least weighted sum of all that follows an option."""
     costs = [[0] * len(layers[-1].units)]
     for layer in layers[:0:-1]:
         after = costs[-1]
@@ -85,7 +89,7 @@ def _to_go(layers: list[Layer], by_time: int, by_energy: int) -> list[list[int]]
 
 
 def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
-    """The path of least ``by_time`` x time + ``by_energy`` x energy."""
+    """Return the path of least ``by_time`` x time + ``by_energy`` x energy."""
     after = _to_go(layers, by_time, by_energy)
     units = []
     time = energy = 0
@@ -109,10 +113,10 @@ def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
 
 
 def _closed(layers: list[Layer], budget: int, known: Path, by_time: int, by_energy: int) -> Path:
-    """``known``, or the fastest path that is faster and keeps the budget.
+    """Return the fastest path that is faster than ``known`` and keeps the budget, or ``known``.
 
-    A label is dropped where no completion can do both: by its least time, its least energy, or
-    their weighted sum.
+    A label is dropped if no completion can do both: by its least time, its least energy, or their
+    weighted sum.
     """
     time_left, energy_left = _to_go(layers, 1, 0), _to_go(layers, 0, 1)
     both_left = _to_go(layers, by_time, by_energy)

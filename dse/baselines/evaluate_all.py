@@ -41,8 +41,10 @@ _COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind
 
 
 def compared_objective(problem: Problem) -> int:
-    """Index of the objective that methods are compared by: the first that HaX-CoNN has (Eq. 10,
-    11, or throughput), else the first of all."""
+    """Return the index of the objective that methods are compared by.
+
+    It is the first that HaX-CoNN has (Eq. 10, 11, or throughput), else the first of all.
+    """
     for index, objective in enumerate(problem.objectives):
         if objective.kind in _COMPARED and objective.network is None:
             return index
@@ -56,7 +58,7 @@ def method_of(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Proposal:
-    """What a method proposes in one number format."""
+    """The proposal of a method in one number format."""
 
     name: str
     label: str
@@ -80,17 +82,18 @@ class _Best:
 
 @lru_cache(maxsize=2)
 def baseline_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
-    """Each method that applies, with the best of what it proposes: first those that keep all
-    constraints, then by :func:`compared_objective`, then by the other objectives. A method that
-    has a front comes with all of it, that best one first. Where groups choose among number formats,
-    each method is there once in each of them: the methods choose units alone.
+    """Return the best point of each method that applies, or its whole front.
+
+    The best comes first: a point that keeps all constraints, then by :func:`compared_objective`,
+    then by the other objectives. If groups choose among number formats, each method is there once
+    in each of them, as the methods choose units alone.
     """
     return _points(space, BASELINES)
 
 
 @lru_cache(maxsize=2)
 def one_unit_points(space: DesignSpace) -> tuple[BaselinePoint, ...]:
-    """The front of one unit per network at free clocks; none if it takes too long."""
+    """Return the front of one unit per network at free clocks, empty if it takes too long."""
     return _points(space, (OneUnit,))
 
 
@@ -109,14 +112,17 @@ def _points(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[Ba
 
 
 def baseline_rows(space: DesignSpace) -> IntArray:
-    """[points, width]: the methods' points, for an initial population."""
+    """Return [points, width]: the methods' points, for an initial population."""
     rows = [best.row for best in _best_of_all(space, BASELINES)]
     return np.array(rows, dtype=np.int64).reshape(-1, space.width)
 
 
 @lru_cache(maxsize=4)
 def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[_Best, ...]:
-    """Cached for the last spaces: the initial population and the front both need it."""
+    """Return the best rows of all methods.
+
+    Cached for the last spaces, as the initial population and the front both need it.
+    """
     problem = space.problem
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
@@ -142,8 +148,11 @@ def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tup
 
 
 def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: Problem) -> IntArray:
-    """Return the best of the rows; of a method that has a front, all that none dominates and that
-    keep all constraints, if there are any."""
+    """Return the best of the rows.
+
+    For a method that has a front, these are all that none dominates and that keep all constraints,
+    if there are any.
+    """
     outcomes = evaluate(rows)
     column = compared_objective(problem)
     # The last key of lexsort is the first to count.
@@ -157,7 +166,7 @@ def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: P
 
 
 def _proposals(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> Iterator[_Proposal]:
-    """Of all methods that apply."""
+    """Yield the proposals of all methods that apply."""
     views = [in_one_format(space.problem, name) for name in formats_of(space.problem)]
     spaces = [DesignSpace(view.problem) for view in views]
     for method in methods:
@@ -173,6 +182,6 @@ def _proposals(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> Itera
 
 
 def _asked(engine: Baseline) -> Iterator[IntArray]:
-    """Return what an engine proposes until it has ended."""
+    """Yield the rows that an engine proposes until it has ended."""
     while len(rows := engine.ask()):
         yield rows

@@ -22,20 +22,21 @@ class Herald(Baseline):
     """Each group goes to the unit whose load is least with it (HaX-CoNN, 2: Herald optimises the
     utilisation of the accelerators; Table 1: no transition cost, no contention).
 
-    Assumed: the networks take turns, the i-th groups of all before any next one; load is the sum of
-    stand-alone times, a network that repeats counting as often; among equals the first unit.
+    Assumed: the networks take turns, the i-th groups of all before any next one. Load is the sum of
+    stand-alone times, a network that repeats counting as often. Among equals the first unit is
+    taken.
     """
 
     name = "herald"
     label = "Herald"
 
     def rows(self) -> IntArray:
-        """[1, width]"""
+        """Return [1, width]."""
         return self._row(balanced_mapping(self._space))
 
 
 def balanced_mapping(space: DesignSpace) -> list[int]:
-    """[groups]: Herald's units; H2H starts from them."""
+    """Return [groups]: Herald's units, from which H2H starts."""
     costs = costs_of(space)
     networks = space.problem.networks
     load = [0] * len(space.problem.units)
@@ -51,19 +52,19 @@ def balanced_mapping(space: DesignSpace) -> list[int]:
 
 
 class Mensa(Baseline):
-    """Each group goes to the unit on which it ends soonest, counted from the end of what feeds it:
-    its own time and the present hand-over, nothing of what comes later (HaX-CoNN, 5.1, 3).
+    """Each group goes to the unit on which it ends soonest, counted from the end of the groups that
+    feed it: its own time and the present hand-over, nothing later (HaX-CoNN, 5.1, 3).
 
-    Assumed: its layers are our groups; the first group of a network comes from nowhere. It knows
-    one network only (Table 1): each network of a workload is placed as if it were alone, and all
-    then run together.
+    Assumed: its layers are our groups. The first group of a network has no hand-over. It knows one
+    network only (Table 1): each network of a workload is placed as if it were alone, and all then
+    run together.
     """
 
     name = "mensa"
     label = "Mensa"
 
     def rows(self) -> IntArray:
-        """[1, width]"""
+        """Return [1, width]."""
         costs = costs_of(self._space)
         mapping: list[int] = [0] * self._space.groups
         for groups in costs.order:
@@ -86,19 +87,20 @@ workloads."""
 
 
 class H2h(Baseline):
-    """From Herald's mapping, the move that shortens the frame most, again and again, until none
+    """Starting with Herald's mapping, the move that shortens the frame most is made, until none
     does: a group joins the unit of one that it feeds or that feeds it (HaX-CoNN, 2: H2H improves
     Herald by the transition costs; Table 1: no contention).
 
-    Assumed: it judges by the length of the frame (of the pipeline's window, where throughput is an
-    objective) on our timeline with hand-overs and without contention; ``MAX_SIMULATED_GROUPS`` ends
-    it."""
+    Assumed: it judges by the length of the frame (of the pipeline's window, if throughput is an
+    objective) on our timeline with hand-overs and without contention. ``MAX_SIMULATED_GROUPS`` ends
+    it.
+    """
 
     name = "h2h"
     label = "H2H"
 
     def rows(self) -> IntArray:
-        """[1, width]"""
+        """Return [1, width]."""
         space = self._space
         cost = cost_without_contention(space)
         mapping = np.array(balanced_mapping(space), dtype=np.int64)
@@ -118,7 +120,7 @@ class H2h(Baseline):
 
 
 def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray]:
-    """A function from mappings [n, groups] to what H2H minimises, [n] ps."""
+    """Return a function from mappings [n, groups] to the time that H2H minimises, [n] ps."""
     problem = without_contention(space.problem)
     if problem.execution.frames_overlap:
         account = rules_of(problem).make_account(problem, 1)
@@ -128,12 +130,14 @@ def cost_without_contention(space: DesignSpace) -> Callable[[IntArray], IntArray
 
 
 def without_contention(problem: Problem) -> Problem:
-    """The problem without contention."""
+    """Return the problem without contention."""
     return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 
 def data_local_moves(space: DesignSpace, mapping: IntArray) -> IntArray:
-    """[n, groups]: every mapping that differs in one group, now on the unit of a neighbour."""
+    """Return [n, groups]: every mapping that differs in one group, now on the
+    unit of a neighbour.
+    """
     moves = {
         (g, int(mapping[other]))
         for edge in space.problem.edges

@@ -14,11 +14,11 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class OneFormat:
-    """The problem with one entry per unit, and what its rows are in the whole problem.
+    """The problem with one entry per unit, and the translation of its rows to the whole problem.
 
     A group that cannot run in ``number_format`` on a unit runs there in the first other format in
-    which it can, as engines fall back to a wider one. Where such a unit loads whole networks,
-    this problem has each group there in that format, the whole problem all in the used one.
+    which it can, as engines fall back to a wider one. If such a unit loads whole networks, this
+    problem has each group there in that format, and the whole problem all in the used one.
     """
 
     problem: Problem
@@ -29,8 +29,10 @@ class OneFormat:
     """Entries of the whole problem in ``number_format``."""
 
     def rows(self, rows: IntArray) -> IntArray:
-        """[n, width]: rows of :attr:`problem` as rows of the whole problem; those without a group
-        in the format are left out."""
+        """Return rows of :attr:`problem` [n, width] as rows of the whole problem.
+
+        Rows without a group in the format are left out.
+        """
         groups = len(self.entries)
         result = rows.copy()
         result[:, :groups] = self.entries[np.arange(groups), rows[:, :groups]]
@@ -39,14 +41,15 @@ class OneFormat:
 
 
 def formats_of(problem: Problem) -> tuple[str, ...]:
-    """The number formats that may be chosen, in the order of the units; none where there is no
-    choice."""
+    """Return the number formats that may be chosen, in the order of the units,
+    none without a choice.
+    """
     names = (unit.number_format for unit in problem.units)
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def in_one_format(problem: Problem, number_format: str) -> OneFormat:
-    """The problem in one of its :func:`formats_of`."""
+    """Return the problem in one of its :func:`formats_of`."""
     groups = np.arange(problem.group_count)
     units, columns = [], []
     for first in dict.fromkeys(problem.unit_of):
@@ -77,7 +80,7 @@ def in_one_format(problem: Problem, number_format: str) -> OneFormat:
 
 
 def _unit(problem: Problem, first: int, own: Sequence[int], choice: IntArray) -> ProblemUnit:
-    """A unit whose tables have the row of the chosen entry for every group."""
+    """Return a unit whose tables have the row of the chosen entry for every group."""
     entries = [problem.units[e] for e in own]
 
     def picked(tables: Sequence[IntArray]) -> IntArray:
@@ -104,7 +107,7 @@ def _unit(problem: Problem, first: int, own: Sequence[int], choice: IntArray) ->
 
 
 def _between(table: IntArray, pairs: Sequence[tuple[int, int]], entries: IntArray) -> IntArray:
-    """[pairs, units, units] of a table [pairs, entries, entries]."""
+    """Return [pairs, units, units] of a table [pairs, entries, entries]."""
     sources = entries[[source for source, _ in pairs]][:, :, None]
     targets = entries[[target for _, target in pairs]][:, None, :]
     between: IntArray = table[np.arange(len(pairs))[:, None, None], sources, targets]

@@ -28,8 +28,8 @@ class OneUnit(Baseline):
 
     It proposes all of them, a mapping at a time, so that its front is exact. It proposes none if
     there are more than ``MAX_MAPPINGS`` or if simulating them takes more than ``MAX_EXECUTIONS``.
-    What a unit cannot run falls back to the GPU, as
-    in TensorRT. Clocks that nothing depends on are where they draw least.
+    Groups that a unit cannot run fall back to the GPU, as in TensorRT. Clocks that nothing depends
+    on are at their lowest power.
     """
 
     name = ONE_UNIT
@@ -41,11 +41,11 @@ class OneUnit(Baseline):
         self._blocks = self._every_block()
 
     def ask(self) -> IntArray:
-        """The next mapping at all clocks; none after the last."""
+        """Return the next mapping at all clocks, none after the last."""
         return next(self._blocks, self._nothing())
 
     def rows(self) -> IntArray:
-        """[n, width]: all that is proposed."""
+        """Return [n, width]: all rows."""
         return np.concatenate((self._nothing(), *self._every_block()))
 
     def _every_block(self) -> Iterator[IntArray]:
@@ -84,7 +84,7 @@ class OneUnit(Baseline):
         ]
 
     def _mappings(self) -> Iterator[IntArray]:
-        """Yield every mapping, [groups]; of alike units the first ones are used."""
+        """Yield every mapping, [groups]. Of alike units the first ones are used."""
         space = self._space
         before = interchangeable_before(space.problem)
         units = range(len(space.problem.units))

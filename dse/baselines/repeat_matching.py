@@ -18,14 +18,14 @@ MAX_REPEATS = 1000
 
 
 def balanced(problem: Problem) -> Problem:
-    """The problem with faster networks repeated to match the slowest (HaX-CoNN, 5.4).
+    """Return the problem with faster networks repeated to match the slowest (HaX-CoNN, 5.4).
 
-    A network's time is that of all its repeats on its best unit alone, at the fastest clocks; it is
+    A network's time is that of all its repeats on its best unit alone, at the fastest clocks. It is
     repeated as often as brings that nearest to the slowest network's.
 
     Raises:
-        WorkloadError: where a network would have to run more than ``MAX_REPEATS`` times.
-        ResultError: where the figures leave int64.
+        WorkloadError: if a network would have to run more than ``MAX_REPEATS`` times.
+        ResultError: if the figures leave int64.
     """
     times = alone_on_best_unit(problem)
     networks = []
@@ -44,8 +44,10 @@ def balanced(problem: Problem) -> Problem:
 
 
 def alone_on_best_unit(problem: Problem) -> list[int]:
-    """ps, per network: all its repeats on the unit that is fastest for it, hand-overs not counted;
-    what that unit cannot run is on its own best unit."""
+    """Return the time of each network with all its repeats on its fastest unit, in ps.
+
+    Hand-overs are not counted. Groups that this unit cannot run are on their own best unit.
+    """
     space = DesignSpace(problem)
     units, count = len(problem.units), len(problem.networks)
     totals: list[IntArray] = []

@@ -1,5 +1,6 @@
-"""Whole networks on one unit: GPU only and GPU & DSA (HaX-CoNN, 5, baselines 1 and 2; Cases 1 and
-2 of Fig. 1), and TensorRT-style, the GPU through one core at every clock (Tang et al., 5.3)."""
+"""Whole networks on one unit: GPU only and GPU & DSA (HaX-CoNN, 5, baselines 1 and 2, Cases 1 and 2
+of Fig. 1), and TensorRT-style, the GPU through one core at every clock (Tang et al., 5.3).
+"""
 
 from __future__ import annotations
 
@@ -22,19 +23,19 @@ class GpuOnly(Baseline):
     """Every group on the GPU.
 
     Assumed: groups of networks that wait at the same time take turns in the order of the timeline's
-    queue; and what the GPU cannot run goes to the unit that is fastest for it.
+    queue. Groups that the GPU cannot run go to the unit that is fastest for them.
     """
 
     name = "gpu-only"
     label = "GPU only"
 
     def title(self) -> str:
-        """With the name of the unit that stands for a GPU where there is none."""
+        """Return the label, with the name of the unit that stands for a missing GPU."""
         unit = self._space.problem.units[gpu_of(self._space)].name
         return self.label if has_gpu(self._space) else f"{unit} only"
 
     def rows(self) -> IntArray:
-        """[1, width]"""
+        """Return [1, width]."""
         gpu = gpu_of(self._space)
         return self._row(whole_networks(self._space, [gpu] * len(self._space.size)))
 
@@ -45,24 +46,24 @@ MAX_FREE_ASSIGNMENTS = 256
 
 
 class GpuAndDsa(Baseline):
-    """Whole networks on units, at least two units used; a single network leaves the GPU.
+    """Whole networks on units, at least two units used. A single network leaves the GPU.
 
-    Assumed: of all such assignments the paper's authors took the best; so all are proposed, and the
-    best by the timeline, with contention, represents the method. Of more than ``MAX_ASSIGNMENTS``
-    (``MAX_FREE_ASSIGNMENTS`` where networks run freely) one is: the longest network first, each to
-    the unit that is done first, at least one elsewhere. What a unit cannot run falls back to the
-    GPU, as in TensorRT.
+    Assumed: of all such assignments the paper's authors took the best. So all are proposed, and the
+    best by the timeline, with contention, represents the method. If there are more than
+    ``MAX_ASSIGNMENTS`` (``MAX_FREE_ASSIGNMENTS`` if networks run freely) one is proposed: the
+    longest network first, each to the unit that is done first, at least one elsewhere. Groups that
+    a unit cannot run fall back to the GPU, as in TensorRT.
     """
 
     name = "gpu-and-dsa"
     label = "GPU & DSA"
 
     def title(self) -> str:
-        """In other words where there is no GPU."""
+        """Return the label, a different one without a GPU."""
         return self.label if has_gpu(self._space) else "one unit per network"
 
     def rows(self) -> IntArray:
-        """[assignments, width]; none where there is one unit."""
+        """Return [assignments, width], none if there is one unit."""
         space = self._space
         units, networks = len(space.problem.units), len(space.size)
         if units < 2:
@@ -110,8 +111,8 @@ class TensorRtStyle(Baseline):
     """Every group on the GPU, which one core feeds, at all clocks that the GPU has among its own:
     on a Jetson TX2 with the memory's clock held, 12 x 13 of them.
 
-    Unlike the other methods it yields a front, not one point. It applies where throughput
-    is an objective. Assumed: what the GPU cannot run goes to the unit that is fastest for it.
+    Unlike the other methods it yields a front, not one point. It applies if throughput is an
+    objective. Assumed: groups that the GPU cannot run go to the unit that is fastest for them.
     """
 
     name = "tensorrt-style"
@@ -119,7 +120,7 @@ class TensorRtStyle(Baseline):
     has_front = True
 
     def rows(self) -> IntArray:
-        """[clock choices, width]"""
+        """Return [clock choices, width]."""
         space = self._space
         if all(o.kind is not ObjectiveKind.THROUGHPUT for o in space.problem.objectives):
             return self._nothing()

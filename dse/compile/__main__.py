@@ -29,12 +29,12 @@ class CompileTimes(event.Listener):
         self._inner: list[float] = []
 
     def on_start(self, _: event.Event) -> None:
-        """A function begins to be compiled."""
+        """Note that a function begins to be compiled."""
         self._started.append(time.process_time())
         self._inner.append(0.0)
 
     def on_end(self, ended: event.Event) -> None:
-        """It is compiled."""
+        """Add the seconds that the function took, without those of functions compiled within."""
         function = ended.data["dispatcher"].py_func
         seconds = time.process_time() - self._started.pop()
         name = f"{function.__module__}.{function.__name__}"
@@ -45,7 +45,7 @@ class CompileTimes(event.Listener):
 
 
 def report() -> None:
-    """Compiles all kernels into an empty cache and prints what each function costs."""
+    """Compile all kernels into an empty cache and print the seconds of each function."""
     times = CompileTimes()
     with temporary_folder() as folder:
         # Read where a kernel's module is imported, which happens when it first runs.

@@ -1,4 +1,4 @@
-"""Compiles or loads kernels before a clock starts, and announces it where it takes long."""
+"""Compile or load kernels before a clock starts, and announce it if it takes long."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ class _Announcer(event.Listener):
     announced = False
 
     def on_start(self, _: event.Event) -> None:
-        """A function begins to be compiled."""
+        """Print the line as the first function begins to be compiled."""
         if not self.announced:
             self.announced = True
             print("dse: compiling kernels; this happens once", file=sys.stderr)
 
     def on_end(self, _: event.Event) -> None:
-        """It is compiled."""
+        """Ignore the end of a compilation."""
 
 
 _ANNOUNCER = _Announcer()
 
 
 def announce_compilation() -> None:
-    """From now on, prints a line on stderr, once, where something has to be compiled."""
+    """Print a line on stderr, once, if something has to be compiled from now on."""
     if not _ANNOUNCER.listening:
         _ANNOUNCER.listening = True
         event.register("numba:compile", _ANNOUNCER)
@@ -86,9 +86,9 @@ def load_search_code(space: DesignSpace) -> None:
 
 
 def compile_proof_code_aside(problem: Problem) -> None:
-    """Starts to compile the search of a proof, while the other search is compiled and runs.
+    """Start to compile the search of a proof, while the other search is compiled and runs.
 
-    Does nothing where that has been compiled before, or there is only one core.
+    Does nothing if that has been compiled before, or there is only one core.
     """
     search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
     if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
@@ -101,7 +101,7 @@ _ASIDE: list[subprocess.Popen[bytes]] = []
 
 
 def load_proof_code(problem: Problem | None = None) -> None:
-    """Loads or compiles what the search that proves a front needs, and what checks its tree."""
+    """Load or compile the search that proves a front, and the check of its tree."""
     _in_a_thread(warm_up_checker)
     while _ASIDE:
         _ASIDE.pop().wait()
@@ -110,12 +110,15 @@ def load_proof_code(problem: Problem | None = None) -> None:
 
 
 def load_bound_code() -> None:
-    """Loads or compiles what bounds over boxes of operating points need."""
+    """Load or compile the code of bounds over boxes of operating points."""
     _in_a_thread(warm_up_multipliers)
 
 
 def _in_a_thread(load: Callable[[], None]) -> None:
-    """LLVM takes up to a minute for one function, and Ctrl-C would wait for it."""
+    """Run a function in a thread.
+
+    LLVM takes up to a minute for one function, and Ctrl-C would wait for it.
+    """
     failures: list[BaseException] = []
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""What runs every kernel once, so that it is compiled or loaded, in parts."""
+"""Run every kernel once, so that it is compiled or loaded, in parts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from paretosoc.fitness.warm_up import (
 
 
 def warm_up_search(*, engines: bool = False) -> None:
-    """Compiles what a search needs, or loads the machine code of an earlier time."""
+    """Compile the kernels of a search, or load their machine code."""
     warm_up_frames(engines=engines)
     space = DesignSpace(smallest_problem(engines=engines))
     search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))

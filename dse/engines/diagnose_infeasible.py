@@ -58,12 +58,12 @@ MORE_COUNTS = (1, 2, 4, 8)
 def explain_infeasible(
     problem: Problem, result: SearchResult, *, seed: int, jobs: int = 1, probe: bool = True
 ) -> str:
-    """The constraints that cannot be met, in one line or a few.
+    """Return the constraints that cannot be met, in one line or a few.
 
-    With ``probe`` a constraint that no design point met is looked for alone: a short search with
-    only its value to minimise. Where one limit is in the way of the others, or each is met alone,
-    the smallest relaxation of one that helps is looked for in the same way. The results are what
-    was found, not proofs.
+    With ``probe``, a constraint that no design point met is searched for alone: a short search
+    minimises only its value. If one limit is in the way of the others, or each is met alone, the
+    smallest relaxation of one that helps is searched for in the same way. The results are findings,
+    not proofs.
     """
     if result.evaluations == 0 and result.stopped_by is StoppedBy.EXHAUSTED:
         return "no design point was proposed: the engine expects none to keep all constraints"
@@ -128,7 +128,10 @@ def explain_infeasible(
 
 
 def _alone(problem: Problem, constraint: Constraint) -> str:
-    """Behind the highest rate found: the rate that the network reaches alone on its best unit."""
+    """Return a text about the rate that the network reaches alone on its best unit.
+
+    It follows the highest rate found.
+    """
     if constraint.kind is not RATE or constraint.index is None:
         return ""
     n = constraint.index
@@ -137,7 +140,9 @@ def _alone(problem: Problem, constraint: Constraint) -> str:
 
 
 def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
-    """Behind the best value alone: the one that makes the problem feasible."""
+    """Return a text about the value that makes the problem feasible, which
+    follows the best value alone.
+    """
     if needed is None:
         return "; relaxing it alone was not found to help"
     figure = limit_and_value(constraint, needed)[1]
@@ -149,8 +154,10 @@ def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
 
 
 def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> int | None:
-    """The smallest value of a constraint found among design points that keep all others; None where
-    none was found, or the limit is none that can be relaxed."""
+    """Return the smallest value of a constraint found among design points that keep all others.
+
+    Returns None if none was found, or the limit cannot be relaxed.
+    """
     kind = constraint.kind
     if not can_be_relaxed(constraint):
         return None
@@ -188,8 +195,10 @@ def lifted(problem: Problem, constraint: Constraint, limit: int | None) -> Probl
 
 
 def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArray | None) -> str:
-    """What does not recur is as far beyond its limit as a period's work is beyond a period; and who
-    makes the work of ``lightest``."""
+    """Return a text about an overload, with the loads of ``lightest``.
+
+    A state that does not recur is as far beyond its limit as a period's work is beyond a period.
+    """
     period = entry.limit // MAX_PERIODS
     work, given = (shown(ps, entry.unit) for ps in (value - entry.limit + period, period))
     text = (
@@ -203,8 +212,10 @@ def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArra
 
 
 def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
-    """The design point found whose busiest unit has least work in a period, with all limits but the
-    overload; None where none keeps them."""
+    """Return the design point found whose busiest unit has the least work in a period.
+
+    It keeps all limits but the overload. Returns None if none does.
+    """
     evaluate, constraints = make_outcomes(problem, jobs=jobs), constraints_of(problem)
     kept = np.array([limit.kind is not OVERLOAD for limit in constraints])
     limits = np.array([limit.limit for limit in constraints], dtype=np.int64)
@@ -226,9 +237,9 @@ def _recurs_ps(problem: Problem, row: IntArray) -> int:
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
-    """The problem with one value to minimise and only the limits on mappings.
+    """Return the problem with one value to minimise and only the limits on mappings.
 
-    Over a fixed period power and energy mean something only where the makespan fits into it.
+    Over a fixed period, power and energy mean something only if the makespan fits into it.
     """
     execution = problem.execution
     if isinstance(execution, Periodic) and constraint.kind not in OVER_TIME:
@@ -245,8 +256,11 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
 def with_figure(
     problem: Problem, constraint: Constraint, beside: tuple[Objective, ...] = ()
 ) -> Problem:
-    """The problem with other objectives and, as the last one that it does not have yet, the figure
-    of a limit; outcomes of a pool are those of :func:`figure_of_pool`."""
+    """Return the problem with the objectives ``beside`` and the figure of a limit.
+
+    The figure is the last objective, unless it is among them. Outcomes of a pool are those of
+    :func:`figure_of_pool`.
+    """
     assert constraint.kind.figure is not None, "a limit with an objective"
     if constraint.kind is POOL:
         return replace(problem, objectives=(*beside, Objective(constraint.kind.figure)))
@@ -255,8 +269,11 @@ def with_figure(
 
 
 def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction | None:
-    """Outcomes whose last objective, ``memory``, is that of a limited pool alone; None where the
-    limit is on something else."""
+    """Return a function to outcomes whose last objective, ``memory``, is that of
+    a limited pool alone.
+
+    Returns None if the limit is on something else.
+    """
     if constraint.kind is not POOL:
         return None
     evaluate = make_outcomes(problem)
@@ -271,7 +288,7 @@ def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction 
 
 
 def _least_alone(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> list[int]:
-    """The smallest value found of the only objective; nothing where no point is feasible."""
+    """Return the smallest value found of the only objective, or nothing if no point is feasible."""
     evaluate = figure_of_pool(problem, constraint)
     values: IntArray = short_search(problem, seed, jobs, evaluate).objectives[:, 0]
     return [int(np.min(values))] if len(values) else []
@@ -284,8 +301,10 @@ def short_search(
     evaluate: OutcomeFunction | None = None,
     start: IntArray | None = None,
 ) -> SearchResult:
-    """A search of ``PROBE_EVALUATIONS``, or fewer where networks run freely; ``start``: rows of the
-    same groups, units and domains to begin with."""
+    """Run a search of ``PROBE_EVALUATIONS``, or fewer if networks run freely.
+
+    ``start``: rows of the same groups, units and domains to begin with.
+    """
     from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 
     space = DesignSpace(problem)

@@ -15,11 +15,13 @@ from paretosoc.fitness.objectives import Outcomes
 
 
 class ExactEngine:
-    """Proposes the obvious answers. If none of them keeps all constraints it searches for what
-    does, so that :func:`dse.certificate.strategy.prove_front` has a front to begin with.
+    """An engine that proposes the obvious answers.
+
+    If none of them keeps all constraints it searches for design points that do, so that
+    :func:`dse.certificate.strategy.prove_front` has a front to begin with.
 
     Raises:
-        ResultError: where the front cannot be proved, see
+        ResultError: if the front cannot be proved, see
             :func:`dse.certificate.preconditions.check_provable`.
     """
 
@@ -34,7 +36,9 @@ class ExactEngine:
         self._feasible = False
 
     def ask(self) -> IntArray:
-        """The obvious rows; then, where none is feasible, all that the search has found."""
+        """Return the obvious rows, then, if none is feasible, all rows that the
+        search has found.
+        """
         self._asked += 1
         if self._asked == 1:
             rows = self._space.repair(self._rng, heuristic_seeds(self._space))
@@ -47,5 +51,5 @@ class ExactEngine:
         return self._space.canonical(found.rows) if len(found.rows) else nothing
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """Whether one of them keeps all constraints."""
+        """Note whether one of the rows keeps all constraints."""
         self._feasible |= bool(outcomes.feasible.any())

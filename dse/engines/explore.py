@@ -1,4 +1,4 @@
-"""From a problem to a front: search, baselines, members."""
+"""The way from a problem to a front: search, baselines, members."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MAX_SNAPSHOTS = 200
 
 
 def default_evaluations(problem: Problem) -> int:
-    """Default number of evaluated design points."""
+    """Return the default number of evaluated design points."""
     return DEFAULT_EVALUATIONS if problem.execution.has_frame else FREE_RUNNING_EVALUATIONS
 
 
@@ -58,9 +58,11 @@ def make_budget(
     time_limit_s: float | None,
     stop_when_stalled: int | None,
 ) -> Budget:
-    """What a search may do. Without a maximum of evaluations that is the default number of them,
-    but with a time limit the search goes on until the front has not grown for ``STALLED_TIMES`` as
-    many."""
+    """Return the budget of a search.
+
+    Without a maximum of evaluations it has the default number of them. With a time limit instead,
+    the search continues until the front has not grown for ``STALLED_TIMES`` as many.
+    """
     default = default_evaluations(problem)
     if max_evaluations is None and time_limit_s is not None:
         return Budget(sys.maxsize, time_limit_s, stop_when_stalled or STALLED_TIMES * default)
@@ -86,13 +88,14 @@ def explore_problem(
     """Search for the front of a problem, merge the baselines, simulate its members.
 
     Args:
-        optimizer: what proposes design points; NSGA-II by default.
+        optimizer: proposes design points. NSGA-II by default.
         start: rows [n, groups + domains] to begin with, the front of a problem with the same
-            groups, units and domains, for example; what this problem does not allow is repaired.
+            groups, units and domains, for example. Choices that this problem does not allow are
+            repaired.
 
     Raises:
-        InfeasibleError: where no design point found meets all constraints.
-        InternalError: where the search ends outside the space, a fault of the program.
+        InfeasibleError: if no design point found meets all constraints.
+        InternalError: if the search ends outside the space, a fault of the program.
         ResultError: on a problem that is not sound.
         WorkloadError: on rows to begin with that are not of such a problem, or a checkpoint that
             cannot be written.
@@ -170,8 +173,10 @@ def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
 
 
 def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:
-    """The result with the baselines that keep all constraints: whatever the engine has tried, the
-    front is not behind them."""
+    """Return the result with the baselines that keep all constraints.
+
+    So the front is not behind them, whatever the engine has tried.
+    """
     members = [point.member for point in baselines if not point.breaks]
     if not members:
         return result
@@ -185,7 +190,9 @@ def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) ->
 
 
 def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
-    """Hypervolume over evaluations as a share of the final one; long searches are thinned."""
+    """Return the hypervolume over evaluations as a share of the final one. Long
+    searches are thinned.
+    """
     reference = reference_point(result.objectives)
     final = hypervolume(result.objectives, reference)
     snapshots = result.snapshots

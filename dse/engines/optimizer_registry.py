@@ -56,7 +56,7 @@ def optimizer_named(name: str) -> Optimizer:
     """Return the optimizer of a name.
 
     Raises:
-        WorkloadError: on a name that is neither built in nor registered, or if what is registered
-            is no optimizer.
+        WorkloadError: on a name that is neither built in nor registered, or if the registered
+        object is no optimizer.
     """
     return OPTIMIZERS.get(name, as_written("optimizer", command="--engine", campaign="engine"))

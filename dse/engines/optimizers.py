@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class Optimizer(Protocol):
     """The interface of an optimizer to :func:`dse.explore`.
 
-    Optional attributes: ``goal``, what is proved of the front afterwards (the fastest member by
-    default), ``needs_proof``, true if it finds its front by proving it, and ``single_decision``,
-    true if its own decision is the result and baselines are not merged into the front. Under the
-    entry point ``paretosoc.optimizers`` a package offers one to ``dse explore --engine``.
+    Optional attributes: ``goal``, the claim that is proved about the front afterwards (the fastest
+    member by default), ``needs_proof``, true if it finds its front by proving it, and
+    ``single_decision``, true if its own decision is the result and baselines are not merged into
+    the front. Under the entry point ``paretosoc.optimizers`` a package offers one to ``dse explore
+    --engine``.
 
     Example:
         >>> class Mine:
@@ -35,7 +36,7 @@ class Optimizer(Protocol):
     """
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """Return an engine at its first generation; the same seed gives the same rows.
+        """Return an engine at its first generation. The same seed gives the same rows.
 
         An engine has ``name``, ``ask()``, which returns rows [n, groups + domains], and
         ``tell(rows, outcomes)``. Rows must lie in the space: ``space.random(rng, n)`` draws some,
@@ -45,7 +46,7 @@ class Optimizer(Protocol):
 
 
 def goal_of(optimizer: Optimizer) -> Goal:
-    """What is proved of the front of an optimizer."""
+    """Return the claim that is proved about the front of an optimizer."""
     goal: Goal = getattr(optimizer, "goal", Goal.FASTEST)
     return goal
 
@@ -62,8 +63,8 @@ def needs_proof(optimizer: Optimizer) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class NSGA2:
-    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front; it begins anew
-    where the front stops growing.
+    """NSGA-II (Deb et al. 2002) on whole arrays, with a local search on the front. It begins anew
+    once the front stops growing.
 
     ``population``: survivors of a generation. ``neighbours``: neighbours per local search, 0 for
     none. ``rebalanced``: members with one network remapped per local search.
@@ -85,7 +86,7 @@ class NSGA2:
         )
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """The search at its first generation."""
+        """Return the search at its first generation."""
         from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 
         return RestartingNsga2(
@@ -98,8 +99,10 @@ class NSGA2:
         )
 
     def as_pymoo(self) -> Algorithm:
-        """The same as a pymoo algorithm, for :func:`pymoo.optimize.minimize` with a problem of
-        :meth:`dse.Problem.as_pymoo`; pymoo's callbacks and terminations apply.
+        """Return the same search as a pymoo algorithm.
+
+        It is for :func:`pymoo.optimize.minimize` with a problem of :meth:`dse.Problem.as_pymoo`.
+        pymoo's callbacks and terminations apply.
 
         Example:
             >>> minimize(problem.as_pymoo(), dse.NSGA2().as_pymoo(), ("n_evals", 20_000), seed=1)
@@ -111,13 +114,13 @@ class NSGA2:
 
 @dataclass(frozen=True)
 class Named:
-    """An optimizer with a name, and what it needs and can do.
+    """An optimizer with a name, its needs and its abilities.
 
-    ``make``: returns its engine for a space and ``seed=``; or the place of such a function or class
-    that is imported when it starts, ``MODULE:NAME``. ``goal``: what is proved of its front
-    afterwards. ``needs_proof``: it finds a front by proving it, so the proof cannot be left out.
-    ``least_objectives``: the minimum number that it is made for. ``required``: objectives that it
-    needs. ``resumable``: its state can be kept in a checkpoint. ``single_decision``: its own
+    ``make``: returns its engine for a space and ``seed=``, or the place of such a function or class
+    that is imported when it starts, ``MODULE:NAME``. ``goal``: the claim that is proved about its
+    front afterwards. ``needs_proof``: it finds a front by proving it, so the proof cannot be left
+    out. ``least_objectives``: the minimum number that it is made for. ``required``: objectives that
+    it needs. ``resumable``: its state can be kept in a checkpoint. ``single_decision``: its own
     decision is the result, so baselines are not merged into the front, which one may dominate.
     """
 
@@ -156,7 +159,7 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class Pymoo:
-    """Any pymoo algorithm as it is, with its operators; rows are repaired to lie in the space.
+    """Any pymoo algorithm as it is, with its operators. Rows are repaired to lie in the space.
 
     ``make``: a function without arguments that returns a new algorithm.
 
@@ -173,7 +176,7 @@ class Pymoo:
         check_arguments(make=self.make)
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
-        """The search at its first generation."""
+        """Return the search at its first generation."""
         from paretosoc.dse.search.optimizers.pymoo_adapters import PymooEngine
 
         return PymooEngine(self.name, space, self.make(), seed=seed)

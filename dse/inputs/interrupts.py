@@ -10,7 +10,7 @@ from types import FrameType
 
 
 class Interrupt:
-    """Whether Ctrl-C was pressed."""
+    """A flag that tells whether Ctrl-C was pressed."""
 
     requested = False
 

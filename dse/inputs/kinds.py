@@ -1,4 +1,4 @@
-"""Kinds of values: what the library takes, what the command line writes, what files hold."""
+"""Kinds of values: their forms in the library, on the command line and in files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Kind:
         raise NotImplementedError
 
     def parse(self, given: Any, name: str) -> Any:
-        """Return what was given on the command line as the program has it.
+        """Return the program's value of a text given on the command line.
 
         Raises:
             WorkloadError: on a text of another form.
@@ -129,7 +129,7 @@ class WholeOrAny(Kind):
         return value
 
     def of_text(self, text: str) -> int | str | None:
-        """Return what is written, or None if it is none of these."""
+        """Return the written value, or None if it is none of these."""
         return ANY if text == ANY else self.each.of_text(text)
 
     @property
@@ -227,7 +227,7 @@ class PerName(Kind):
 
     @property
     def form(self) -> str:
-        """Return what stands for a value on the command line."""
+        """Return the placeholder of a value on the command line."""
         return f"[{self.of}=]{self.each.metavar}"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str | None, Any], ...]:
@@ -251,7 +251,7 @@ class PerName(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """One or several names. ``separator`` of names in one text; without it, texts are repeated."""
+    """One or several names. ``separator`` of names in one text. Without it, texts are repeated."""
 
     separator: str = ""
     json_type = str | list[str] | None

@@ -1,4 +1,4 @@
-"""From networks and a platform to the numeric problem: import, group, cost, assemble."""
+"""Building the numeric problem from networks and a platform: import, group, cost, assemble."""
 
 from __future__ import annotations
 
@@ -65,8 +65,9 @@ _Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int,
 
 
 def _key(network: WorkloadNetwork) -> _Key:
-    """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
-    batch."""
+    """Return all that a network's tables depend on: model, sizes, growth and its
+    repeats, and batch.
+    """
     return (
         *(network.source, network.dimensions, network.grows),
         *(network.repeats if network.grows else 1, network.batch),

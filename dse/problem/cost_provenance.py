@@ -1,4 +1,4 @@
-"""From a problem that was built to the origins of its costs, for the result folder."""
+"""Origins of the costs of a problem that was built, for the result folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clock domains a search has, and which operating points it may choose."""
+"""The clock domains of a search, and the operating points that it may choose."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Choice of the execution model from the user's options. Options without meaning in it are refused
-by name."""
+"""Choice of the execution model from the user's options. Options without meaning
+in it are refused by name.
+"""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
 
 
 def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[Objective]) -> None:
-    """Check that what is guaranteed has a tolerance, and that a deadline is guaranteed."""
+    """Check that guaranteed objectives have a tolerance, and that a deadline is guaranteed."""
     kinds = [objective.kind for objective in objectives]
     asked = as_written("guarantee") if options.guarantee else None
     has_rates = any(network.rate_hz is not None for network in workload.networks)

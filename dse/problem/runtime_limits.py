@@ -1,5 +1,6 @@
-"""What a runtime asks of a problem: units, number formats, and one unit of a sort per network; and
-the number of unit changes that a network may choose."""
+"""The demands of a runtime on a problem: units, number formats, one unit of a sort per network, and
+the number of unit changes that a network may choose.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +32,11 @@ CHOSEN_TRANSITIONS = 2
 
 
 def with_defaults(options: Options, platform: Platform, workload: Workload) -> Options:
-    """Return options as commands and :class:`dse.Problem` have them where a runtime or a limit of
-    unit changes is not given: those of the platform, and :data:`CHOSEN`. With an option of single
-    papers they are theirs, no runtime and no limit."""
+    """Return options with defaults for a runtime and a limit of unit changes that are not given.
+
+    These are the platform's runtime, and :data:`CHOSEN`. With an option of single papers they are
+    no runtime and no limit.
+    """
     if any(getattr(options, name) != getattr(_PAPERS, name) for name in PAPERS):
         return options
     usual = platform.deployment and platform.deployment.runtime
@@ -90,7 +93,7 @@ def check_formats(rules: RuntimeRules, formats: Sequence[str], runtime: Runtime)
 
 
 def check_images(rules: RuntimeRules, networks: Sequence[ImportedNetwork]) -> None:
-    """Accept networks that take one batch of images, where a runtime has only these.
+    """Check that networks take one batch of images, if a runtime has only these.
 
     Raises:
         WorkloadError: on another one.
@@ -181,20 +184,19 @@ def transition_limit(
     edges: Sequence[tuple[int, int]],
     units: Sequence[ProblemUnit],
 ) -> tuple[int | None, int]:
-    """Return the limit of a network's unit changes, or None, and how many of them are forced if
+    """Return the limit of a network's unit changes, or None, and the number of forced ones if
     nobody asked for a limit.
 
-    For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than what is forced, or None if a mapping
-    cannot have more.
+    For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than the forced number, or None if a
+    mapping cannot have more.
 
     A unit that can run at least half of the groups forces a change on every edge between a group
     that it can run and one that it cannot. If no unit can run all groups, so do the changes of the
     mapping that stays on a unit for as long as it can. The largest of these is forced.
 
     Args:
-        asked: limits of the network and of all; None if there is none.
-        allowed: [groups of the network, units].
-        edges: pairs of groups of the network, from 0.
+        asked: limits of the network and of all. None: there is none. allowed: [groups of the
+        network, units]. edges: pairs of groups of the network, from 0.
     """
     numbers = [most for most in asked if isinstance(most, int)]
     if numbers or ANY in asked or CHOSEN not in asked:

@@ -1,7 +1,7 @@
 """The rows that a search may propose: encoding, canonical form, repair, random draws.
 
 A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain and,
-where priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
+if priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
 operators treat priorities as clocks that no unit depends on. All functions take and return arrays
 of rows, int64.
 """
@@ -37,33 +37,33 @@ class DesignSpace:
 
     @cached_property
     def groups(self) -> int:
-        """Genes that choose units."""
+        """Return the number of genes that choose units."""
         return self.problem.group_count
 
     @cached_property
     def width(self) -> int:
-        """Genes in all."""
+        """Return the number of all genes."""
         return self.groups + len(self.points)
 
     @cached_property
     def owner(self) -> IntArray:
-        """[groups]: network of a group."""
+        """Return [groups]: the network of each group."""
         sizes = [len(network.group_names) for network in self.problem.networks]
         return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
     @cached_property
     def first(self) -> IntArray:
-        """[networks]: its first group."""
+        """Return [networks]: the first group of each."""
         return np.array([n.first_group for n in self.problem.networks], dtype=np.int64)
 
     @cached_property
     def size(self) -> IntArray:
-        """[networks]: its groups."""
+        """Return [networks]: the number of groups of each."""
         return np.array([len(n.group_names) for n in self.problem.networks], dtype=np.int64)
 
     @cached_property
     def points(self) -> tuple[IntArray, ...]:
-        """Per setting: the operating points, or the priorities, that may be chosen."""
+        """Return the operating points, or the priorities, that may be chosen for each setting."""
         points = [np.flatnonzero(domain.allowed) for domain in self.problem.domains]
         if self.problem.searches_priorities:
             points += [np.arange(PRIORITY_LEVELS)] * len(self.problem.networks)
@@ -71,36 +71,42 @@ class DesignSpace:
 
     @cached_property
     def free_settings(self) -> IntArray:
-        """Settings with a choice."""
+        """Return the settings with a choice."""
         return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)
 
     @cached_property
     def free_domains(self) -> IntArray:
-        """Domains with a choice."""
+        """Return the domains with a choice."""
         return self.free_settings[self.free_settings < len(self.problem.domains)]
 
     @cached_property
     def point_count(self) -> IntArray:
-        """[settings]: how many points may be chosen."""
+        """Return [settings]: the number of points that may be chosen."""
         return np.array([len(points) for points in self.points], dtype=np.int64)
 
     @cached_property
     def point_at(self) -> IntArray:
-        """[settings, places]: the points that may be chosen, slowest first, the last repeated."""
+        """Return [settings, places]: the points that may be chosen, slowest
+        first, the last repeated.
+        """
         places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
         return np.stack([self.points[d][row] for d, row in enumerate(places)])
 
     @cached_property
     def place_of_point(self) -> IntArray:
-        """[settings, points]: the place of a point in ``point_at``, or of the next faster one."""
+        """Return [settings, points]: the place of a point in ``point_at``, or of
+        the next faster one.
+        """
         most = int(self.gene_sizes[self.groups :].max())
         places = [np.searchsorted(points, np.arange(most)) for points in self.points]
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
 
     @cached_property
     def fastest_time(self) -> IntArray:
-        """[groups, units]: stand-alone time at the fastest clocks, the mean over its repeats; huge
-        where not allowed."""
+        """Return [groups, units]: the mean time over repeats alone at the fastest clocks, in ps.
+
+        Units that are not allowed have the largest integer.
+        """
         times = np.empty((self.groups, len(self.problem.units)), dtype=np.int64)
         for u, unit in enumerate(self.problem.units):
             table = self.problem.frame_ps(u)
@@ -111,13 +117,13 @@ class DesignSpace:
 
     @cached_property
     def best_unit(self) -> IntArray:
-        """[groups]: the unit that is fastest alone."""
+        """Return [groups]: the unit that is fastest alone."""
         best: IntArray = self.fastest_time.argmin(axis=1).astype(np.int64)
         return best
 
     @cached_property
     def transition_before(self) -> IntArray:
-        """[groups, units, units]: ps from the group before, where that feeds it, else 0."""
+        """Return [groups, units, units]: ps from the group before if that feeds it, else 0."""
         units = len(self.problem.units)
         table = np.zeros((self.groups, units, units), dtype=np.int64)
         for edge, (source, target) in enumerate(self.problem.edges):
@@ -127,15 +133,16 @@ class DesignSpace:
 
     @cached_property
     def gene_sizes(self) -> IntArray:
-        """[width]: units, operating points or priorities that there are for a gene, allowed or
-        not."""
+        """Return [width]: the number of units, operating points or priorities of
+        a gene, allowed or not.
+        """
         sizes = [len(domain.allowed) for domain in self.problem.domains]
         sizes += [PRIORITY_LEVELS] * (len(self.points) - len(sizes))
         return np.array([len(self.problem.units)] * self.groups + sizes, dtype=np.int64)
 
     @cached_property
     def combinations(self) -> int:
-        """How many rows there are, those with the same effect counted apart."""
+        """Return the number of rows, with rows of the same effect counted apart."""
         count = 1
         for row in self.problem.allowed:
             count *= int(row.sum())
@@ -145,7 +152,7 @@ class DesignSpace:
 
     @cached_property
     def drives(self) -> BoolArray:
-        """[domains, units]: whether the unit's costs depend on the domain."""
+        """Return [domains, units]: whether the unit's costs depend on the domain."""
         table = np.zeros((len(self.problem.domains), len(self.problem.units)), dtype=np.bool_)
         for u, unit in enumerate(self.problem.units):
             table[list(unit.clocks), u] = True
@@ -153,22 +160,24 @@ class DesignSpace:
 
     @cached_property
     def plan(self) -> Plan:
-        """The problem as compiled code reads it."""
+        """Return the problem as compiled code reads it."""
         return make_plan(self.problem)
 
     @cached_property
     def tables(self) -> SpaceTables:
-        """The space as compiled operators read it."""
+        """Return the space as compiled operators read it."""
         return make_tables(self)
 
     @cached_property
     def scratch(self) -> Scratch:
-        """What they write to; so rows are proposed by one thread only."""
+        """Return the arrays that operators write to. Because of them only one
+        thread proposes rows.
+        """
         return make_scratch(self)
 
     @cached_property
     def idle_powered_domains(self) -> tuple[int, ...]:
-        """Domains with a choice that always draw power, also where nothing mapped needs them."""
+        """Return the domains with a choice that draw power even if nothing mapped needs them."""
         return tuple(
             d
             for d in self.free_domains.tolist()
@@ -176,14 +185,15 @@ class DesignSpace:
         )
 
     def units_used(self, rows: IntArray) -> BoolArray:
-        """[n, units]: whether something is mapped on the unit."""
+        """Return [n, units]: whether a group is mapped on the unit."""
         mapping = rows[:, : self.groups]
         units = range(len(self.problem.units))
         return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
 
     def domains_used(self, rows: IntArray) -> BoolArray:
-        """[n, settings]: whether a unit that something is mapped on depends on the domain; on a
-        priority none does."""
+        """Return [n, settings]: whether a used unit depends on the domain. None
+        depends on a priority.
+        """
         from paretosoc.dse.space.operators_jit import mark_used
 
         used = np.zeros((len(rows), len(self.points)), dtype=np.int64)
@@ -191,13 +201,15 @@ class DesignSpace:
         return used.astype(np.bool_)
 
     def domains_on(self, used: BoolArray) -> BoolArray:
-        """[n, domains] from the units used [n, units]."""
+        """Return [n, domains]: whether each domain is on, from the units used [n, units]."""
         always = np.array([not domain.may_be_off for domain in self.problem.domains])
         return always | (used @ self.drives.T)
 
     def canonical(self, rows: IntArray) -> IntArray:
-        """The same rows with its ``point_when_off`` for every domain that is off, and priorities
-        without gaps from 0 on."""
+        """Return the rows in canonical form.
+
+        Every domain that is off has its ``point_when_off``, and priorities have no gaps from 0 on.
+        """
         result, used = rows.copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
@@ -208,8 +220,11 @@ class DesignSpace:
         return result
 
     def holds(self, rows: IntArray) -> BoolArray:
-        """[n]: whether each of any rows [n, width] is one of this space: units that its groups may
-        have, operating points that may be chosen, canonical."""
+        """Return [n]: whether each of any rows [n, width] is in this space.
+
+        Its groups must have allowed units, its domains points that may be chosen, and it must be
+        canonical.
+        """
         inside: BoolArray = np.asarray(((rows >= 0) & (rows < self.gene_sizes)).all(axis=1))
         rows = rows[inside]
         fits = self.problem.allowed[np.arange(self.groups), rows[:, : self.groups]].all(axis=1)
@@ -219,8 +234,10 @@ class DesignSpace:
         return inside
 
     def nearest_points(self, rows: IntArray) -> IntArray:
-        """The same rows with every operating point that may not be chosen replaced by the next
-        faster one that may, or the fastest."""
+        """Return the rows with operating points that may be chosen.
+
+        Others are replaced by the next faster one that may be chosen, or the fastest.
+        """
         result = rows.copy()
         settings = np.arange(len(self.points))
         places = self.place_of_point[settings, rows[:, self.groups :]]
@@ -228,7 +245,7 @@ class DesignSpace:
         return result
 
     def random(self, rng: Random, n: int) -> IntArray:
-        """[n, width]: each network on one to three units in turn, any clocks."""
+        """Draw [n, width] rows: each network on one to three units in turn, any clocks."""
         position = np.arange(self.groups) - self.first[self.owner]
         mapping = np.empty((n, self.groups), dtype=np.int64)
         units = len(self.problem.units)
@@ -244,12 +261,13 @@ class DesignSpace:
         return self.repair(rng, rows)
 
     def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
-        """Moves groups off units that they may not have, and joins segments where a network has
-        more transitions than it may; canonical, and idle clocks at rest. What cannot be joined
-        stays.
+        """Return canonical rows of this space near ``rows``, with idle clocks at rest.
+
+        Groups are moved off units that they may not have, and segments are joined if a network has
+        more transitions than it may. Excess transitions that cannot be joined stay.
 
         ``awake`` [n, settings]: whether the row's operating point was chosen for a mapping that
-        used it; where it was not, and the mapping uses it now, another one is drawn, the fastest a
+        used it. If it was not, and the mapping uses it now, another one is drawn, the fastest a
         third of the time. None: all were.
         """
         from paretosoc.dse.space.operators_jit import repair_rows
@@ -262,7 +280,7 @@ class DesignSpace:
 
 
 def ranked(priorities: IntArray) -> IntArray:
-    """The same order [n, networks] by the numbers from 0 on, without gaps."""
+    """Return priorities [n, networks] in the same order, from 0 on without gaps."""
     ranks = np.zeros_like(priorities)
     for level in range(PRIORITY_LEVELS):
         there = (priorities == level).any(axis=1)
@@ -271,12 +289,12 @@ def ranked(priorities: IntArray) -> IntArray:
 
 
 def drawn_seed(rng: Random) -> int:
-    """A seed for the random numbers of compiled code."""
+    """Draw a seed for the random numbers of compiled code."""
     return int(rng.integers(1 << 63))
 
 
 def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bool_]:
-    """[n]: True for the first of equal rows that is not in ``seen`` either."""
+    """Return [n]: True for the first of equal rows that is not in ``seen`` either."""
     known = set() if seen is None else set(seen)
     fresh = np.zeros(len(rows), dtype=np.bool_)
     for index, row in enumerate(np.ascontiguousarray(rows)):
@@ -288,8 +306,10 @@ def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bo
 
 
 def starting_rows(space: DesignSpace, rows: IntArray) -> IntArray:
-    """The rows [n, width] as this space allows them: groups moved off units that they may not have,
-    the next clock that may be chosen, no row twice. The same rows give the same result.
+    """Return the rows [n, width] as this space allows them, none twice.
+
+    Groups are moved off units that they may not have, and clocks to the next one that may be
+    chosen. The same rows give the same result.
 
     Raises:
         WorkloadError: on rows of another width, or beyond the units or operating points.

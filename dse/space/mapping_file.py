@@ -30,7 +30,7 @@ MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class UserMapping:
-    """Units and clocks as they were written; ``label`` starts messages.
+    """Units and clocks as the user wrote them. ``label`` starts messages.
 
     ``units``: network to a unit, a list of units, or ranges of groups to units.
     ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
@@ -44,10 +44,12 @@ class UserMapping:
 
 
 def load_mapping(path: Path) -> UserMapping:
-    """The mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
+    """Read the mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
 
     Raises:
-        WorkloadError: where it cannot be read or does not follow the schema; names the JSON path.
+        WorkloadError: if the file cannot be read or does not follow the schema. The message names
+        the
+            JSON path.
     """
     data = read_input(path, MAX_BYTES)
     try:
@@ -57,10 +59,10 @@ def load_mapping(path: Path) -> UserMapping:
 
 
 def mapping_from_document(document: Json, label: str) -> UserMapping:
-    """The mapping in JSON content.
+    """Return the mapping in JSON content.
 
     Raises:
-        ResultError: where the content does not follow the schema.
+        ResultError: if the content does not follow the schema.
     """
     check_against_schema(document, "mapping")
     content: Any = document
@@ -75,7 +77,7 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
 
 
 def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMapping:
-    """The choices of a member, to be tried elsewhere."""
+    """Return the choices of a member, to be tried elsewhere."""
     document = member_to_document(problem, member)
     names = ("mapping", "operating_points", "priorities")
     return mapping_from_document({k: document[k] for k in names if k in document}, label)
@@ -84,14 +86,14 @@ def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMappi
 def row_of_mapping(
     mapping: UserMapping, problem: Problem, origins: CostOrigins | None = None
 ) -> IntArray:
-    """[groups + domains]: the design point, canonical.
+    """Return [groups + domains]: the design point of a mapping, canonical.
 
-    A domain that is not named runs at its fastest clock that may be chosen. Priorities count where
+    A domain that is not named runs at its fastest clock that may be chosen. Priorities count if
     they are searched.
 
     Args:
         mapping: the choices.
-        problem: what they are for.
+        problem: the problem that they are for.
         origins: the reasons why a unit cannot run a group.
 
     Raises:
@@ -134,7 +136,7 @@ def row_of_mapping(
 
 
 def _units_of(choice: Any, network: ProblemNetwork, path: str) -> list[str]:
-    """One unit per group from any of the three forms."""
+    """Return one unit per group from any of the three forms."""
     count = len(network.group_names)
     if isinstance(choice, str):
         return [choice] * count

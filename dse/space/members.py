@@ -23,7 +23,8 @@ from paretosoc.results.problem.problem import Problem
 def make_members(
     problem: Problem, rows: IntArray, objectives: IntArray, *, jobs: int = 1
 ) -> tuple[Member, ...]:
-    """Members by rising objectives, the first first; rows [n, groups + domains], canonical.
+    """Return members of canonical rows [n, groups + domains], by rising
+    objectives, the first foremost.
 
     Args:
         jobs: threads for pipelines and free-running networks, which may take long to simulate.
@@ -55,7 +56,7 @@ def make_members(
 
 
 def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
-    """[networks]: of one row."""
+    """Return [networks]: the responses of one row."""
     columns = (frame.percentile_95_ps, frame.jitter_ps, frame.misses)
     return tuple(
         Responses(*entry)
@@ -64,7 +65,9 @@ def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
 
 
 def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, int] | None:
-    """What recurs; None where nothing does, or networks have no rates."""
+    """Return begin and end of the recurring window, or None if nothing recurs or
+    there are no rates.
+    """
     period, periods = problem.execution.period_ps, int(frame.periods[index])
     if period is None or periods == 0:
         return None
@@ -74,7 +77,7 @@ def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, in
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A simulated design point; ``member`` may break constraints, unlike one of a front."""
+    """A simulated design point. Unlike a member of a front, ``member`` may break constraints."""
 
     problem: Problem
     member: Member
@@ -82,18 +85,19 @@ class Evaluated:
 
     @cached_property
     def scheduled(self) -> ScheduledMember:
-        """The member with its schedule."""
+        """Return the member with its schedule."""
         return scheduled(self.problem, self.member)
 
     @property
     def feasible(self) -> bool:
-        """Whether all constraints are met."""
+        """Return whether all constraints are met."""
         return all(state.met for state in self.constraints)
 
 
 def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
-    """Simulates a design point [groups + domains], canonical, its groups on units that can run
-    them."""
+    """Simulates a design point [groups + domains], canonical, its groups on units
+    that can run them.
+    """
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)
     (member,) = make_members(problem, rows, outcomes.objectives)
@@ -101,8 +105,9 @@ def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
 
 
 def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
-    """As plain data: a member as in ``front.json`` with its schedule, ``display`` values, and
-    ``constraints``."""
+    """Return plain data: a member as in ``front.json`` with its schedule,
+    ``display`` values, and ``constraints``.
+    """
     problem, member = evaluated.problem, evaluated.member
     return {
         "feasible": evaluated.feasible,

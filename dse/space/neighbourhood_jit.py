@@ -1,9 +1,9 @@
-"""Enumeration of neighbours, rows that are one change away; compiled.
+"""Enumeration of neighbours, rows that are one change away. Compiled.
 
-Each function goes through the changes of one kind in a fixed order and writes out those whose
-numbers are wanted. ``rows`` [n, width] are the rows that are changed, ``wanted`` rising numbers,
-``at`` [2] the number of the next change and the position of the next wanted one. The changed rows
-go to ``near`` [wanted, width], the numbers of the rows that they come from to ``source`` [wanted].
+Each function goes through the changes of one kind in a fixed order and writes those with wanted
+numbers. ``rows`` [n, width] are the rows that are changed, ``wanted`` rising numbers, ``at`` [2]
+the number of the next change and the position of the next wanted one. The changed rows go to
+``near`` [wanted, width], the numbers of their original rows to ``source`` [wanted].
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ MOVED_GROUPS = (2, 3)
 
 @jit
 def enumerate_neighbours(space, rows, wanted, at, near, source):
-    """All changes of all rows. Without any wanted ``at[0]`` is how many there are."""
+    """Enumerate all changes of all rows. Without wanted ones ``at[0]`` becomes their number."""
     at[0], at[1] = 0, 0
     _move_groups(space, rows, wanted, at, near, source)
     _move_segments(space, rows, wanted, at, near, source)
@@ -33,8 +33,9 @@ def enumerate_neighbours(space, rows, wanted, at, near, source):
 
 @jit
 def _is_wanted(rows, r, wanted, at, near, source):
-    """Counts a change of row ``r``; whether it is wanted, in row ``at[1] - 1`` of ``near``, to
-    which the row has been copied then."""
+    """Count a change of row ``r``. If it is wanted, copy the row to ``near[at[1]
+    - 1]``, return True.
+    """
     at[0] += 1
     k = at[1]
     if k == wanted.shape[0] or wanted[k] != at[0] - 1:
@@ -48,7 +49,7 @@ def _is_wanted(rows, r, wanted, at, near, source):
 
 @jit
 def _segment_end(space, row, begin):
-    """Where the segment that begins with a group ends."""
+    """Return the end of the segment that begins with a group."""
     end = begin + 1
     while end < space.groups and row[end] == row[begin] and space.owner[end] == space.owner[begin]:
         end += 1
@@ -57,7 +58,7 @@ def _segment_end(space, row, begin):
 
 @jit
 def _move_groups(space, rows, wanted, at, near, source):
-    """A group to each other unit that it may have."""
+    """Move a group to each other unit that it may have."""
     for r in range(rows.shape[0]):
         for g in range(space.groups):
             for u in range(space.units):
@@ -71,7 +72,7 @@ def _move_groups(space, rows, wanted, at, near, source):
 
 @jit
 def _move_segments(space, rows, wanted, at, near, source):
-    """A segment of several groups to each other unit."""
+    """Move a segment of several groups to each other unit."""
     for r in range(rows.shape[0]):
         begin = np.int64(0)
         while begin < space.groups:
@@ -88,7 +89,7 @@ def _move_segments(space, rows, wanted, at, near, source):
 
 @jit
 def _move_transitions(space, rows, distance, wanted, at, near, source):
-    """Each transition point by this many groups: first those that move behind, then before."""
+    """Move each transition point by ``distance`` groups: first to the back, then to the front."""
     for ahead in (True, False):
         for r in range(rows.shape[0]):
             before, begin = np.int64(0), _segment_end(space, rows[r], 0)
@@ -107,7 +108,7 @@ def _move_transitions(space, rows, distance, wanted, at, near, source):
 
 @jit
 def _exchange_units(space, rows, wanted, at, near, source):
-    """Any two units, in all networks and, where there are several, in each alone."""
+    """Exchange any two units, in all networks and, if there are several, in each alone."""
     for block in range(-1, space.networks if space.networks > 1 else 0):
         low, high = np.int64(0), space.groups
         if block >= 0:
@@ -124,7 +125,7 @@ def _exchange_units(space, rows, wanted, at, near, source):
 
 @jit
 def _move_clocks(space, rows, wanted, at, near, source):
-    """One clock by a step, or to an end."""
+    """Move one clock by a step, or to an end."""
     for r in range(rows.shape[0]):
         for f in range(space.free.shape[0]):
             d = space.free[f]
@@ -146,7 +147,7 @@ def _move_clocks(space, rows, wanted, at, near, source):
 
 @jit
 def _move_two_clocks(space, rows, wanted, at, near, source):
-    """Any two clocks, each a point up or down."""
+    """Move any two clocks, each a point up or down."""
     for r in range(rows.shape[0]):
         for f in range(space.free.shape[0]):
             for h in range(f + 1, space.free.shape[0]):

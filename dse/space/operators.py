@@ -1,8 +1,8 @@
-"""Crossover, mutation and neighbourhoods of rows that know what a mapping looks like.
+"""Crossover, mutation and neighbourhoods of rows that respect the structure of mappings.
 
-A network's mapping is a sequence of segments on one unit each; good mappings have few. So parents
-exchange segments, and mutations move a transition point, run a segment on another unit, or step a
-clock, rather than change single genes at random. :mod:`dse.space.operators_jit` and
+A network's mapping is a sequence of segments on one unit each, and good mappings have few. So
+parents exchange segments, and mutations move a transition point, run a segment on another unit, or
+step a clock, rather than change single genes at random. :mod:`dse.space.operators_jit` and
 :mod:`dse.space.neighbourhood_jit` do the work.
 """
 
@@ -17,9 +17,11 @@ from paretosoc.dse.space.design_space import DesignSpace, Random, drawn_seed
 def segment_crossover(
     space: DesignSpace, rng: Random, first: IntArray, second: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Two children for each pair of parents [n, width]: in every network a random segment of groups
-    (often none or all of it) changes sides, and so does each clock with even odds. A clock that
-    only one parent has a use for comes from that parent."""
+    """Return two children for each pair of parents [n, width].
+
+    In every network a random segment of groups (often none or all of it) changes sides, and so does
+    each clock with even odds. A clock that only one parent has a use for comes from that parent.
+    """
     from paretosoc.dse.space.operators_jit import cross_rows
 
     a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
@@ -28,8 +30,11 @@ def segment_crossover(
 
 
 def mutate(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
-    """Each row [n, width] gets one or two of: a moved transition point, a segment on another unit,
-    a single group on another unit, a stepped clock, a clock redrawn."""
+    """Return rows [n, width] with one or two mutations each.
+
+    A mutation moves a transition point, puts a segment or a single group on another unit, steps a
+    clock, or redraws one.
+    """
     from paretosoc.dse.space.operators_jit import mutate_rows
 
     rows = np.array(rows, dtype=np.int64)
@@ -46,8 +51,11 @@ def breed(
     crossover_rate: float,
     mutations: int,
 ) -> IntArray:
-    """[parents, width]: children of each two of ``parents``, an even number of positions in
-    ``rows`` [n, width]: crossed at that rate, mutated this often, and repaired."""
+    """Return [parents, width]: children of each two of ``parents``, repaired.
+
+    ``parents`` is an even number of positions in ``rows`` [n, width]. Children are crossed at
+    ``crossover_rate`` and mutated ``mutations`` times.
+    """
     from paretosoc.dse.space.operators_jit import breed as breed_rows
 
     children = np.empty((len(parents), space.width), dtype=np.int64)
@@ -68,12 +76,14 @@ def breed(
 def neighbours(
     space: DesignSpace, rng: Random, rows: IntArray, *, most: int | None = None
 ) -> IntArray:
-    """Rows one change away from ``rows`` [n, width]: one group, or one segment, on another unit; a
-    transition point moved by two or three groups; two units exchanged, in all networks or in one;
-    one clock moved by one or two points or to an end; two clocks moved by one point each.
+    """Return rows one change away from ``rows`` [n, width], repaired.
 
-    Repaired, so some may be equal to each other or to what they came from. ``most``: of more
-    changes this many are drawn.
+    A change puts one group, or one segment, on another unit, moves a transition point by two or
+    three groups, exchanges two units in all networks or in one, moves one clock by one or two
+    points or to an end, or moves two clocks by one point each.
+
+    After the repair some may equal each other or their original. ``most``: if there are more
+    changes, this many are drawn.
     """
     rows = np.ascontiguousarray(rows)
     count = count_neighbours(space, rows)
@@ -85,15 +95,18 @@ def neighbours(
 
 
 def count_neighbours(space: DesignSpace, rows: IntArray) -> int:
-    """How many neighbours rows [n, width] have in all."""
+    """Return the number of all neighbours of rows [n, width]."""
     return _enumerated(space, rows, np.zeros(0, dtype=np.int64))[0]
 
 
 def _enumerated(
     space: DesignSpace, rows: IntArray, wanted: IntArray
 ) -> tuple[int, IntArray, IntArray]:
-    """How many changes there are, the wanted ones as rows [wanted, width], not repaired, and the
-    rows that they come from [wanted]."""
+    """Return the number of changes, the wanted ones as rows [wanted, width], and
+    their original rows.
+
+    The rows are not repaired.
+    """
     from paretosoc.dse.space.neighbourhood_jit import enumerate_neighbours
 
     near = np.empty((len(wanted), space.width), dtype=np.int64)

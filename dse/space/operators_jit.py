@@ -1,4 +1,4 @@
-"""Crossover, mutation and repair of rows, row by row; compiled.
+"""Crossover, mutation and repair of rows, row by row. Compiled.
 
 Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
 may call those, and nothing of another file.
@@ -70,8 +70,10 @@ class SpaceTables(Tables):
 
 @jit
 def _draw(stream):
-    """64 random bits: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
-    generators, OOPSLA 2014); ``stream`` [1] is its state."""
+    """Draw 64 random bits by SplitMix64. ``stream`` [1] is its state.
+
+    Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -81,26 +83,26 @@ def _draw(stream):
 
 @jit
 def _below(stream, count):
-    """An integer from 0 up to ``count``, that not included; 0 where ``count`` is 0."""
+    """Draw an integer from 0 up to ``count``, that not included, or 0 if ``count`` is 0."""
     return np.int64(((_draw(stream) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
 @jit
 def _chance(stream):
-    """A number from 0 up to 1."""
+    """Draw a number from 0 up to 1."""
     return np.float64(_draw(stream) >> np.uint64(11)) * 2.0**-53
 
 
 @jit
 def _begin_stream(stream, seed, row):
-    """A stream for each row, so that what one draws changes nothing for the others."""
+    """Begin a stream for each row, so that draws for one row change nothing for the others."""
     stream[0] = np.uint64(seed) + np.uint64(row) * np.uint64(0xD1342543DE82EF95)
     stream[0] = _draw(stream)
 
 
 @jit
 def _mark_used(space, row, used):
-    """Sets ``used`` [settings] to 1 where a unit that something is mapped on depends on it."""
+    """Set ``used`` [settings] to 1 if a unit with a group depends on it."""
     used[:] = 0
     for g in range(space.groups):
         unit = row[g]
@@ -112,8 +114,10 @@ def _mark_used(space, row, used):
 
 @jit
 def _cross(space, stream, a, b, used, used_b):
-    """Exchanges between ``a`` and ``b`` one segment of each network, often none or all of it, and
-    each clock with even odds; both keep the clock that only one has a use for."""
+    """Exchange one segment of each network, often none or all of it, and clocks with even odds.
+
+    Both rows keep a clock that only one has a use for.
+    """
     _mark_used(space, a, used)
     _mark_used(space, b, used_b)
     for n in range(space.networks):
@@ -142,8 +146,10 @@ def _cross(space, stream, a, b, used, used_b):
 
 @jit
 def _remap(space, stream, row, kind):
-    """A segment on another unit, as far as its groups may run there. A mutation that should move a
-    transition point where there is none moves a segment."""
+    """Put a segment on another unit, as far as its groups may run there.
+
+    A mutation that should move a transition point moves a segment if there is none.
+    """
     n = _below(stream, space.networks)
     size = space.size[n]
     one, other = _below(stream, size), _below(stream, size)
@@ -182,8 +188,10 @@ def _remap(space, stream, row, kind):
 
 @jit
 def _reclock(space, stream, row, steps):
-    """One clock a point or two up or down where ``steps``, else redrawn, its fastest point a
-    third of the time."""
+    """Move one clock a point or two up or down with ``steps``, else redraw it.
+
+    A redrawn clock gets its fastest point a third of the time.
+    """
     d = space.free[_below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
@@ -202,7 +210,7 @@ def _reclock(space, stream, row, steps):
 
 @jit
 def _mutate(space, stream, row):
-    """One or two changes."""
+    """Make one or two changes."""
     for change in range(2):
         if change and _chance(stream) >= SECOND_CHANGE:
             break
@@ -275,8 +283,11 @@ def _rest(space, plan, row, used, d):
 
 @jit
 def _repair(space, plan, stream, row, awake, used):
-    """Makes a row possible, short of transitions and canonical; ``awake`` [settings]: 0 where its
-    point was chosen for nothing, so that another one is drawn if the mapping needs it now."""
+    """Make a row possible, canonical, and within its transitions.
+
+    ``awake`` [settings]: 0 if its point was chosen for nothing, so that another one is drawn if the
+    mapping needs it now.
+    """
     for g in range(space.groups):
         if space.allowed[g, row[g]]:
             continue
@@ -326,8 +337,10 @@ def _rank(space, row):
 
 @jit
 def cross_rows(space, seed, a, b, used, stream):
-    """Crossover of each pair of rows of ``a`` and ``b`` [n, width], in place. Scratch: ``used``
-    [2, settings], ``stream`` [1]."""
+    """Cross each pair of rows of ``a`` and ``b`` [n, width], in place.
+
+    Scratch: ``used`` [2, settings], ``stream`` [1].
+    """
     for r in range(a.shape[0]):
         _begin_stream(stream, seed, r)
         _cross(space, stream, a[r], b[r], used[0], used[1])
@@ -335,7 +348,7 @@ def cross_rows(space, seed, a, b, used, stream):
 
 @jit
 def mutate_rows(space, seed, rows, stream):
-    """Mutates ``rows`` [n, width], in place."""
+    """Mutate ``rows`` [n, width], in place."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
         _mutate(space, stream, rows[r])
@@ -343,7 +356,7 @@ def mutate_rows(space, seed, rows, stream):
 
 @jit
 def repair_rows(space, plan, seed, rows, awake, used, stream):
-    """Repairs ``rows`` [n, width], in place; ``awake`` [n, settings]."""
+    """Repair ``rows`` [n, width], in place. ``awake`` [n, settings]."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
         _repair(space, plan, stream, rows[r], awake[r], used[0])
@@ -371,6 +384,6 @@ def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children,
 
 @jit
 def mark_used(space, rows, used):
-    """Sets ``used`` [n, settings] where a unit that something is mapped on depends on it."""
+    """Set ``used`` [n, settings] if a unit with a group depends on the setting."""
     for r in range(rows.shape[0]):
         _mark_used(space, rows[r], used[r])

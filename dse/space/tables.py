@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scratch(NamedTuple):
-    """What the operators write to while they work."""
+    """Scratch arrays of the operators."""
 
     used: IntArray
     """[2, settings]"""
@@ -25,13 +25,13 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(space: DesignSpace) -> Scratch:
-    """Scratch for one thread."""
+    """Return scratch arrays for one thread."""
     used = np.zeros((2, len(space.points)), dtype=np.int64)
     return Scratch(used, np.zeros(1, dtype=np.uint64))
 
 
 def make_tables(space: DesignSpace) -> SpaceTables:
-    """The tables of a space."""
+    """Return the tables of a space."""
     from paretosoc.dse.space.operators_jit import SpaceTables
 
     problem = space.problem

@@ -39,10 +39,10 @@ from paretosoc.sdf.layer import Layer
 
 @dataclass(frozen=True)
 class Forms:
-    """How times and powers depend on clocks.
+    """The dependence of times and powers on clocks.
 
-    ``time``: None takes the form that predicts a subject's times best. ``fixed``: a term that
-    no clock changes is fitted too. ``noise``: least relative standard error of a measurement.
+    ``time``: None takes the form that predicts a subject's times best. ``fixed``: a term that no
+    clock changes is fitted too. ``noise``: least relative standard error of a measurement.
     """
 
     time: TimeForm | None = None
@@ -127,8 +127,9 @@ def _notes(
 
 @dataclass(frozen=True)
 class FormError:
-    """Error of a form on rows that it was not fitted to, as shares. None if ``reason`` explains why
-    there are none."""
+    """Error of a form on rows that it was not fitted to, as shares. None if
+    ``reason`` explains why there are none.
+    """
 
     of: str
     """``time`` or ``power``."""

@@ -1,4 +1,4 @@
-"""What the program says about one option."""
+"""The description of one option for every part of the program."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _OWNERS = {"NETWORK": "network", "POOL": "memory pool"}
 class Field:
     """An option: everything that the program says about it.
 
-    ``option``: its name on the command line, if not that of the library; of a limit that has no
-    option of its own ``--limit NAME``. ``axis``: the key of a campaign file that lists values.
-    ``starts_others``: runs of a campaign that differ in this alone have the same rows, so that the
-    front of one can start another. ``spec``: the limit that it sets.
+    ``option``: its name on the command line, if not that of the library. For a limit without an
+    option of its own it is ``--limit NAME``. ``axis``: the key of a campaign file that lists
+    values. ``starts_others``: runs of a campaign that differ in this alone have the same rows, so
+    that the front of one can start another. ``spec``: the limit that it sets.
     """
 
     kind: Kind
@@ -98,14 +98,14 @@ class Field:
 
     @property
     def limit_form(self) -> str:
-        """Return what ``--limit`` takes: ``max-jitter[:NETWORK]=MS``."""
+        """Return the form of a value of ``--limit``: ``max-jitter[:NETWORK]=MS``."""
         if isinstance(self.kind, PerName):
             return f"{self.limit}[:{self.kind.of}]={self.kind.each.metavar}"
         return f"{self.limit}={getattr(self.kind, 'metavar', 'N')}"
 
     @property
     def description(self) -> str:
-        """Return what it is, what it has a meaning for, and its default."""
+        """Return the description, the workloads that the option fits, and its default."""
         return self._described("")
 
     @property
@@ -136,8 +136,8 @@ class Field:
         return self.spec is not None or self.kind.argument == list[str]
 
     def parse(self, given: Any, name: str) -> Any:
-        """Return what was given on the command line as the program has it. The strictest of several
-        values of a limit holds.
+        """Return the value of an option given on the command line. The strictest
+        of several values of a limit holds.
 
         Raises:
             WorkloadError: on a text of another form.

@@ -1,4 +1,4 @@
-"""Objectives by name, and those of a workload where none are asked for."""
+"""Objectives by name, and the default objectives of a workload."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def with_default_objectives(options: Options, workload: Workload) -> Options:
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
-    """Parse an objective: ``latency``, ``latency:NETWORK``, ``inverse-latency``, ``throughput``,
-    ``energy``, ...
+    """Parse an objective: ``latency``, ``latency:NETWORK``, ``inverse-latency``,
+    ``throughput``, ``energy``, ...
 
     An objective that always belongs to one network may be given without it. It is then that of the
     only network that continues another (:func:`dse.problem.build.build_problem`).

@@ -60,8 +60,9 @@ MAX_FRAMES_IN_FLIGHT = 8
 
 
 class Cut(Enum):
-    """Where networks are cut into groups, other than evenly. Values are names on the command
-    line."""
+    """The places at which networks are cut into groups, other than evenly. Values
+    are names on the command line.
+    """
 
     BRANCHES = "branches"
     """Parallel branches are groups of their own."""
@@ -70,7 +71,7 @@ class Cut(Enum):
 
 
 class Scenario(Enum):
-    """How the networks of a command line belong together."""
+    """The relation between the networks of a command line."""
 
     INSTANCES = "instances"
     """1: several instances of one network, each on an image of its own."""
@@ -96,8 +97,9 @@ _PER_MS = PerName(Quantity("MS"))
 
 
 class ProblemOptions(TypedDict, total=False):
-    """Options of a problem, in the order of their lists in campaign files: what changes the
-    numeric problem's rows comes first."""
+    """Options of a problem, in the order of their lists in campaign files: options that change the
+    numeric problem's rows come first.
+    """
 
     profile: Annotated[
         str | Path | Profile | None,
@@ -480,8 +482,10 @@ def read_options(given: Mapping[str, object]) -> Options:
 
 
 def parse_options(given: Mapping[str, Any]) -> Options:
-    """Return options from what was given on the command line, by name in the library, and
-    ``limit``, the texts of ``--limit``. The strictest of several values of a limit holds.
+    """Return the options given on the command line.
+
+    ``given`` has them by their names in the library, and ``limit``, the texts of ``--limit``. The
+    strictest of several values of a limit holds.
 
     Raises:
         WorkloadError: on the first text that does not have the form required.

@@ -1,4 +1,4 @@
-"""What is published of the options: schemas of files, the page of the reference, docstrings.
+"""Published descriptions of the options: schemas of files, the page of the reference, docstrings.
 
 ``python -m paretosoc.dse.workload.reference`` writes the generated parts of the schemas in
 ``dse/inputs/data`` and of ``docs/reference/options.md`` anew. A test compares them.
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 def campaign_schema(published: Schema) -> Schema:
-    """Return the schema of campaign files, with what the table says in its place."""
+    """Return the schema of campaign files with the descriptions of the table."""
     kinds = published["$defs"] | {name: _key(name) for name in FIELDS if FIELDS[name].axis}
     properties = published["properties"]
     for name, (plural, _) in AXES.items():
@@ -60,7 +60,7 @@ def workload_schema(published: Schema) -> Schema:
 
 
 def _ranged(key: Schema, schema: Schema) -> Schema:
-    """Return the schema of a key with what is the file's own: its default and its description."""
+    """Return the schema of a key with the file's own default and description."""
     return schema | {name: key[name] for name in ("default", "description") if name in key}
 
 

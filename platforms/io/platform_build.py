@@ -1,4 +1,4 @@
-"""From a platform document that fits the schema to a platform that does not contradict itself."""
+"""Build a consistent platform from a platform document that fits the schema."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The maximum cycle ratio of a firing graph: the exact period of self-timed execution.
 
-The k-th iteration of a live graph that is executed self-timed starts at k * period + O(1), where
-the period is the largest ratio, over all cycles of firings, of execution times to iterations
-(Reiter 1968, and Sriram and Bhattacharyya, Embedded Multiprocessors, 7). For SDF graphs it equals
-the result of the state-space exploration of Ghamarian et al. 2006. Unlike an exploration, its cost
-does not depend on how long the transient before the periodic phase is.
+The k-th iteration of a live graph that is executed self-timed starts at k * period + O(1). The
+period is the largest ratio, over all cycles of firings, of execution times to iterations (Reiter
+1968, and Sriram and Bhattacharyya, Embedded Multiprocessors, 7). For SDF graphs it equals the
+result of the state-space exploration of Ghamarian et al. 2006. Unlike an exploration, its cost does
+not depend on how long the transient before the periodic phase is.
 
 Newton's iteration on the period (Lawler 1976, Burns 1991): look for a cycle of positive weight
 under time - period * delay, by longest paths from zero. Take its exact ratio as the next period.
@@ -124,8 +124,8 @@ class _Slow:
 
 
 def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
-    """Return the nodes, sources first along edges without delay, or the edges of a cycle of such
-    edges.
+    """Return the nodes, sources first along edges without delay, or the edges of
+    a cycle of such edges.
     """
     fast = graph.work + len(graph.source) >= COMPILE_AFTER
     kernel = (_compiled() if fast else _KERNELS)[0]
@@ -156,8 +156,8 @@ def _zeros(length: int, fast: bool) -> Any:
 def _topological_order(
     first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any
 ) -> tuple[int, int]:
-    """Walk depth first along edges without delay, so that ``order`` [N] lists sources before
-    targets.
+    """Walk depth first along edges without delay, so that ``order`` [N] lists
+    sources before targets.
 
     Returns (-1, 0), or, if such edges form a cycle, the part of ``stack`` that holds it.
     ``pointer`` of a node there is the edge of the cycle that enters it.
@@ -211,8 +211,8 @@ def _longest_paths(
     mark: Any,
     limit: Any,
 ) -> tuple[int, int]:
-    """Compute longest paths from zero under weight * iterations - work * delay, in place in
-    ``value``.
+    """Compute longest paths from zero under weight * iterations - work * delay,
+    in place in ``value``.
 
     Stops when the values are stable (0), when the edges that gave them (``parent``) close a cycle
     (1), which then has positive weight, or after ``limit`` sweeps (2), to be continued. Returns the

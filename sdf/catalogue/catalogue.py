@@ -209,7 +209,7 @@ def find_source(text: str, locate: Callable[[str], str] = str) -> str:
 
     Args:
         text: is taken as it is, blanks included.
-        locate: turns a file that is named into the one that is read; raises if it may not be.
+        locate: turns a file that is named into the one that is read, and raises if it may not be.
 
     Raises:
         GraphError: if there is neither.

@@ -1,4 +1,4 @@
-"""From bytes to an ONNX model that is safe to walk: parsed, checked, functions inlined."""
+"""Turn bytes into an ONNX model that is safe to walk: parsed, checked, functions inlined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse_model(data: bytes, folder: Path | None) -> Any:
     not at all).
 
     Raises:
-        GraphError: if the bytes are not an ONNX model or hold what cannot be analysed.
+        GraphError: if the bytes are not an ONNX model or hold something that cannot be analysed.
     """
     import onnx
     from google.protobuf.message import DecodeError

@@ -2,7 +2,8 @@
 
 Multiply-accumulates are counted for convolutions, matrix products, attention and recurrent layers,
 without biases, as is usual. All other layers cost the bytes that they move. A look-up in a constant
-table reads what it fetches, not the table. Constants of a byte or less are read as they are stored.
+table reads the fetched entries, not the table. Constants of a byte or less are read as they are
+stored.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _importer(name: str) -> Callable[..., None]:
         reason = error
 
     def refuse() -> None:
-        """Cannot be loaded."""
+        """Raise the reason for which the importer cannot be loaded."""
         raise reason
 
     return refuse

@@ -94,8 +94,8 @@ def begin_import(
     options: MeasuringOptions,
     source: str,
 ) -> Import:
-    """Return the profile that an import is to fill. With ``units`` None only the memory's clock is
-    needed.
+    """Return the profile that an import is to fill. With ``units`` None only the
+    memory's clock is needed.
 
     Raises:
         GraphError, PlatformError, WorkloadError: if something does not exist or is missing.
@@ -176,7 +176,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     Args:
         options: of the file.
         imports: one for each network, all on one platform.
-        flagged: what was left out beside that of the imports.
+        flagged: texts about omissions beside those of the imports.
 
     Raises:
         PlatformError: if the profile contradicts the file that it is to be merged with.

@@ -1,4 +1,4 @@
-"""From the texts of the command line to a problem."""
+"""Build a problem from the texts of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from paretosoc.platforms.io.platform_file import load_platform
 
 
 def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> Problem:
-    """Read the inputs and build the problem. Its warnings go to stderr, but for what units refuse.
+    """Read the inputs and build the problem.
+
+    Its warnings go to stderr, except those about groups that units cannot run.
 
     Raises:
         DseError: on input that cannot be used.

@@ -39,8 +39,9 @@ class View(Protocol):
         ...
 
     def report(self, name: str) -> str | None:
-        """Return a further page as complete HTML, by the name in the state, or None if it does not
-        exist."""
+        """Return a further page as complete HTML, by the name in the state, or
+        None if it does not exist.
+        """
         ...
 
 
@@ -72,7 +73,7 @@ def served(view: View, output: Path, announce: Callable[[str], None]) -> Iterato
 
 
 class _Looks:
-    """When the page was last looked at."""
+    """The time at which the page was last looked at."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -84,8 +85,9 @@ class _Looks:
             self._changed.notify_all()
 
     def wait_for_one(self) -> None:
-        """Wait briefly until a request that begins from now on is answered, if there was one
-        lately."""
+        """Wait briefly until a request that begins from now on is answered, if
+        there was one lately.
+        """
         now = time.monotonic()
         with self._changed:
             if now - self._last < 2 * LAST_LOOK_S:

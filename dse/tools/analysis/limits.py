@@ -45,7 +45,7 @@ class LimitPrice:
 
 @dataclass(frozen=True)
 class LimitPrices:
-    """Of every limit that was asked for."""
+    """The prices of all limits that were asked for."""
 
     prices: tuple[LimitPrice, ...]
     """Of limits beyond which something better was found, in the order of the limits."""

@@ -1,5 +1,6 @@
-"""Comparison of sub-models with the whole model, and of casts with their originals, by ONNX
-Runtime."""
+"""Comparison of sub-models with the whole model, and of casts with their
+originals, by ONNX Runtime.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +46,9 @@ class WrittenPart:
 
 @dataclass(frozen=True)
 class Equality:
-    """Comparison of the parts with the whole: a network's results and every tensor that passes from
-    one part to another."""
+    """Comparison of the parts with the whole: a network's results and every
+    tensor that passes from one part to another.
+    """
 
     runtime: str
     seed: int
@@ -154,7 +156,7 @@ def check_formats(
         label: of the network, for messages.
 
     Returns:
-        The largest difference, as a share of its tensor's largest value; None if nothing was
+        The largest difference, as a share of its tensor's largest value, or None if nothing was
         compared.
 
     Raises:
@@ -213,8 +215,9 @@ def _difference(
 
 
 def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Turns fillings into inputs: shapes and types by name. All elements equal would hide
-    mistakes."""
+    """Turns fillings into inputs: shapes and types by name. All elements equal
+    would hide mistakes.
+    """
     from onnx import helper
 
     filled = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}

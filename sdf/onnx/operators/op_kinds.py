@@ -1,4 +1,4 @@
-"""Which kind of layer each ONNX operator is."""
+"""The kind of layer of each ONNX operator."""
 
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ def kind_of(domain: str, operator: str) -> LayerKind:
 
 
 def operation_name(domain: str, operator: str) -> str:
-    """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside ONNX's own
-    domain."""
+    """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside
+    ONNX's own domain.
+    """
     return f"{domain}::{operator}" if domain else operator

@@ -1,1 +1,1 @@
-"""From a campaign file to runs: lists, exclusions, settings and their hashes."""
+"""The way from a campaign file to runs: lists, exclusions, settings and their hashes."""

@@ -70,7 +70,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanSize:
-    """How many runs a campaign has: those of ``plan``, each with every value of ``lists``."""
+    """The number of runs of a campaign: those of ``plan``, each with every value of ``lists``."""
 
     plan: Plan
     lists: Mapping[str, tuple[Choice, ...]]
@@ -130,8 +130,9 @@ class Rules:
 
 
 def size_plan(rules: Rules) -> PlanSize:
-    """Return the number of runs, in memory and time that do not grow with lists that no rule
-    names."""
+    """Return the number of runs, in memory and time that do not grow with lists
+    that no rule names.
+    """
     named = _TOGETHER.union(rules.warm_start, *rules.exclude)
     named = named.union(*(rule.get("when", {}) for rule in rules.tags))
     lists: dict[str, tuple[Choice, ...]] = {}

@@ -16,7 +16,7 @@ Row = tuple[int, ...]
 
 
 class RunStatus(Enum):
-    """How a run stands in the store."""
+    """The state of a run in the store."""
 
     WAITING = "waiting"
     FINISHED = "finished"

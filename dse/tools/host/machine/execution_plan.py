@@ -1,4 +1,6 @@
-"""Which group instances run on which unit, after which others: a design point to be executed."""
+"""A design point to be executed: the unit of each group instance, and the
+instances that it follows.
+"""
 
 from __future__ import annotations
 

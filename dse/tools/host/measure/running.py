@@ -76,7 +76,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class KeptGuarantee:
-    """The guaranteed latency of a network beside what was measured."""
+    """The guaranteed latency of a network beside the measured ones."""
 
     guaranteed_ms: float
     longest_ms: float
@@ -87,8 +87,9 @@ class KeptGuarantee:
 
 
 def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
-    """Return [networks]: what is guaranteed, and how often it was kept. Empty without a
-    tolerance."""
+    """Return [networks]: the guaranteed latency, and how often it was kept. Empty
+    without a tolerance.
+    """
     if problem.tolerance_permille is None:
         return ()
     bounds = make_guarantees(problem, problem.tolerance_permille)(row_of(design)[None])
@@ -222,7 +223,7 @@ def _window(in_flight: int) -> int:
 
 @dataclass(frozen=True)
 class NetworkResponses:
-    """Of the releases of one network."""
+    """The responses of one network's releases."""
 
     longest_ms: float
     percentile_95_ms: float
