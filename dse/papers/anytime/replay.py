@@ -47,7 +47,7 @@ class PhasePlan:
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """What a replay file says; ``update_at_ms`` None: schedules are taken up at once."""
+    """The content of a replay file. ``update_at_ms`` None: schedules are taken up at once."""
 
     title: str
     platform: str
@@ -60,11 +60,12 @@ class ReplayPlan:
 
 
 def load_replay(path: str | Path) -> ReplayPlan:
-    """The plan in a file; paths in it are relative to its folder.
+    """Read the plan in a file. Paths in it are relative to its folder.
 
     Raises:
-        WorkloadError: where it cannot be read, does not fit the schema or contradicts itself; names
-            the file and the place.
+        WorkloadError: if the file cannot be read, does not fit the schema or contradicts itself.
+        The
+            message names the file and the place.
     """
     file = os.fspath(path)
     folder = os.path.dirname(file) or os.curdir
@@ -104,16 +105,16 @@ def simulate_replay(
     clock: Clock = time.monotonic,
     on_phase: Callable[[str], None] | None = None,
 ) -> Replay:
-    """Simulates a plan. Groups, costs and oracles of all workloads are made before it begins.
+    """Simulate a plan. Groups, costs and oracles of all workloads are made before it begins.
 
     Args:
         nodes_per_second: the search takes its nodes over this, on any machine alike, and a proof
-            no longer than its search; None: as long as ``clock`` says.
+            no longer than its search. None: as long as ``clock`` says.
         on_phase: called with the name of each phase that begins.
 
     Raises:
         GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
-        InfeasibleError: where no schedule keeps all constraints.
+        InfeasibleError: if no schedule keeps all constraints.
     """
     chip = load_platform(plan.platform)
     options = Options(
@@ -177,7 +178,7 @@ def simulate_replay(
 def _searched(
     problem: Problem, limit_s: float, clock: Clock
 ) -> tuple[list[Published], FinalSchedule]:
-    """All that was published before the next change, and how it ended."""
+    """Return all schedules published before the next change, and the end of the search."""
     start = naive_schedule(problem, clock=clock)
     published = [] if start is None else [start]
     for step in improve(problem, start, time_limit_s=limit_s, clock=clock):
@@ -190,8 +191,11 @@ def _searched(
 def _taken_up(
     published: Sequence[Published], found_s: Sequence[float], instants: Sequence[Fraction] | None
 ) -> tuple[ReplaySchedule, ...]:
-    """When each schedule is used: at once, or at the first instant after it was found, unless a
-    better one was there by then. The first one is there from the beginning."""
+    """Return when each schedule is used.
+
+    It is used at once, or at the first instant after it was found, unless a better one was there by
+    then. The first one is there from the beginning.
+    """
     used: list[float | None] = list(found_s)
     used[0] = 0.0
     if instants is not None:
@@ -208,10 +212,10 @@ def _taken_up(
 
 
 def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame, ...]:
-    """Frame after frame; one that has begun ends with its schedule, even after a change.
+    """Return frame after frame. One that has begun ends with its schedule, even after a change.
 
     Raises:
-        InfeasibleError: where there would be more than ``MAX_FRAMES``.
+        InfeasibleError: if there would be more than ``MAX_FRAMES``.
     """
     frames: list[ReplayFrame] = []
     now = 0

@@ -29,10 +29,10 @@ from paretosoc.results.problem.problem import Problem
 
 
 class AnytimeScheduler:
-    """Schedules for the workload that was submitted last; all methods may be called by any thread.
+    """Schedules for the workload that was submitted last. All methods may be called by any thread.
 
-    :meth:`submit` returns with the best naive schedule ready; better ones replace it as the search,
-    in a separate thread, finds them; the proof comes last. A new workload ends the search for the
+    :meth:`submit` returns with the best naive schedule ready. Better ones replace it as the search,
+    in a separate thread, finds them. The proof comes last. A new workload ends the search for the
     one before it.
 
     Args:
@@ -40,11 +40,11 @@ class AnytimeScheduler:
         options: objectives (the first of ``latency`` and ``inverse-latency`` counts), units,
             grouping, limits; by default the makespan alone.
         profile: the user's own measurements.
-        budget_s: of the search, for each workload; then the proof has a gap.
+        budget_s: of the search, for each workload. If it runs out, the proof has a gap.
         max_nodes: of the search, for each workload, on any machine alike.
         clock: seconds, never falling.
         on_publish: called by the searching thread (the first time for a workload by the one that
-            submits it) with each schedule that is published; must not call the scheduler.
+            submits it) with each schedule that is published. It must not call the scheduler.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class AnytimeScheduler:
         return problem
 
     def submit(self, workload: Workload) -> None:
-        """Changes to a workload; the search for the one before it ends.
+        """Change to a workload, and end the search for the one before it.
 
         Raises:
-            GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used; the
+            GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used. The
                 scheduler stays with the workload before it.
         """
         problem = self.prepare(workload)
@@ -123,17 +123,17 @@ class AnytimeScheduler:
             self._thread.start()
 
     def best(self) -> Published | None:
-        """The best schedule so far; None as long as none is known that keeps all constraints.
+        """Return the best schedule so far, or None if none is known that keeps all constraints.
 
         Raises:
-            RuntimeError: where no workload was submitted, or the search has failed.
+            RuntimeError: if no workload was submitted, or the search has failed.
         """
         with self._changed:
             self._check()
             return self._best
 
     def certificate(self) -> Certificate | None:
-        """What is proved of :meth:`best`, once the search has ended; None before that.
+        """Return the proof about :meth:`best` once the search has ended, None before that.
 
         Raises:
             RuntimeError: as :meth:`best`.
@@ -143,7 +143,7 @@ class AnytimeScheduler:
             return None if self._ended is None else self._ended.certificate
 
     def wait(self, timeout_s: float | None = None) -> FinalSchedule | None:
-        """Waits for the end of the search for the present workload; None where it has not come.
+        """Wait for the end of the search for the present workload. Return None if it has not come.
 
         Raises:
             RuntimeError: as :meth:`best`.
@@ -155,7 +155,7 @@ class AnytimeScheduler:
             return self._ended
 
     def close(self) -> None:
-        """Ends the search, and waits for its thread; the best schedule stays."""
+        """End the search, and wait for its thread. The best schedule stays."""
         with self._changed:
             if self._cancelled is not None:
                 self._cancelled.set()
@@ -176,7 +176,7 @@ class AnytimeScheduler:
             raise RuntimeError("the search has failed") from self._failure
 
     def _take(self, step: Published | FinalSchedule) -> None:
-        """Takes a step of the present workload in; the lock is held."""
+        """Take in a step of the present workload. The caller holds the lock."""
         if isinstance(step, Published):
             self._best = step
             if self._on_publish is not None:

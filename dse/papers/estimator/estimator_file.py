@@ -35,7 +35,7 @@ SHIPPED_STATIC = SHIPPED / "static"
 
 @dataclass(frozen=True, eq=False)
 class EstimatorFile:
-    """What the two files say."""
+    """The content of the two files."""
 
     weights: dict[str, Float32Array]
     settings: EstimatorSettings
@@ -44,20 +44,22 @@ class EstimatorFile:
 
     @property
     def predictor(self) -> LearnedPredictor:
-        """The predictor of these weights."""
+        """Return the predictor of these weights."""
         return LearnedPredictor(self.weights, self.settings)
 
 
 def shipped_estimator(*, short_play: bool = True) -> EstimatorFile:
-    """The estimator that comes with the program, for the Jetson AGX Xavier; there is one with a
-    short play among its inputs, and one that simulates nothing."""
+    """Return the estimator that comes with the program, for the Jetson AGX Xavier.
+
+    There is one with a short play among its inputs, and one that simulates nothing.
+    """
     return load_estimator(SHIPPED if short_play else SHIPPED_STATIC)
 
 
 def estimator_files(
     weights: dict[str, Float32Array], settings: EstimatorSettings, provenance: dict[str, Json]
 ) -> dict[str, bytes]:
-    """The bytes of both files, by name."""
+    """Return the bytes of both files, by name."""
     save = _safetensors().save
     data: bytes = save({name: weights[name] for name in sorted(weights)})
     document: dict[str, Json] = {
@@ -70,10 +72,10 @@ def estimator_files(
 
 
 def load_estimator(folder: Path) -> EstimatorFile:
-    """Reads both files and holds them against each other.
+    """Read both files and compare them with each other.
 
     Raises:
-        WorkloadError: where one is missing, was changed, or is not of this kind.
+        WorkloadError: if one is missing, was changed, or is not of this kind.
     """
     load = _safetensors().load
     data = read_file(folder / WEIGHTS, WorkloadError)
@@ -103,7 +105,7 @@ def load_estimator(folder: Path) -> EstimatorFile:
 
 
 def weight_shapes(settings: EstimatorSettings) -> dict[str, tuple[int, ...]]:
-    """Every weight of the transformer and its shape."""
+    """Return every weight of the transformer with its shape."""
     board = settings.board
     shapes: dict[str, tuple[int, ...]] = {
         "embedding.component.weight": (len(board.units), WIDTH),

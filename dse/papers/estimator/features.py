@@ -1,9 +1,10 @@
 """Features of a design point without simulation, for whole arrays of rows, in SI units.
 
-First per group: its costs at its clocks, the idle power, how much units slow each other down. Then
-per segment, consecutive groups of a network on one unit: the estimator's tokens. MapFormer has a
-token for every layer, more than 1,000 of them. A segment is what a mapping cuts a network into (its
-"sub-DNNs"), so nothing of the mapping is lost, and a sequence has some twenty tokens instead.
+First per group: its costs at its clocks, the idle power, and the loss of rate of units beside each
+other. Then per segment, consecutive groups of a network on one unit: the estimator's tokens.
+MapFormer has a token for every layer, more than 1,000 of them. A mapping cuts a network into
+segments (its "sub-DNNs"), so nothing of the mapping is lost, and a sequence has some twenty tokens
+instead.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Of n rows with G groups on U units."""
+    """Figures of n rows with G groups on U units."""
 
     time_s: FloatArray
     """[n, G]: alone, on its unit at its clocks."""
@@ -44,7 +45,7 @@ class FigureReader:
         self.space = DesignSpace(problem)
 
     def __call__(self, rows: IntArray) -> Figures:
-        """The figures of ``rows`` [n, groups + domains]."""
+        """Return the figures of ``rows`` [n, groups + domains]."""
         problem, groups = self.problem, self.space.groups
         mapping, points = rows[:, :groups], rows[:, groups:]
         shape = mapping.shape
@@ -88,9 +89,11 @@ class FigureReader:
 
 
 def loss_parameters(problem: Problem) -> FloatArray:
-    """[units, operating points of the memory, 7]: what a group loses under others' demand (PCCS):
-    normal, total, balance, peak in kB/s, then the three slopes as shares of the rate (per kB/s, the
-    last per kB/s squared). All 0 where a unit has no contention model.
+    """Return [units, operating points of the memory, 7]: the loss of a group
+    under others' demand (PCCS).
+
+    The parameters are normal, total, balance, peak in kB/s, then the three slopes as shares of the
+    rate (per kB/s, the last per kB/s squared). All are 0 if a unit has no contention model.
     """
     memory = problem.memory_domain
     points = 1 if memory is None else len(problem.domains[memory].allowed)
@@ -109,7 +112,7 @@ def loss_parameters(problem: Problem) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Of n rows with N networks of at most S segments; 0 where a network has fewer."""
+    """Segments of n rows with N networks of at most S segments, 0 beyond a network's last."""
 
     count: IntArray
     """[n, N]: segments of each network."""
@@ -134,8 +137,10 @@ class Segments:
 def segments_of(
     figures: Figures, residence_s: FloatArray | None, space: DesignSpace, rows: IntArray
 ) -> Segments:
-    """The segments of ``rows`` [n, groups + domains], in the order of the groups;
-    ``residence_s`` [n, groups], where it is known."""
+    """Return the segments of ``rows`` [n, groups + domains], in the order of the groups.
+
+    ``residence_s``: [n, groups], if it is known.
+    """
     n, groups, networks = len(rows), space.groups, len(space.first)
     unit = rows[:, :groups]
     begins = np.ones((n, groups), dtype=np.bool_)

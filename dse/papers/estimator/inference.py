@@ -36,7 +36,7 @@ class NumpyEstimator:
         self._sinusoid = sinusoids()
 
     def __call__(self, inputs: Inputs) -> tuple[Float32Array, Float32Array]:
-        """Scores [n, 16] of the classes of throughput and of power."""
+        """Return scores [n, 16] of the classes of throughput and of power."""
         parts = []
         # Rows of like length together, so that there is little padding.
         order = np.argsort(inputs.present.sum(axis=1), kind="stable")
@@ -60,7 +60,7 @@ class NumpyEstimator:
         )
 
     def _head(self, name: str, x: Float32Array, place: Float32Array) -> Float32Array:
-        """[n, 16]; ``place`` [n, 1] of the short play, [n, 0] without one."""
+        """Return scores [n, 16]. ``place`` is [n, 1] with a short play, [n, 0] without one."""
         scores = self._linear(f"{name}.classes", x)
         if place.shape[1]:
             trust: Float32Array = np.exp(self._linear(f"{name}.trust", x))
@@ -128,10 +128,10 @@ class LearnedPredictor:
         self._threads = threads.ThreadpoolController()
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Throughput and power of canonical rows [n, groups + domains].
+        """Predict throughput and power of canonical rows [n, groups + domains].
 
         Raises:
-            WorkloadError: where the networks of the problem do not run freely, or not on the board
+            WorkloadError: if the networks of the problem do not run freely, or not on the board
                 that it was trained for.
         """
         if self._tokens is None or self._problem is not problem:

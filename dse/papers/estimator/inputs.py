@@ -1,4 +1,4 @@
-"""Tokens as the transformer takes them: scaled, spread, padded; in training and inference."""
+"""Tokens as the transformer takes them: scaled, spread, padded, in training and inference."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Inputs:
         return len(self.summary)
 
     def take(self, index: IntArray) -> Inputs:
-        """Those at ``index``, without padding that none of them needs."""
+        """Return the inputs at ``index``, without padding that none of them needs."""
         longest = max(int(self.present[index].sum(axis=1).max(initial=1)), 1)
         return Inputs(
             self.figures[index, :longest],
@@ -73,7 +73,7 @@ class Examples:
 
 
 def inputs_of(tokens: Tokens, settings: EstimatorSettings) -> Inputs:
-    """The batch of all rows of ``tokens``."""
+    """Return the batch of all rows of ``tokens``."""
     scaling = settings.scaling
     present = np.arange(tokens.unit.shape[1]) < tokens.length[:, None]
     figures = _scaled(tokens.figures, scaling.figures_mean, scaling.figures_deviation)
@@ -101,7 +101,7 @@ def _scaled(values: Float32Array, mean: FloatArray, deviation: FloatArray) -> Fl
 
 
 def scaling_of(tokens: Tokens) -> Scaling:
-    """Mean and deviation of the figures; a figure that never changes is left as it is."""
+    """Return mean and deviation of the figures. A figure that never changes is left as it is."""
     present = np.arange(tokens.unit.shape[1]) < tokens.length[:, None]
     figures: FloatArray = tokens.figures[present].astype(np.float64)
     summary: FloatArray = tokens.summary.astype(np.float64)
@@ -114,12 +114,12 @@ def _moments(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def take_tokens(tokens: Tokens, index: IntArray) -> Tokens:
-    """The tokens of the rows at ``index``."""
+    """Return the tokens of the rows at ``index``."""
     return Tokens(*(getattr(tokens, name)[index] for name in Tokens.__dataclass_fields__))
 
 
 def joined(parts: Sequence[Tokens]) -> Tokens:
-    """The tokens of several problems as one batch."""
+    """Return the tokens of several problems as one batch."""
     longest = max(part.unit.shape[1] for part in parts)
 
     def padded(name: str) -> Any:

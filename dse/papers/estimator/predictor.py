@@ -29,7 +29,7 @@ class PredictorName(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a predictor says of n rows; of a row that cannot run: throughput 0, power infinite."""
+    """Predictions for n rows. A row that cannot run has throughput 0 and infinite power."""
 
     throughput_hz: FloatArray
     """[n]: mean over the networks, inferences per second; a class's centre where it classifies."""
@@ -42,7 +42,7 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """Says what rows of a problem give."""
+    """A predictor of the throughput and power of a problem's rows."""
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Predictor(Protocol):
         ...
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Throughput and power of canonical rows [n, groups + domains]."""
+        """Predict throughput and power of canonical rows [n, groups + domains]."""
         ...
 
 
@@ -75,10 +75,10 @@ class Bins:
 
     @classmethod
     def of(cls, values: FloatArray) -> Bins:
-        """Bins with as many of the values [n] in each as in any other, if ties allow.
+        """Return bins with equally many of the values [n] in each, if ties allow.
 
         Raises:
-            ResultError: where there are fewer values than bins, or one is not finite.
+            ResultError: if there are fewer values than bins, or one is not finite.
         """
         values = np.sort(np.asarray(values, dtype=np.float64))
         if len(values) < CLASSES or not np.isfinite(values).all():
@@ -89,19 +89,19 @@ class Bins:
         return cls(np.array(edges), np.array(centres))
 
     def class_of(self, values: FloatArray) -> IntArray:
-        """[n]: the bin of each value."""
+        """Return [n]: the bin of each value."""
         return np.searchsorted(self.edges, values, side="right").astype(np.int64)
 
     def centre_of(self, classes: IntArray) -> FloatArray:
-        """[n]: the middle of each bin."""
+        """Return [n]: the middle of each bin."""
         return self.centres[classes]
 
 
 class TimelinePredictor:
     """The reference predictor: simulates every row.
 
-    Classes are those of ``throughput`` and ``power`` where these are given, else bins of the first
-    rows it predicts (of one problem and at least 16 that can run; all 0 before).
+    Classes are those of ``throughput`` and ``power`` if these are given. Otherwise they are bins of
+    the first rows it predicts (of one problem and at least 16 that can run; all 0 before).
     """
 
     name = "timeline"
@@ -116,10 +116,10 @@ class TimelinePredictor:
         self._evaluate: OutcomeFunction | None = None
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """Throughput and power of the rows by simulation; constraints are ignored.
+        """Return throughput and power of the rows by simulation. Constraints are ignored.
 
         Raises:
-            ResultError: where throughput or power is not among the problem's objectives.
+            ResultError: if throughput or power is not among the problem's objectives.
         """
         throughput, power = throughput_and_power(problem)
         if self._evaluate is None or self._problem is not problem:
@@ -143,10 +143,10 @@ class TimelinePredictor:
 
 
 def throughput_and_power(problem: Problem) -> tuple[int, int]:
-    """Where throughput and power are among the problem's objectives.
+    """Return the positions of throughput and power among the problem's objectives.
 
     Raises:
-        ResultError: where one of them is not.
+        ResultError: if one of them is missing.
     """
     kinds = [objective.kind for objective in problem.objectives]
     for kind in (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER):
@@ -165,7 +165,7 @@ def _classes(bins: Bins | None, values: FloatArray) -> IntArray:
 
 
 def make_predictor(name: PredictorName) -> Predictor:
-    """The predictor of that name."""
+    """Return the predictor of that name."""
     match name:
         case PredictorName.TIMELINE:
             return TimelinePredictor()
@@ -176,10 +176,9 @@ def make_predictor(name: PredictorName) -> Predictor:
 
 
 def default_predictor(problem: Problem) -> Predictor:
-    """The learned one on what it was trained for, networks that run freely on its board; the
-    timeline elsewhere.
+    """Return the learned predictor for free-running networks on its board, else the timeline.
 
-    Simulation is more accurate, but takes far longer where slow networks run beside fast ones
+    Simulation is more accurate, but takes far longer if slow networks run beside fast ones
     (``python -m examples.mapformer.equal_terms`` has the seconds of both).
     """
     if not problem.execution.has_frame:

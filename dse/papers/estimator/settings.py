@@ -1,4 +1,4 @@
-"""The estimator's sizes and what it has to know besides its weights."""
+"""The estimator's sizes and its other knowledge besides the weights."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BoardShape:
 
     @classmethod
     def of(cls, problem: Problem) -> BoardShape:
-        """That of a problem."""
+        """Return the shape of a problem's board."""
         return cls(
             tuple(unit.name for unit in problem.units),
             tuple(domain.name for domain in problem.domains),
@@ -49,10 +49,10 @@ class BoardShape:
         )
 
     def check(self, problem: Problem) -> None:
-        """Accepts a problem on the same board.
+        """Check that a problem is on the same board.
 
         Raises:
-            WorkloadError: where units or ladders differ.
+            WorkloadError: if units or ladders differ.
         """
         other = BoardShape.of(problem)
         for field in fields(self):
@@ -89,22 +89,24 @@ class EstimatorSettings:
 
     @property
     def segment_features(self) -> int:
-        """Figures of a segment."""
+        """Return the number of figures of a segment."""
         return len(STATIC_FIGURES) + self.short_play * len(PLAYED_FIGURES)
 
     @property
     def summary_figures(self) -> int:
-        """Figures of the summary, without the spread classes."""
+        """Return the number of figures of the summary, without the spread classes."""
         units, domains = len(self.board.units), len(self.board.domains)
         return 3 + 2 * domains + self.short_play * (9 + 2 * units)
 
     @property
     def summary_inputs(self) -> int:
-        """What the transformer reads of the summary: its figures and the spread classes."""
+        """Return the number of the transformer's inputs from the summary: figures
+        and spread classes.
+        """
         return self.summary_figures + self.short_play * 2 * BUMPS
 
     def document(self) -> dict[str, Json]:
-        """As JSON content."""
+        """Return the settings as JSON content."""
         board: dict[str, Json] = {key: list(value) for key, value in asdict(self.board).items()}
         return {
             "board": board,
@@ -159,11 +161,11 @@ def _bins(entry: Mapping[str, Any]) -> Bins:
 
 
 def places(bins: Bins, values: FloatArray) -> Float32Array:
-    """[n]: values on the scale of classes.
+    """Return [n]: values on the scale of classes.
 
-    There inner edges are the integers 1 to 15, and a value between two edges lies between them
-    as its logarithm does; the outer classes are as wide as their neighbours, and half a class
-    beyond them the scale ends.
+    There inner edges are the integers 1 to 15, and a value between two edges lies between them as
+    its logarithm does. The outer classes are as wide as their neighbours, and the scale ends half a
+    class beyond them.
     """
     edges = np.log(bins.edges)
     value = np.log(np.maximum(values, 1e-12))
@@ -175,8 +177,11 @@ def places(bins: Bins, values: FloatArray) -> Float32Array:
 
 
 def spread(place: Float32Array) -> Float32Array:
-    """[..., bumps]: places [...] on the scale of classes spread over Gaussian bumps half a class
-    apart, so that two linear layers can tell on which side of an edge a value lies."""
+    """Return [..., bumps]: places [...] on the scale of classes spread over Gaussian bumps.
+
+    These are half a class apart, so that two linear layers can tell on which side of an edge a
+    value lies.
+    """
     centres = np.arange(-0.5, CLASSES + 0.5 + SPREAD_STEP / 2, SPREAD_STEP)
     bumps: Float32Array = np.exp(-0.5 * ((place[..., None] - centres) / SPREAD_WIDTH) ** 2).astype(
         np.float32
@@ -188,14 +193,18 @@ BUMPS = 2 * (CLASSES + 1) + 1
 
 
 def distances(place: Float32Array) -> Float32Array:
-    """[..., 16]: half the squared distance of places [...] from the middles of the classes."""
+    """Return [..., 16]: half the squared distance of places [...] from the
+    middles of the classes.
+    """
     middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
     result: Float32Array = np.float32(0.5) * np.square(place[..., None] - middles)
     return result
 
 
 def sinusoids() -> Float32Array:
-    """[positions, width]: sin and cos of the position at wavelengths from 2 pi to 10,000 x 2 pi."""
+    """Return [positions, width]: sin and cos of the position at wavelengths from
+    2 pi to 10,000 x 2 pi.
+    """
     position = np.arange(MAX_POSITIONS)[:, None]
     frequency = np.exp(-np.log(10_000.0) * np.arange(0, WIDTH, 2) / WIDTH)
     table = np.zeros((MAX_POSITIONS, WIDTH), dtype=np.float32)

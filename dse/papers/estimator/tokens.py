@@ -1,12 +1,12 @@
-"""What the transformer reads of a design point: a token per segment, and one that sums up.
+"""The transformer's input for a design point: a token per segment, and one that sums up.
 
 MapFormer 4.1 looks a layer, a component and an operating point up in learned tables, so that it
 knows only networks it was trained with. Here the layer's part is made of figures (how long, how
-much memory, how much power, how often), which any network has; component and operating point are
+much memory, how much power, how often), which any network has. Component and operating point are
 looked up as in the paper. The figures and the summary contain a short play of the mapping
 (:mod:`dse.papers.estimator.truncated_simulation`), unless it is left out: with sixteen classes a
-bin is often not wider than 10 %, and who waits for whom is a matter of queues that four layers do
-not learn from 2,000 workloads. Without it nothing is simulated.
+bin is often not wider than 10 %, and the order in queues is something that four layers do not learn
+from 2,000 workloads. Without it nothing is simulated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NEAR_ZERO_S = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Of n rows; at most T segments each, the rest is padding."""
+    """Tokens of n rows, at most T segments each. The rest is padding."""
 
     length: IntArray
     """[n]: segments of each row."""
@@ -135,7 +135,7 @@ def _image_rates(problem: Problem, played: ShortPlay) -> FloatArray:
 
 
 def _speeds(problem: Problem, points: IntArray) -> FloatArray:
-    """[n, domains]: clocks as shares of the fastest."""
+    """Return [n, domains]: clocks as shares of the fastest."""
     ladders = [
         np.array(domain.frequencies_khz) / domain.frequencies_khz[-1] for domain in problem.domains
     ]
@@ -145,7 +145,9 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
 def _static_figures(
     problem: Problem, segments: Segments, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """[n, N, S, figures] in the order of ``STATIC_FIGURES``; nothing where there is no segment."""
+    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, meaningless
+    without a segment.
+    """
     work = _positive_work(segments)
     groups = np.maximum(segments.groups, 1.0)
     whole = segments.work_s.sum(axis=2, keepdims=True)
@@ -170,7 +172,9 @@ def _static_figures(
 
 
 def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
-    """[n, N, S, figures] in the order of ``PLAYED_FIGURES``; nothing where there is no segment."""
+    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, meaningless
+    without a segment.
+    """
     work = _positive_work(segments)
     row = np.arange(len(work))[:, None, None]
     rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
@@ -188,14 +192,17 @@ def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
 
 
 def _positive_work(segments: Segments) -> FloatArray:
-    """[n, N, S]: seconds of one pass; 1 where there is no segment."""
+    """Return [n, N, S]: seconds of one pass, 1 without a segment."""
     work: FloatArray = np.where(segments.work_s > 0.0, segments.work_s, 1.0)
     return work
 
 
 def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> FloatArray:
-    """[n, 3 + 2 domains]: idle power, how many networks and segments (logarithms); of each domain
-    its clock and whether it is on."""
+    """Return [n, 3 + 2 domains]: idle power and counts of networks and segments
+    (logarithms), then clocks.
+
+    Every domain has its clock and whether it is on.
+    """
     units = np.arange(len(problem.units))
     used = ((segments.unit[..., None] == units) & (segments.work_s > 0.0)[..., None]).any((1, 2))
     drives = np.zeros((len(units), len(problem.domains)), dtype=np.bool_)
@@ -210,8 +217,11 @@ def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> 
 
 
 def _played_summary(problem: Problem, segments: Segments, played: ShortPlay) -> FloatArray:
-    """[n, 9 + 2 units]: throughput and power (logarithms), how uneven the rates are, how far to
-    trust it; of each unit how busy and how slowed it is."""
+    """Return [n, 9 + 2 units]: the summary of a short play.
+
+    It has throughput and power (logarithms), the unevenness of the rates, the doubt about them, and
+    for each unit how busy and how slowed it is.
+    """
     rates = np.maximum(_image_rates(problem, played), 1e-6)
     mean = rates.mean(axis=1)
     drawn = np.maximum(played.power_w - segments.idle_w, 1e-3)

@@ -1,10 +1,10 @@
-"""The estimator's transformer in PyTorch, for training; :mod:`dse.papers.estimator.inference` is
-the same in numpy.
+"""The estimator's transformer in PyTorch, for training.
+:mod:`dse.papers.estimator.inference` is the same in numpy.
 
-MapFormer, Table 2: 4 attention layers, 8 heads, width 64, feed-forward 256; two fully connected
-heads of 16 classes on the encoder's output (4.2). The paper is silent on the following, and so was
-chosen: normalisation before each part (it trains without a warm-up), ReLU, no dropout; the heads
-read the summary's token, so the last layer computes no other one.
+MapFormer, Table 2: 4 attention layers, 8 heads, width 64, feed-forward 256, and two fully connected
+heads of 16 classes on the encoder's output (4.2). The paper does not state the following choices:
+normalisation before each part (it trains without a warm-up), ReLU, and no dropout. The heads read
+the summary's token, so the last layer computes no other one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ FIRST_TRUST = 1.4
 
 
 class Embedding(nn.Module):
-    """Composite embedding (4.1, Listing 1): what a segment is, its component, its operating point,
-    its place. The paper returns the three as a tuple; here they are added."""
+    """Composite embedding (4.1, Listing 1): a segment's figures, its component, its operating
+    point, its place. The paper returns the three as a tuple. Here they are added.
+    """
 
     def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
@@ -46,7 +47,7 @@ class Embedding(nn.Module):
         self.register_buffer("sinusoid", torch.from_numpy(sinusoids()), persistent=False)
 
     def forward(self, inputs: TorchInputs) -> torch.Tensor:
-        """[n, 1 + T, width]: the summary first."""
+        """Return [n, 1 + T, width]: the summary first."""
         stretch = self.stretch_out(functional.relu(self.stretch(inputs.figures)))
         place = functional.embedding(inputs.position, self.sinusoid)
         tokens = stretch + self.component(inputs.unit) + self.point(inputs.point) + place
@@ -55,7 +56,7 @@ class Embedding(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then a feed-forward part, each added to what it reads."""
+    """Attention, then a feed-forward part, each added to its input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class Layer(nn.Module):
         self.feed_out = nn.Linear(FEED_FORWARD, WIDTH)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor, read: int) -> torch.Tensor:
-        """[n, read, width]: the first ``read`` tokens of ``x`` [n, 1 + T, width]."""
+        """Return [n, read, width]: the first ``read`` tokens of ``x`` [n, 1 + T, width]."""
         n, length, _ = x.shape
         normal = self.before_attention(x)
         query = self.query(normal[:, :read]).view(n, read, HEADS, -1).transpose(1, 2)
@@ -80,9 +81,10 @@ class Layer(nn.Module):
 
 
 class Head(nn.Module):
-    """The scores of 16 classes: a fully connected layer, as in the paper, on top of what the short
-    play says, if there is one. That is a bell around its place on the scale of classes, as narrow
-    as one more neuron trusts it; before training the layer adds nothing to it."""
+    """The scores of 16 classes: a fully connected layer, as in the paper, on top of the short
+    play's result, if there is one. That is a bell around its place on the scale of classes, as
+    narrow as one more neuron trusts it. Before training the layer adds nothing to it.
+    """
 
     def __init__(self, *, short_play: bool) -> None:
         super().__init__()
@@ -95,8 +97,10 @@ class Head(nn.Module):
             nn.init.constant_(self.trust.bias, FIRST_TRUST)
 
     def forward(self, x: torch.Tensor, distance: torch.Tensor) -> torch.Tensor:
-        """[n, 16] from the summary's token [n, width] and the short play's distances [n, 1, 16];
-        [n, 0, 16] without one."""
+        """Return [n, 16] from the summary's token [n, width] and the short play's distances.
+
+        These are [n, 1, 16], or [n, 0, 16] without a short play.
+        """
         scores: torch.Tensor = self.classes(x)
         if self.trust is not None:
             scores = scores - torch.exp(self.trust(x)) * distance[:, 0]
@@ -115,7 +119,7 @@ class Estimator(nn.Module):
         self.power = Head(short_play=settings.short_play)
 
     def forward(self, inputs: TorchInputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores [n, 16] of throughput and of power."""
+        """Return scores [n, 16] of throughput and of power."""
         x = self.embedding(inputs)
         present = functional.pad(inputs.present, (1, 0), value=True)
         mask = torch.zeros(present.shape).masked_fill(~present, float("-inf"))[:, None, None, :]
@@ -140,5 +144,5 @@ class TorchInputs:
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Numbers that are learned."""
+    """Return the number of learned parameters."""
     return sum(parameter.numel() for parameter in model.parameters())

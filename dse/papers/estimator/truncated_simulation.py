@@ -1,11 +1,11 @@
-"""The first events of networks that run freely, as a hint of what a mapping gives.
+"""The first events of networks that run freely, as a hint of a mapping's throughput and power.
 
 A simulation runs until the slowest network has ended 2 F + 8 frames, which may take some hundred
-thousand events where another network is a thousand times faster. Here the same rules (frames in
+thousand events if another network is a thousand times faster. Here the same rules (frames in
 flight, FIFO units, contention, transitions) are followed in floating point for a fixed number of
-events, so that every mapping costs the same; what a network did of a frame counts as part of it. So
-networks that are slow beside the others are seen in a part of a frame only, and what they do to the
-others later is not seen at all. That is left to the transformer.
+events, so that every mapping costs the same. The part of a frame that a network has done counts. So
+networks that are slow beside the others are seen in a part of a frame only, and their later effect
+on the others is not seen at all. That is left to the transformer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EVENTS, WARM_UP = 2500, 1000
 
 @dataclass(frozen=True, eq=False)
 class ShortPlay:
-    """Of n rows with N networks, G groups and U units."""
+    """Short plays of n rows with N networks, G groups and U units."""
 
     rate_hz: FloatArray
     """[n, N]: passes through each network per second; a frame is as many as it has repeats."""
@@ -49,8 +49,11 @@ def play_shortly(
     losses: FloatArray,
     frames_in_flight: int,
 ) -> ShortPlay:
-    """Simulates rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
-    groups; ``losses`` as :func:`dse.papers.estimator.features.loss_parameters` has them."""
+    """Simulate rows with ``mapping`` [n, G] of networks that begin at ``first``
+    and have ``size`` groups.
+
+    ``losses`` are those of :func:`dse.papers.estimator.features.loss_parameters`.
+    """
     from paretosoc.dse.papers.estimator.truncated_simulation_kernel import simulate_rows
 
     n, groups = mapping.shape

@@ -1,4 +1,4 @@
-"""The short play of networks that run freely; compiled. See
+"""The short play of networks that run freely. Compiled. See
 :mod:`dse.papers.estimator.truncated_simulation`.
 
 Everything is in this file: the cache of machine code ignores others in this package.
@@ -14,7 +14,9 @@ MAX_LOSS = 0.95
 
 @jit
 def _lost(own, others, parameters, u, m):
-    """The share of its rate that a unit loses (PCCS, as in fitness.contention, unrounded)."""
+    """Return the share of its rate that a unit loses (PCCS, as in
+    fitness.contention, unrounded).
+    """
     if others <= 0.0:
         return 0.0
     total = parameters[u, m, TOTAL]
@@ -57,15 +59,15 @@ def simulate_rows(
     loss,
     residence,
 ):
-    """Simulates ``events`` events of every row and averages over those after ``warm_up``.
+    """Simulate ``events`` events of every row and average over those after ``warm_up``.
 
     An event is an end, or a frame that becomes ready after a transition.
 
-    Scratch: ``at`` (the group that a frame is at), ``ready`` [networks * in_flight]; ``running`` (a
-    frame's index, or -1), ``left``, ``kept`` [units].
+    Scratch: ``at`` (the group that a frame is at) and ``ready`` are [networks * in_flight],
+    ``running`` (a frame's index, or -1), ``left`` and ``kept`` are [units].
     Results, zeros at first: ``rate`` [n, N] frames per second, ``power`` [n] above idle, both of
-    the later half of events again, ``busy`` [n, U] shares of the time, ``loss`` [n, U] mean
-    share of its rate that a unit loses while busy, ``residence`` [n, G] seconds per pass.
+    the later half of events again, ``busy`` [n, U] shares of the time, ``loss`` [n, U] mean share
+    of its rate that a unit loses while busy, ``residence`` [n, G] seconds per pass.
     """
     rows = time.shape[0]
     networks = first.shape[0]

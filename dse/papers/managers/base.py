@@ -1,7 +1,7 @@
-"""What the managers that MapFormer is compared with share: one decision for one workload.
+"""The common part of the managers that MapFormer is compared with: one decision for one workload.
 
 Each is an engine (:mod:`dse.search.base`), so that the driver of all searches runs it and the
-timeline judges it. What is known of them is in MapFormer's sections 2 and 5 and Table 1, and in the
+timeline judges it. Their descriptions are in MapFormer's sections 2 and 5 and Table 1, and in the
 papers that those cite. Assumptions are in the docstring of each.
 
 Managers that choose no clocks take a power mode, as a board's maker sets it for a budget. MapFormer
@@ -35,7 +35,7 @@ class DecidingEngine(Engine, Protocol):
 
     @property
     def answer(self) -> IntArray | None:
-        """[groups + domains]: the decision; None where it found nothing."""
+        """Return [groups + domains]: the decision, or None if the engine found nothing."""
         ...
 
 
@@ -53,32 +53,33 @@ class Manager(ABC):
 
     @abstractmethod
     def decide(self) -> IntArray:
-        """[groups + domains]: what the manager puts on the board, canonical."""
+        """Return [groups + domains]: the manager's decision, canonical."""
 
     @property
     def answer(self) -> IntArray:
-        """[groups + domains]: the decision, computed on first use."""
+        """Return [groups + domains]: the decision, computed on first use."""
         if self._answer is None:
             self._answer = self.decide()
         return self._answer
 
     def ask(self) -> IntArray:
-        """The decision, the first time."""
+        """Return the decision, the first time only."""
         if self._answer is not None:
             return np.zeros((0, self._space.width), dtype=np.int64)
         return self.answer[None]
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """No-op: the decision is final."""
+        """Ignore the outcomes: the decision is final."""
         del rows, outcomes
 
 
 def cpu_and_gpu(problem: Problem) -> tuple[int, ...]:
-    """Indices of the units that are no deep-learning accelerators: all that these managers use
-    (MapFormer, Table 1). Every group must have one of them.
+    """Return the indices of the units that are no deep-learning accelerators.
+
+    These managers use no others (MapFormer, Table 1). Every group must have one of them.
 
     Raises:
-        WorkloadError: where a group may run on accelerators alone.
+        WorkloadError: if a group may run on accelerators alone.
     """
     units = tuple(
         u for u, unit in enumerate(problem.units) if not unit.name.startswith(ACCELERATOR_PREFIX)
@@ -94,7 +95,7 @@ def cpu_and_gpu(problem: Problem) -> tuple[int, ...]:
 
 
 def whole_row(space: DesignSpace, mapping: IntArray, clocks: IntArray) -> IntArray:
-    """[groups + domains]: a mapping [groups] at operating points [domains], canonical."""
+    """Return [groups + domains]: a mapping [groups] at operating points [domains], canonical."""
     row: IntArray = space.canonical(np.concatenate((mapping, clocks))[None])[0]
     return row
 
@@ -104,8 +105,11 @@ STEPS = 30
 
 
 def mode_steps(space: DesignSpace) -> IntArray:
-    """[steps, domains]: operating points with all domains at the same share of their ladders,
-    slowest first, each once."""
+    """Return [steps, domains]: operating points with all domains at the same
+    share of their ladders.
+
+    Slowest first, each once.
+    """
     most = space.point_count - 1
     places = np.rint(np.arange(STEPS + 1)[:, None] * most / STEPS).astype(np.int64)
     points = space.point_at[np.arange(len(most)), places]
@@ -113,8 +117,11 @@ def mode_steps(space: DesignSpace) -> IntArray:
 
 
 def power_mode(space: DesignSpace, units: Sequence[int]) -> IntArray:
-    """[domains]: operating points of the fastest step whose worst power with ``units`` in use is
-    within the problem's power cap; the slowest step where none is, the fastest without a cap."""
+    """Return [domains]: operating points of the fastest step within the problem's power cap.
+
+    The worst power with ``units`` in use counts. Returns the slowest step if none is within the
+    cap, the fastest without a cap.
+    """
     steps = mode_steps(space)
     cap = space.problem.power_cap_mw
     if cap is None:
@@ -126,8 +133,10 @@ def power_mode(space: DesignSpace, units: Sequence[int]) -> IntArray:
 
 
 def worst_power_mw(space: DesignSpace, units: Sequence[int], clocks: IntArray) -> int:
-    """Power at operating points [domains] with all of ``units`` busy, each with its hungriest
-    group, and no other unit used."""
+    """Return the power at operating points [domains] with all of ``units`` busy, in mW.
+
+    Each runs its hungriest group, and no other unit is used.
+    """
     problem = space.problem
     used = np.zeros((1, len(problem.units)), dtype=np.bool_)
     used[0, list(units)] = True

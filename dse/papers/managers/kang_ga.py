@@ -1,14 +1,14 @@
 """The genetic algorithm of Kang et al. (IEEE Access, 2020), as MapFormer compares with it.
 
-Known: a genetic algorithm maps the layers of several networks on the processors; energy counts
-beside throughput; population 10 and 20 generations, every candidate run on the target itself, which
-is why it answers slowly; it does not use accelerators (MapFormer, Table 1).
+Known: a genetic algorithm maps the layers of several networks on the processors. Energy counts
+beside throughput. Population 10 and 20 generations, with every candidate run on the target itself,
+which is why it answers slowly. It does not use accelerators (MapFormer, Table 1).
 
-Assumed: a gene for every group; tournaments of two, uniform crossover of whole networks, mutation
+Assumed: a gene for every group, tournaments of two, uniform crossover of whole networks, mutation
 of a segment of groups, and the better half of parents and children survives. Fitness is inferences
-per joule where the power cap holds, else what is above the cap. Frequencies are the board's own
-business there: the power mode of the cap (:mod:`dse.papers.managers.base`). The timeline is
-the target.
+per joule if the power cap holds, else minus the excess over the cap. Frequencies are the board's
+own business there: the power mode of the cap (:mod:`dse.papers.managers.base`). The timeline is the
+target.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MUTATION = 0.5
 
 
 class KangGa:
-    """An engine of 20 batches of 10 rows; :attr:`answer` is the fittest that it has seen.
+    """An engine of 20 batches of 10 rows. :attr:`answer` is the fittest that it has seen.
 
     Raises:
-        ResultError: where throughput or power is not among the objectives.
+        ResultError: if throughput or power is not among the objectives.
     """
 
     name = "kang-ga"
@@ -51,11 +51,11 @@ class KangGa:
 
     @property
     def answer(self) -> IntArray | None:
-        """[groups + domains]: the fittest row so far; None before the first ``tell``."""
+        """Return [groups + domains]: the fittest row so far, or None before the first ``tell``."""
         return self._parents[0] if len(self._parents) else None
 
     def ask(self) -> IntArray:
-        """[10, width]: the next generation; none after the last."""
+        """Return [10, width]: the next generation, none after the last."""
         if self._generation == GENERATIONS:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._generation == 0:
@@ -64,7 +64,7 @@ class KangGa:
         return self._rows(self._children())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """The better half of parents and children survives."""
+        """Let the better half of parents and children survive."""
         time, power = self._columns
         # Both objectives are to be minimised: time per inference, and power.
         energy = outcomes.objectives[:, time].astype(np.float64) * outcomes.objectives[:, power]
@@ -77,7 +77,7 @@ class KangGa:
         self._generation += 1
 
     def _rows(self, mapping: IntArray) -> IntArray:
-        """[n, width]: mappings [n, groups] within what is allowed, canonical."""
+        """Return [n, width]: mappings [n, groups] on allowed units, canonical."""
         space = self._space
         allowed = space.problem.allowed
         home = self._units[allowed[:, self._units].argmax(axis=1)]
@@ -87,7 +87,7 @@ class KangGa:
         return space.canonical(np.concatenate((mapping, clocks), axis=1))
 
     def _children(self) -> IntArray:
-        """[10, groups]"""
+        """Return [10, groups]."""
         space, rng = self._space, self._rng
         mothers, fathers = self._selected(), self._selected()
         from_mother = rng.random((POPULATION, len(space.first))) < 0.5
@@ -101,7 +101,7 @@ class KangGa:
         return children
 
     def _selected(self) -> IntArray:
-        """[10, groups]: winners of tournaments; parents stand fittest first."""
+        """Return [10, groups]: winners of tournaments. Parents stand fittest first."""
         pairs = self._rng.integers(0, len(self._parents), (POPULATION, 2))
         chosen: IntArray = self._parents[pairs.min(axis=1), : self._space.groups]
         return chosen

@@ -1,10 +1,10 @@
 """Linear regression of a group's stand-alone time, as MOSAIC and ODMDEF predict it.
 
-t(g, u, f) = a_u * w_g * f0 / f + b_u * q_g * m0 / m + c_u, fitted by least squares for each unit u
-over all groups at several clocks; f, m the unit's own clock and the memory's, f0, m0 their fastest.
-A problem has no multiply-accumulates; w_g, the group's time on the first unit at its fastest
-clocks, represents its work, q_g, the bytes that it moves there, for its traffic. The fit sees the
-very networks that will run, which is more than the papers' profiles could know.
+t(g, u, f) = a_u * w_g * f0 / f + b_u * q_g * m0 / m + c_u is fitted by least squares for each unit
+u over all groups at several clocks. f and m are the unit's own clock and the memory's, f0 and m0
+their fastest. A problem has no multiply-accumulates. So w_g, the group's time on the first unit at
+its fastest clocks, represents its work, and q_g, the bytes that it moves there, its traffic. The
+fit sees the very networks that will run, which is more than the papers' profiles could know.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LADDER_PLACES = 4
 
 @dataclass(frozen=True, eq=False)
 class LayerTimes:
-    """A fitted regression; ``coefficients`` [units, 3] in the order a, b, c (seconds)."""
+    """A fitted regression. ``coefficients`` [units, 3] in the order a, b, c (seconds)."""
 
     space: DesignSpace
     units: tuple[int, ...]
@@ -36,8 +36,10 @@ class LayerTimes:
     coefficients: FloatArray
 
     def predict(self, clocks: IntArray) -> FloatArray:
-        """[groups, units of ``units``]: seconds at operating points [domains]; infinite where a
-        group may not run, never below a nanosecond."""
+        """Return [groups, units of ``units``]: seconds at operating points [domains].
+
+        They are infinite if a group may not run there, and never below a nanosecond.
+        """
         problem = self.space.problem
         times = np.full((self.space.groups, len(self.units)), np.inf)
         for k, u in enumerate(self.units):
@@ -48,7 +50,7 @@ class LayerTimes:
 
 
 def fit_layer_times(space: DesignSpace, units: Sequence[int]) -> LayerTimes:
-    """The regression of ``units`` (indices), from the costs of the problem's own groups."""
+    """Fit the regression of ``units`` (indices), from the costs of the problem's own groups."""
     problem = space.problem
     work, traffic = _reference(space, units)
     coefficients = np.zeros((len(units), 3))
@@ -65,7 +67,9 @@ def fit_layer_times(space: DesignSpace, units: Sequence[int]) -> LayerTimes:
 
 
 def _reference(space: DesignSpace, units: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """[groups] seconds and [groups] bytes, on the first of ``units`` that may run the group."""
+    """Return [groups] seconds and [groups] bytes, on the first of ``units`` that
+    may run the group.
+    """
     problem = space.problem
     work, traffic = np.zeros(space.groups), np.zeros(space.groups)
     for u in reversed(list(units)):
@@ -80,7 +84,7 @@ def _reference(space: DesignSpace, units: Sequence[int]) -> tuple[FloatArray, Fl
 def _features(
     space: DesignSpace, u: int, clocks: IntArray, work_s: FloatArray, traffic_bytes: FloatArray
 ) -> FloatArray:
-    """[groups, 3]: work and traffic (in units of a GB) by their clocks, and one."""
+    """Return [groups, 3]: work and traffic (in units of a GB) by their clocks, and one."""
     problem = space.problem
     own, memory = problem.units[u].clocks[0], problem.memory_domain
     slower = _slower(space, own, clocks)
@@ -91,14 +95,16 @@ def _features(
 
 
 def _slower(space: DesignSpace, domain: int, clocks: IntArray) -> float:
-    """The fastest frequency over the chosen one."""
+    """Return the fastest frequency over the chosen one."""
     ladder = space.problem.domains[domain].frequencies_khz
     return ladder[int(space.points[domain][-1])] / ladder[int(clocks[domain])]
 
 
 def _profiled_clocks(space: DesignSpace, u: int) -> list[IntArray]:
-    """Operating points [domains]: a few of the unit's own domain, then of the memory's, with all
-    others at their fastest."""
+    """Return operating points [domains] at which times are fitted.
+
+    They are a few of the unit's own domain, then of the memory's, with all others at their fastest.
+    """
     problem = space.problem
     fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
     chosen = [fastest]

@@ -1,13 +1,14 @@
 """MOSAIC (Han et al., PACT 2019), as MapFormer compares with it: each network is cut for itself.
 
-Known: layer times by linear regression; a model is cut into slices for heterogeneous processors
-with communication in view, optimally, by dynamic programming; throughput and power count; other
+Known: layer times by linear regression. A model is cut into slices for heterogeneous processors
+with communication in view, optimally, by dynamic programming. Throughput and power count. Other
 networks that run are ignored, "thus overloading the embedded GPU" (MapFormer, 2).
 
 Assumed: CPU and GPU only (MapFormer, Table 1). A network's slices are those of least latency by the
 regression and the measured transitions. Of the clocks up to the power mode of the cap
-(:mod:`dse.papers.managers.base`), each network chooses those at which it draws least energy
-by itself; the board runs at the fastest of these."""
+(:mod:`dse.papers.managers.base`), each network chooses those at which it draws least energy by
+itself. The board runs at the fastest of these.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ class Mosaic(Manager):
     label = "MOSAIC"
 
     def decide(self) -> IntArray:
-        """[groups + domains]: the slices of all networks at the fastest clocks that one chooses."""
+        """Return [groups + domains]: the slices of all networks at the fastest
+        clocks that one chooses.
+        """
         space = self._space
         units = cpu_and_gpu(space.problem)
         times = fit_layer_times(space, units)
@@ -57,7 +60,7 @@ class Mosaic(Manager):
 
 
 def _settings(space: DesignSpace, units: tuple[int, ...]) -> IntArray:
-    """[settings, domains]: some of the steps up to the power mode, slowest first."""
+    """Return [settings, domains]: some of the steps up to the power mode, slowest first."""
     steps, mode = mode_steps(space), power_mode(space, units)
     last = int(np.flatnonzero((steps == mode).all(axis=1))[0])
     places = np.unique(np.linspace(0, last, MAX_STEPS).astype(np.int64))
@@ -66,7 +69,7 @@ def _settings(space: DesignSpace, units: tuple[int, ...]) -> IntArray:
 
 
 def _least_energy_step(space: DesignSpace, times: LayerTimes, steps: IntArray, network: int) -> int:
-    """The setting at which one inference of the network alone takes least energy."""
+    """Return the setting at which one inference of the network alone takes least energy."""
     problem, units = space.problem, times.units
     energies = []
     for clocks in steps:
@@ -90,8 +93,11 @@ def _least_energy_step(space: DesignSpace, times: LayerTimes, steps: IntArray, n
 def _least_latency(
     space: DesignSpace, seconds: FloatArray, units: tuple[int, ...], network: int
 ) -> tuple[IntArray, float]:
-    """[groups of the network] places in ``units``, and the latency: the shortest way through its
-    groups in order, over the units, transitions between neighbours counted."""
+    """Return [groups of the network] places in ``units``, and the latency.
+
+    They are the shortest way through its groups in order, over the units, transitions between
+    neighbours counted.
+    """
     groups = space.problem.networks[network].groups
     total = seconds[groups[0]].copy()
     came_from = np.zeros((len(groups), len(units)), dtype=np.int64)

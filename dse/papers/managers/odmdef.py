@@ -1,14 +1,14 @@
 """ODMDEF (Lim and Kim, IEEE Access 9, 2021), as MapFormer compares with it.
 
-Known: layers of several networks are given to the CPU and to the GPU, one query of the cost models
-each; these are a linear regression of layer times and a k-nearest-neighbour classifier; throughput
-alone counts, power does not.
+Known: layers of several networks are given to the CPU and to the GPU, with one query of the cost
+models each. These are a linear regression of layer times and a k-nearest-neighbour classifier.
+Throughput alone counts, power does not.
 
-Assumed: the layers come in turn, one of each network (in the order of concurrent requests).
-The classifier says, from the work and the traffic of the five most similar layers, which unit is
-the faster one; a layer goes there unless the work already given to that unit makes it end later, by
-the regression, than on the other by more than the layer's own time. Clocks: the power mode of the
-cap (:mod:`dse.papers.managers.base`).
+Assumed: the layers come in turn, one of each network (in the order of concurrent requests). The
+classifier says, from the work and the traffic of the five most similar layers, which unit is the
+faster one. A layer goes there unless the work already given to that unit makes it end later, by the
+regression, than on the other by more than the layer's own time. Clocks: the power mode of the cap
+(:mod:`dse.papers.managers.base`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Odmdef(Manager):
     label = "ODMDEF"
 
     def decide(self) -> IntArray:
-        """[groups + domains]: greedy, layer by layer."""
+        """Return [groups + domains]: greedy, layer by layer."""
         space = self._space
         units = cpu_and_gpu(space.problem)
         clocks = power_mode(space, units)
@@ -50,15 +50,18 @@ class Odmdef(Manager):
 
 
 def _in_turn(space: DesignSpace) -> IntArray:
-    """[groups]: the first group of every network, then the second of every network, ..."""
+    """Return [groups]: the first group of every network, then the second of every network, ..."""
     position = np.arange(space.groups) - space.first[space.owner]
     order: IntArray = np.lexsort((space.owner, position)).astype(np.int64)
     return order
 
 
 def _liked_unit(space: DesignSpace, times: LayerTimes, clocks: IntArray) -> IntArray:
-    """[groups]: the place in ``times.units`` that most of the nearest neighbours run fastest on;
-    neighbours by the logarithms of work and traffic, the group itself left out."""
+    """Return [groups]: the place in ``times.units`` that most of the nearest
+    neighbours run fastest on.
+
+    Neighbours are nearest by the logarithms of work and traffic, the group itself left out.
+    """
     problem = space.problem
     measured = np.stack(
         [

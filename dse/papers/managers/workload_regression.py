@@ -1,9 +1,10 @@
 """Cost models of workloads, as MapFormer's Table 3 compares them: MOSAIC's and ODMDEF's.
 
-Known: MOSAIC predicts by linear regression, throughput and power; ODMDEF by linear regression and a
-k-nearest-neighbour classifier, throughput alone. Their inputs are not given; here they are what a
-manager of single layers can add up: for every unit the stand-alone time, bytes and groups mapped
-there, for every domain its frequency, and the number of networks. scikit-learn fits them.
+Known: MOSAIC predicts throughput and power by linear regression. ODMDEF predicts throughput alone,
+by linear regression and a k-nearest-neighbour classifier. Their inputs are not given. Here they are
+figures that a manager of single layers can add up: for every unit the stand-alone time, bytes and
+groups mapped there, for every domain its frequency, and the number of networks. scikit-learn fits
+them.
 """
 
 from __future__ import annotations
@@ -21,8 +22,11 @@ NEIGHBOURS = 5
 
 
 def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
-    """[n, 3 * units + domains + 1]: per unit seconds, gigabytes and share of the groups; per domain
-    GHz, 0 where it is off; the number of networks."""
+    """Return [n, 3 * units + domains + 1]: the inputs of the cost models.
+
+    They are seconds, gigabytes and share of the groups per unit, GHz per domain, 0 if it is off,
+    and the number of networks.
+    """
     groups = problem.group_count
     mapping = rows[:, :groups]
     every = np.arange(groups)
@@ -53,7 +57,7 @@ class MosaicCostModel:
     def fitted(
         cls, figures: FloatArray, throughput_hz: FloatArray, power_w: FloatArray
     ) -> MosaicCostModel:
-        """From figures [n, k] and what was measured [n]."""
+        """Fit the model to figures [n, k] and measurements [n]."""
         from sklearn.linear_model import LinearRegression
 
         return cls(
@@ -61,14 +65,15 @@ class MosaicCostModel:
         )
 
     def predict(self, figures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """[n] inferences per second and [n] W."""
+        """Return [n] inferences per second and [n] W."""
         return self.throughput.predict(figures), self.power.predict(figures)
 
 
 @dataclass(frozen=True, eq=False)
 class OdmdefCostModel:
-    """A k-nearest-neighbour classifier of the throughput class; a linear regression's prediction is
-    one more feature, as the paper composes the two."""
+    """A k-nearest-neighbour classifier of the throughput class. A linear regression's prediction is
+    one more feature, as the paper composes the two.
+    """
 
     regression: Any
     classifier: Any
@@ -79,7 +84,7 @@ class OdmdefCostModel:
     def fitted(
         cls, figures: FloatArray, throughput_hz: FloatArray, classes: IntArray
     ) -> OdmdefCostModel:
-        """From figures [n, k], what was measured [n] and its class [n]."""
+        """Fit the model to figures [n, k], measured throughput [n] and its class [n]."""
         from sklearn.linear_model import LinearRegression
         from sklearn.neighbors import KNeighborsClassifier
 
@@ -90,7 +95,7 @@ class OdmdefCostModel:
         return cls(regression, classifier, mean, deviation)
 
     def predict(self, figures: FloatArray) -> IntArray:
-        """[n]: throughput classes."""
+        """Return [n]: throughput classes."""
         table = np.column_stack((figures, self.regression.predict(figures)))
         classes: IntArray = self.classifier.predict((table - self.mean) / self.deviation)
         return classes

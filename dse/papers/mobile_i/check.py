@@ -119,7 +119,7 @@ def _overflow(held: dict[int, list[tuple[int, int]]], capacity: int) -> str | No
 
 
 def verify_periodic(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
-    """Checks one thing after the other; ends with the first that fails."""
+    """Check one claim after the other, and end with the first that fails."""
     try:
         result = read_periodic(folder, check_hashes=not ignore_hashes)
     except ResultError as error:

@@ -74,7 +74,7 @@ def explore_periodic(
     dimensions: Mapping[str, int] | None = None,
     command: str = "",
 ) -> PeriodicResult:
-    """Mobile-I's schedules and, beside them, SPARTA's and Memolution's.
+    """Return Mobile-I's schedules and, beside them, SPARTA's and Memolution's.
 
     Members are Mobile-I's schedules that no other of its dominates in latency, number of engines
     and energy, fastest first. Every schedule is simulated and checked against its rules.
@@ -83,7 +83,7 @@ def explore_periodic(
         network: a name of the catalogue, an ``.onnx`` file, or a dataflow graph (SDF3, ``.xml``),
             whose execution times are cycles of the engine.
         platform: one with an array of engines.
-        engines: sizes of the array; None: all that the platform has.
+        engines: sizes of the array. None: all that the platform has.
         parts: operations that a layer is split into at most.
         profile: a file of the user's own measurements.
 

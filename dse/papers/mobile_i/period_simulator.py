@@ -1,11 +1,11 @@
 """One period of a periodic schedule under contention, in Python integers.
 
-Every unit runs its list of groups back to back from the begin of the period; units that are done
-idle until the period ends. Rates are those of the timeline: work, the stand-alone time x 2**16,
-shrinks at 2**16 - loss per picosecond, the loss by :func:`fitness.contention.lost_rate` from a
-group's own demand and the sum of all others'. With dependences left to retiming nothing else is
-waited for, so the least period of these lists is the last end. It shares no code with the
-timelines."""
+Every unit runs its list of groups back to back from the begin of the period, and then idles until
+the period ends. Rates are those of the timeline: work, the stand-alone time x 2**16, shrinks at
+2**16 - loss per picosecond, with the loss by :func:`fitness.contention.lost_rate` from a group's
+own demand and the sum of all others'. As dependences are left to retiming, groups wait for nothing
+else, so the least period of these lists is the last end. It shares no code with the timelines.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class SimulatedPeriod:
 
     @property
     def period_ps(self) -> int:
-        """The last end, at least 1."""
+        """Return the last end, at least 1."""
         return max((ends[-1] for ends in self.end_ps if ends), default=1)
 
 
 class PeriodSimulator:
-    """Simulates lists of groups of one design point; costs and rates are looked up once.
+    """A simulator of lists of groups of one design point. Costs and rates are looked up once.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it.
+        ValueError: if the design puts a group on a unit that cannot run it.
     """
 
     def __init__(self, problem: Problem, design: DesignPoint) -> None:
@@ -63,7 +63,9 @@ class PeriodSimulator:
         return self._rates[key]
 
     def simulate(self, lists: Sequence[Sequence[int]]) -> SimulatedPeriod:
-        """``lists``: per unit its groups in order; one that runs twice a period is there twice."""
+        """Simulate ``lists``: the groups of each unit in order. One that runs
+        twice a period is there twice.
+        """
         start: list[list[int]] = [[] for _ in lists]
         end: list[list[int]] = [[] for _ in lists]
         left = [0] * len(lists)

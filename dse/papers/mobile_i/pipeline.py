@@ -1,8 +1,8 @@
 """Mobile-I's retiming for pipelines on a chip's own units: CPU, GPU, DLA.
 
-A design point says where groups run and at which clocks. Any order of a unit's groups inside the
+A design point has the units of groups and the clocks. Any order of a unit's groups inside the
 period is possible, since retiming keeps every dependence across periods (Eq. 2, a transition being
-c_ij): the least period of an order is what the busiest unit needs, slowed by contention, and the
+c_ij). The least period of an order is the load of the busiest unit, slowed by contention, and the
 deepest r says how many frames are in flight. Transitions lengthen no period, they only deepen it.
 """
 
@@ -41,8 +41,9 @@ class Execution:
 
 @dataclass(frozen=True)
 class Dependence:
-    """Places in :attr:`FrameGraph.executions`; ``edge`` of the problem, or None where nothing
-    passes: repeats and networks that wait for others."""
+    """Places in :attr:`FrameGraph.executions`, and the ``edge`` of the problem. That is None if
+    nothing passes: between repeats, and between networks that wait for others.
+    """
 
     source: int
     target: int
@@ -51,7 +52,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class FrameGraph:
-    """All that one frame executes, in an order of execution, and what waits for what."""
+    """All executions of one frame, in an order of execution, and their dependences."""
 
     executions: tuple[Execution, ...]
     dependences: tuple[Dependence, ...]
@@ -74,13 +75,16 @@ class PeriodicPipeline:
 
     @property
     def frames_per_s(self) -> float:
-        """One frame ends in every period."""
+        """Return the frames per second: one frame ends in every period."""
         return PS_PER_S / self.schedule.period_ps
 
 
 def frame_graph(problem: Problem) -> FrameGraph:
-    """What one frame executes: a repeat's first groups wait for the whole repeat before, a
-    network's for the last repeat of each network that it waits for."""
+    """Return the executions of one frame and their dependences.
+
+    A repeat's first groups wait for the whole repeat before, a network's for the last repeat of
+    each network that it waits for.
+    """
     targets = {target for _, target in problem.edges}
     sources = {source for source, _ in problem.edges}
     before: dict[Execution, list[tuple[Execution, int | None]]] = {}
@@ -140,7 +144,7 @@ class _Pipeline:
         ]
 
     def in_order(self) -> list[list[int]]:
-        """Per unit its executions, in an order of execution."""
+        """Return the executions of each unit, in an order of execution."""
         orders: list[list[int]] = [[] for _ in self.problem.units]
         for number, unit in enumerate(self.unit):
             orders[unit].append(number)
@@ -153,7 +157,7 @@ class _Pipeline:
     def retimed(
         self, orders: Sequence[Sequence[int]], simulated: SimulatedPeriod
     ) -> PeriodicSchedule:
-        """The schedule with the least periods ahead."""
+        """Return the schedule with the least periods ahead."""
         start, end = [0] * len(self.unit), [0] * len(self.unit)
         for order, starts, ends in zip(orders, simulated.start_ps, simulated.end_ps, strict=True):
             for number, first, last in zip(order, starts, ends, strict=True):
@@ -184,8 +188,10 @@ class _Pipeline:
         )
 
     def frames_in_flight(self, schedule: PeriodicSchedule) -> int:
-        """Periods from a frame's release to its end: released so early that no network starts
-        before it arrives."""
+        """Return the periods from a frame's release to its end.
+
+        It is released so early that no network starts before it arrives.
+        """
         deepest = max(schedule.ahead)
         for number, at in enumerate(self.frame.executions):
             arrival = self.problem.networks[at.network].arrival_ps
@@ -203,14 +209,16 @@ class _Pipeline:
 def periodic_pipeline(
     problem: Problem, design: DesignPoint, *, orders: int = ORDERS, seed: int = 0
 ) -> PeriodicPipeline:
-    """The design point as a periodic schedule: the shortest period found, then the fewest frames.
+    """Return the design point as a periodic schedule: the shortest period found,
+    then the fewest frames.
 
-    From an order of execution on, ``orders`` times one execution of a unit goes elsewhere in its
-    list; what lengthens neither the period, nor the number of frames at the same period, is kept.
-    Without contention every order has the same period, the largest load, and only frames change.
+    Starting with an order of execution, one execution of a unit goes elsewhere in its list,
+    ``orders`` times. A change that lengthens neither the period, nor the number of frames at the
+    same period, is kept. Without contention every order has the same period, the largest load, and
+    only frames change.
 
     Raises:
-        ValueError: where the design puts a group on a unit that cannot run it, or networks are
+        ValueError: if the design puts a group on a unit that cannot run it, or networks are
             phases of one model.
     """
     if problem.has_phases:

@@ -31,15 +31,15 @@ STAY = 0.5
 
 
 class MobileIEngine:
-    """Algorithm III.1 on units that are not alike: the longest group first, onto the unit where the
-    load that it makes is least, by its time there at the clocks chosen.
+    """Algorithm III.1 on units that are not alike.
 
-    The algorithm places all groups at any clocks; retiming keeps their dependences. What the paper
-    has no word for is searched: the clocks, and how much each unit and the memory bandwidth that a
-    group asks for weigh, which makes room for contention. Units differ, so there are two more ways
-    to share the work out, and in all of them groups leave the busiest unit while that helps. The
-    driver has the timeline judge the rows. Some are at the fastest clocks, the others at random
-    ones, later half of these next to those of the front.
+    The longest group comes first, onto the unit that its time at the chosen clocks loads least. The
+    algorithm places all groups at any clocks, and retiming keeps their dependences. The search
+    covers choices that the paper does not have: the clocks, and the weights of each unit and of the
+    memory bandwidth that a group asks for, which makes room for contention. Units differ, so there
+    are two more ways to share the work out, and in all of them groups leave the busiest unit while
+    that helps. The driver has the timeline judge the rows. Some are at the fastest clocks, the
+    others at random ones, later half of these next to those of the front.
     """
 
     name = "mobile-i"
@@ -54,7 +54,7 @@ class MobileIEngine:
         )
 
     def ask(self) -> IntArray:
-        """The next rows; none where no new one was drawn."""
+        """Return the next rows, or none if no new one was drawn."""
         for _ in range(ATTEMPTS):
             rows = self._proposals()
             rows = rows[self._seen.first_seen(rows)]
@@ -91,9 +91,11 @@ class MobileIEngine:
         return space.repair(rng, rows)
 
     def _balanced(self, points: IntArray, weights: FloatArray, bandwidth: FloatArray) -> IntArray:
-        """[n, groups]: Algorithm III.1 at operating points [n, domains]; units count as slower by
-        ``weights`` [n, units], and groups by the share of the largest demand that they ask for
-        times ``bandwidth`` [n, 1, 1]."""
+        """Return [n, groups]: Algorithm III.1 at operating points [n, domains].
+
+        Units count as slower by ``weights`` [n, units], and groups by the share of the largest
+        demand that they ask for times ``bandwidth`` [n, 1, 1].
+        """
         space = self._space
         n, groups, units = len(points), space.groups, len(space.problem.units)
         time = np.empty((n, groups, units))
@@ -122,8 +124,11 @@ class MobileIEngine:
         return mapping
 
     def _order(self, cost: FloatArray) -> IntArray:
-        """[n, groups]: longest group first, by the time on its best unit (Algorithm III.1, line 1);
-        every third row by what the second best unit would add, which says more where units differ.
+        """Return [n, groups]: longest group first, by the time on its best unit
+        (Algorithm III.1, line 1).
+
+        Every third row is ordered by the time that the second best unit would add, which says more
+        if units differ.
         """
         best = cost.min(axis=2)
         if cost.shape[2] > 1:
@@ -133,22 +138,24 @@ class MobileIEngine:
         return np.argsort(-best, axis=1, kind="stable")
 
     def state(self) -> EngineState:
-        """What was drawn, and the front."""
+        """Return hashes of the rows drawn, and the front."""
         return EngineState(
             {"seen": self._seen.entries, **self._archive.arrays("archive_")}, state_of(self._rng)
         )
 
     def restore(self, state: EngineState) -> None:
-        """Goes on from there."""
+        """Continue from a state."""
         self._seen.entries = state.array("seen", np.uint64, (None,))
         self._archive.restore(state, "archive_", self._space)
         self._rng = generator_from(state.generator)
 
 
 def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
-    """([n, groups] units, [n, units] loads): every group where its time costs least, at prices of
-    the units that rise and fall with their loads (the dual of the least largest load); of
-    ``ROUNDS`` mappings the one with the least largest load."""
+    """Return units [n, groups] and loads [n, units] of mappings with a small largest load.
+
+    Every group goes where its time costs least, at prices of the units that rise and fall with
+    their loads (the dual of the least largest load). The best of ``ROUNDS`` mappings is returned.
+    """
     n, groups, units = cost.shape
     price = np.ones((n, units))
     mapping, load = np.zeros((n, groups), dtype=np.int64), np.full((n, units), np.inf)
@@ -166,8 +173,11 @@ def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _move_while_it_helps(mapping: IntArray, cost: FloatArray, load: FloatArray) -> None:
-    """Groups leave the unit with the largest load, one at a time, as long as that makes it smaller;
-    ``mapping`` [n, groups] and ``load`` [n, units] are brought up to date."""
+    """Move groups off the unit with the largest load, one at a time, as long as
+    that makes it smaller.
+
+    ``mapping`` [n, groups] and ``load`` [n, units] are updated.
+    """
     n, groups, units = cost.shape
     rows = np.arange(n)
     for _ in range(groups):

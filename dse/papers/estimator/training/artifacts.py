@@ -1,5 +1,5 @@
-"""The folder that ``dse papers learn`` writes: weights, settings with their origin, data, the
-loss.
+"""The folder that ``dse papers learn`` writes: weights, settings with their
+origin, data, the loss.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def learned_files(
     seed: int,
     seconds: dict[str, float],
 ) -> dict[str, bytes]:
-    """The files' bytes, by name."""
+    """Return the files' bytes, by name."""
     trained = learned.trained
     provenance: dict[str, Json] = {
         "command": command,
@@ -78,10 +78,10 @@ def learned_files(
 
 
 def pool_of(path: Path) -> tuple[str, ...]:
-    """The networks that the workloads of an earlier estimator were drawn from.
+    """Return the networks that the workloads of an earlier estimator were drawn from.
 
     Raises:
-        WorkloadError: where the file does not say.
+        WorkloadError: if the file does not say.
     """
     try:
         document: Any = parse(read_file(path, WorkloadError))
@@ -96,7 +96,7 @@ def pool_of(path: Path) -> tuple[str, ...]:
 
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
-    """Cross-entropy and accuracy over the epochs; ``best`` is the one that was kept."""
+    """Draw cross-entropy and accuracy over the epochs. ``best`` is the one that was kept."""
     import matplotlib
 
     matplotlib.use("Agg")

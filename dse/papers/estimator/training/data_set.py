@@ -1,7 +1,7 @@
-"""The estimator's data: design points of random workloads and what they gave.
+"""The estimator's data: design points of random workloads and their results.
 
 On disk a data set is two files: ``NAME.npz`` with the arrays of :class:`DataSet`, and ``NAME.json``
-with the workloads and what made them.
+with the workloads and the plan that made them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MAX_DRAWS = 100
 
 @dataclass(frozen=True)
 class DataPlan:
-    """What makes a data set: the same plan gives the same data, on any number of processes."""
+    """The plan of a data set: the same plan gives the same data, on any number of processes."""
 
     seed: int
     workloads: int = 2000
@@ -87,7 +87,7 @@ class DataSet:
 
     @property
     def sha256(self) -> str:
-        """Of all that the data say; equal data have equal hashes on any machine."""
+        """Return the hash of the whole content. Equal data have equal hashes on any machine."""
         digest = hashlib.sha256(canonical_bytes(self.document()))
         for array in (self.workload, *self.rows):
             digest.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
@@ -96,7 +96,7 @@ class DataSet:
         return digest.hexdigest()
 
     def document(self) -> dict[str, Json]:
-        """What the JSON file says, besides the hash."""
+        """Return the content of the JSON file, without the hash."""
         return {
             "format": FORMAT,
             "platform": self.platform,
@@ -115,15 +115,15 @@ def make_data(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
-    """Draws workloads and design points, lets the timeline judge them, and makes their tokens.
+    """Draw workloads and design points, let the timeline judge them, and make their tokens.
 
     Args:
-        short_play: whether the tokens have one; the rest of the data is the same without.
-        jobs: processes; more than one are spawned, so callers need an importable main module.
+        short_play: whether the tokens have one. The rest of the data is the same without.
+        jobs: processes. More than one are spawned, so callers need an importable main module.
         on_progress: called with the numbers of finished and of all workloads.
 
     Raises:
-        WorkloadError: where there is no workload that can be built.
+        WorkloadError: if there is no workload that can be built.
     """
     pool = plan.networks or tuple(entry.name for entry in catalogue() if entry.takes_images)
     parts = in_processes(
@@ -150,13 +150,13 @@ def with_tokens(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> DataSet:
-    """The same data with tokens, where they come from a file.
+    """Return the same data with tokens, if they come from a file.
 
     Args:
         short_play: whether the tokens have one.
 
     Raises:
-        WorkloadError: where the networks are not cut as they were when the data were made.
+        WorkloadError: if the networks are not cut as they were when the data were made.
     """
     ends = np.searchsorted(data.workload, np.arange(len(data.workloads) + 1))
     tasks = [
@@ -181,10 +181,11 @@ def _tokens_of_workload(
 
 
 def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
-    """[n, groups + domains]: rows of a data set, held against the problem of their workload.
+    """Return [n, groups + domains]: rows of a data set, checked against the
+    problem of their workload.
 
     Raises:
-        WorkloadError: where one is no design point of the problem.
+        WorkloadError: if one is no design point of the problem.
     """
     names = ", ".join(network.name for network in problem.networks)
     groups, width = problem.group_count, problem.group_count + len(problem.domains)
@@ -215,10 +216,11 @@ _KNOWN: dict[Hashable, NetworkTables] = {}
 
 
 def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> DataSet:
-    """Workload ``workload`` of the plan; it and each of its rows have separate generators, so
-    a plan with fewer rows or workloads has the first of these.
+    """Return the data of workload ``workload`` of the plan.
 
-    A workload that is refused, because its figures would leave int64, is drawn again.
+    It and each of its rows have separate generators, so a plan with fewer rows or workloads has the
+    first of these. A workload that is refused, because its figures would leave int64, is drawn
+    again.
     """
     rng = np.random.default_rng([plan.seed, workload])
     for _ in range(MAX_DRAWS):
@@ -255,7 +257,7 @@ def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int
 
 
 def data_files(data: DataSet) -> dict[str, bytes]:
-    """The bytes of ``data.npz`` and ``data.json``, by name."""
+    """Return the bytes of ``data.npz`` and ``data.json``, by name."""
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,
@@ -286,10 +288,10 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def load_data(path: Path) -> DataSet:
-    """Reads ``data.npz`` under any name, and the JSON beside it.
+    """Read ``data.npz`` under any name, and the JSON beside it.
 
     Raises:
-        WorkloadError: where a file is missing, is none of the kind, or was changed.
+        WorkloadError: if a file is missing, is none of the kind, or was changed.
     """
     if path.is_dir():
         raise WorkloadError(f"{path}: a file is required, got a folder")

@@ -20,7 +20,8 @@ def in_processes(
     jobs: int,
     on_done: Callable[[int], None],
 ) -> list[Result]:
-    """``work`` of every task, in the order of the tasks; with one job in this process.
+    """Return ``work`` of every task, in the order of the tasks. With one job it
+    runs in this process.
 
     Processes are spawned, not forked, so ``work`` must be a function of a module.
 
@@ -53,11 +54,11 @@ def in_processes(
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Has PyTorch compute on one thread, and afterwards on as many as before.
+    """Let PyTorch compute on one thread, and afterwards on as many as before.
 
     The products are too small to share: an epoch of the estimator took 3 s of the processor on one
-    thread, and on two of a machine that others were using, where threads wait for one another,
-    more than ten times that. Besides, weights then do not depend on the number of cores.
+    thread, and more than ten times that on two threads of a machine that others were using, because
+    threads wait for one another. Besides, weights then do not depend on the number of cores.
     """
     import torch
 

@@ -1,6 +1,6 @@
 """A board's measurements as data for the estimator: one line for each mapping that was run.
 
-CSV with a header and these columns; separators within a field are blanks:
+CSV with a header and these columns. Separators within a field are blanks:
 
 =================  ==============================================================================
 networks           names of the catalogue (or .onnx files), in order: ``vgg16 resnet50``
@@ -12,7 +12,7 @@ throughput_hz      mean over the networks, inferences per second
 power_w            total power
 =================  ==============================================================================
 
-Groups are those of ``dse network NAME --groups 20``; a clock must be one of the platform's ladder.
+Groups are those of ``dse network NAME --groups 20``. A clock must be one of the platform's ladder.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CLOCK_TOLERANCE = 0.002
 
 
 def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS) -> DataSet:
-    """The data set of a CSV file.
+    """Return the data set of a CSV file.
 
     Raises:
         WorkloadError: on a file, line or field that cannot be used, with its line number.

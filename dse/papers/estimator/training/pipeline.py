@@ -1,4 +1,6 @@
-"""From a data set to a trained estimator and what it is worth on workloads that it never saw."""
+"""The way from a data set to a trained estimator and its accuracy on workloads
+that it never saw.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ MIN_WORKLOADS = 10
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Which design points are for what; all those of a workload are for the same."""
+    """The uses of design points. All those of a workload are for the same use."""
 
     training: IntArray
     validation: IntArray
@@ -42,10 +44,10 @@ class Split:
 
 
 def split_of(data: DataSet, seed: int) -> Split:
-    """Workloads shared out at random.
+    """Share the workloads out at random.
 
     Raises:
-        WorkloadError: where there are too few workloads or design points for that.
+        WorkloadError: if there are too few workloads or design points for that.
     """
     count = len(data.workloads)
     training = round(TRAINING_SHARE * count)
@@ -67,8 +69,10 @@ def split_of(data: DataSet, seed: int) -> Split:
 
 
 def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
-    """Bins with equal counts of the training data, and its scaling; with a short play where the
-    data's tokens have one."""
+    """Return bins with equal counts of the training data, and its scaling.
+
+    They have a short play if the data's tokens have one.
+    """
     assert data.tokens is not None, "data with tokens"
     training = split.training
     problem = build(data.workloads[0], data.platform, groups=data.groups)
@@ -82,7 +86,7 @@ def settings_of(data: DataSet, split: Split) -> EstimatorSettings:
 
 
 def examples_of(data: DataSet, chosen: IntArray, settings: EstimatorSettings) -> Examples:
-    """The design points ``chosen`` as sequences with their classes."""
+    """Return the design points ``chosen`` as sequences with their classes."""
     assert data.tokens is not None, "data with tokens"
     return Examples(
         inputs_of(take_tokens(data.tokens, chosen), settings),
@@ -93,7 +97,7 @@ def examples_of(data: DataSet, chosen: IntArray, settings: EstimatorSettings) ->
 
 @dataclass(frozen=True)
 class HeadAccuracy:
-    """How well one quantity is predicted on design points of held-out workloads."""
+    """The accuracy of one predicted quantity on design points of held-out workloads."""
 
     exact: float
     """Share whose class is the true one."""
@@ -107,12 +111,12 @@ class HeadAccuracy:
     """The mean relative error with which 89.2 % would be exact in a bin of that width."""
 
     def document(self) -> dict[str, Json]:
-        """As JSON content."""
+        """Return the accuracy as JSON content."""
         return {name: round(float(value), 6) for name, value in vars(self).items()}
 
 
 def head_accuracy(bins: Bins, said: IntArray, true: IntArray) -> HeadAccuracy:
-    """Said and true classes [n] compared."""
+    """Compare predicted and true classes [n]."""
     off = np.abs(said - true)
     width = float(np.median(bins.edges[1:] / bins.edges[:-1] - 1.0))
     return HeadAccuracy(
@@ -146,7 +150,9 @@ def accuracy_of(
     settings: EstimatorSettings,
     weights: dict[str, Float32Array],
 ) -> Accuracy:
-    """What the weights, in numpy as they are used, say of the design points ``chosen``."""
+    """Return the accuracy of the weights, in numpy as they are used, on the
+    design points ``chosen``.
+    """
     assert data.tokens is not None, "data with tokens"
     tokens = take_tokens(data.tokens, chosen)
     scores = NumpyEstimator(weights)(inputs_of(tokens, settings))
@@ -167,7 +173,7 @@ def accuracy_of(
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one pass over the training data gave."""
+    """Losses and accuracies of one pass over the training data."""
 
     number: int
     training_loss: float
@@ -181,7 +187,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a training is: the share of all epochs that is done, and the last whole one."""
+    """Progress of a training: the share of all epochs that is done, and the last whole one."""
 
     share: float
     epoch: Epoch | None
@@ -189,7 +195,7 @@ class TrainingProgress:
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """An estimator, and what it is worth on workloads that it never saw."""
+    """An estimator, and its accuracy on workloads that it never saw."""
 
     settings: EstimatorSettings
     trained: Trained
@@ -205,12 +211,13 @@ def learn(
     learning_rate: float,
     on_progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Learned:
-    """Split, scale, train, and predict what was held out. Ctrl-C ends the training with the best
-    epoch so far.
+    """Split the data, scale, train, and predict the held-out part.
+
+    Ctrl-C ends the training with the best epoch so far.
 
     Raises:
         KeyboardInterrupt: at a second Ctrl-C, or before the first epoch has ended.
-        WorkloadError: where there are too few data, or no epoch has a loss that is a number.
+        WorkloadError: if there are too few data, or no epoch has a loss that is a number.
     """
     from paretosoc.dse.papers.estimator.training.training import train
 

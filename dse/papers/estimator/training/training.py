@@ -50,16 +50,15 @@ def train(
     on_batch: Callable[[float], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trained:
-    """Trains from random weights; the same seed gives the same weights on the same machine,
-    whatever else it does.
+    """Train from random weights. The same seed gives the same weights on the same machine.
 
     Args:
         on_batch: called with the share of all epochs that is done.
-        stop: polled after each batch; True ends the training with the best epoch so far.
+        stop: polled after each batch. True ends the training with the best epoch so far.
 
     Raises:
-        KeyboardInterrupt: where it is stopped before the first epoch has ended.
-        WorkloadError: where no epoch has a loss that is a number.
+        KeyboardInterrupt: if it is stopped before the first epoch has ended.
+        WorkloadError: if no epoch has a loss that is a number.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -105,8 +104,11 @@ def train(
 
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:
-    """The examples in batches of sequences of like length, so that there is little padding; which
-    of them meet, and the order of the batches, is redrawn."""
+    """Return the examples in batches of sequences of similar length, so that
+    there is little padding.
+
+    The combination of examples, and the order of the batches, is redrawn at each call.
+    """
     order = np.argsort(length + 3.0 * rng.random(len(length)), kind="stable")
     batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
     return [batches[i] for i in rng.permutation(len(batches)).tolist()]

@@ -1,8 +1,8 @@
 """Random workloads on MapFormer's board, and design points that a search on them visits.
 
 MapFormer 5 draws 2,000 workloads of 1 to 10 networks, maps each at random and lets every component
-run at a random clock or not at all. It does not say how partitions were drawn; see
-:func:`random_rows` for what was chosen.
+run at a random clock or not at all. It does not say how partitions were drawn. :func:`random_rows`
+says how it is done here.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ def random_workload(
     least: int = MIN_NETWORKS,
     most: int = MAX_NETWORKS,
 ) -> tuple[str, ...]:
-    """From ``least`` to ``most`` of ``networks``, any number of them equally likely, none twice.
+    """Draw from ``least`` to ``most`` of ``networks``, any number of them equally
+    likely, none twice.
 
     Raises:
-        WorkloadError: where there are fewer networks than a workload may have.
+        WorkloadError: if there are fewer networks than a workload may have.
     """
     if not 1 <= least <= most <= len(networks):
         raise WorkloadError(
@@ -62,10 +63,10 @@ def build(
     groups: int = GROUPS,
     known: MutableMapping[Hashable, NetworkTables] | None = None,
 ) -> Problem:
-    """The problem of a workload: networks that run freely, for mean throughput and power.
+    """Return the problem of a workload: networks that run freely, for mean throughput and power.
 
     Args:
-        known: networks that earlier calls have cut and costed; new ones are added.
+        known: networks that earlier calls have cut and costed. New ones are added.
     """
     options = Options(objectives=("throughput", "power"), groups=groups, free_running=True)
     chip = _chip(platform)
@@ -74,20 +75,22 @@ def build(
 
 @lru_cache(maxsize=4)
 def _chip(platform: str) -> Platform:
-    """Checking a platform's file takes longer than building a problem on it."""
+    """Return a platform, cached, as checking its file takes longer than building
+    a problem on it.
+    """
     return load_platform(platform)
 
 
 def random_rows(rng: Random, problem: Problem, n: int, judge: Predictor | None = None) -> IntArray:
-    """[n, groups + domains]: a mix of design points, canonical rows.
+    """Draw [n, groups + domains]: a mix of design points, canonical rows.
 
-    A quarter puts each network on one unit, as simple managers do; a quarter has gone through up to
-    40 changes of which those that made it better were kept, "better" being a random weighing of
-    throughput against power; the rest cuts each network into one to three parts on random units.
-    All begin with random clocks. What nothing is mapped on is off.
+    A quarter puts each network on one unit, as simple managers do. A quarter has gone through up to
+    40 changes, of which those that made it better were kept, "better" being a random weighing of
+    throughput against power. The rest cuts each network into one to three parts on random units.
+    All begin with random clocks. Units without groups are off.
 
     Args:
-        judge: says which changes are improvements; the timeline if None.
+        judge: decides which changes are improvements. None: the timeline.
     """
     space = DesignSpace(problem)
     kind = rng.random(n)
@@ -122,7 +125,7 @@ def _improved(space: DesignSpace, rng: Random, rows: IntArray, judge: Predictor)
 
 
 def _value(problem: Problem, judge: Predictor, rows: IntArray, weight: FloatArray) -> FloatArray:
-    """[n]: a factor of throughput against a factor of power, weighed."""
+    """Return [n]: throughput weighed against power, in logarithms."""
     judged = judge.predict(problem, rows)
     value: FloatArray = weight * np.log(judged.throughput_hz)
     return value - (1.0 - weight) * np.log(judged.power_w)

@@ -4,9 +4,9 @@ Each iteration selects a region by
 :class:`dse.papers.managers.mapformer.partition_tree.PartitionTree`, draws a batch of rows in it,
 and asks the predictor for their value (Eq. 1). Nothing runs on the board meanwhile: of the first
 random rows and of each iteration only the row that would be put there is proposed, the best of its
-batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows, and not what
-the predictor was asked. The simulated outcome is not used: the answer is the row
-with the best predicted value of all.
+batch, if it is predicted to keep the cap. So ``--max-evaluations`` counts these rows, and not the
+predictions. The simulated outcome is not used: the answer is the row with the best predicted value
+of all.
 
 100 iterations are the paper's. It names no batch: 42 predictions a second (Table 2) for the 23 s of
 5.4 are about ten per iteration.
@@ -39,7 +39,7 @@ random rows get through many boundaries. The rest is drawn from the entire space
 
 
 class LaMctsEngine:
-    """The tree search; ``answer`` is its result."""
+    """The tree search. ``answer`` is its result."""
 
     name = "la-mcts"
 
@@ -56,7 +56,7 @@ class LaMctsEngine:
         """Begin a search with ``predictor``, or one that fits the problem.
 
         Raises:
-            ResultError: where scikit-learn is missing.
+            ResultError: if scikit-learn is missing.
         """
         optional_import("sklearn", extra="mapformer", purpose="--engine la-mcts")
         self._space = space
@@ -75,19 +75,23 @@ class LaMctsEngine:
 
     @property
     def predictions(self) -> int:
-        """Rows that were predicted."""
+        """Return the number of rows that were predicted."""
         return len(self._rows)
 
     @property
     def answer(self) -> IntArray | None:
-        """[width]: the row of the best predicted value; None while none is predicted to keep the
-        cap."""
+        """Return [width]: the row of the best predicted value, or None if none
+        keeps the cap so far.
+        """
         best = self._best(np.arange(len(self._rows)))
         return self._rows[best[0]] if len(best) else None
 
     def ask(self) -> IntArray:
-        """The row that the first random rows, then that the next iteration would put on the board;
-        where all are predicted to be above the cap there is none, and the next ones follow."""
+        """Return the row that the first random rows, then the next iteration,
+        would put on the board.
+
+        If all are predicted to be above the cap there is none, and the next ones follow.
+        """
         while len(self._rows) == 0 or self._left > 0:
             best = self._judged(self._next())
             if len(best):
@@ -95,7 +99,7 @@ class LaMctsEngine:
         return self._rows[:0]
 
     def _next(self) -> IntArray:
-        """[n, width]: rows to predict; none where every row near the selected leaf is known."""
+        """Return [n, width]: rows to predict, none if every row near the selected leaf is known."""
         if len(self._rows) == 0:
             first = self._space.random(self._rng, FIRST)
             return first[unique_rows(first)]
@@ -104,10 +108,10 @@ class LaMctsEngine:
             return self._sampled(self._tree.select())
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
-        """No-op: only predictions guide the search."""
+        """Ignore the outcomes: only predictions guide the search."""
 
     def _judged(self, rows: IntArray) -> IntArray:
-        """[1 or 0, width]: has rows predicted, adds them to the tree, and gives the best."""
+        """Have rows predicted, add them to the tree, and return the best, [1 or 0, width]."""
         if len(rows) == 0:
             return rows
         began = len(self._rows)
@@ -122,12 +126,12 @@ class LaMctsEngine:
         return self._rows[self._best(np.arange(began, len(self._rows)))]
 
     def _best(self, which: IntArray) -> IntArray:
-        """[1 or 0]: of those the best that keeps the cap."""
+        """Return [1 or 0]: the best of these rows that keeps the cap."""
         which = which[np.isfinite(self._values[which])]
         return which[np.lexsort((self._ties[which], self._values[which]))[-1:]]
 
     def _sampled(self, leaf: Leaf) -> IntArray:
-        """[at most batch, width]: new rows inside the leaf, as many as can be drawn."""
+        """Draw [at most batch, width]: new rows inside the leaf, as many as can be drawn."""
         rows = np.zeros((0, self._space.width), dtype=np.int64)
         for _ in range(ATTEMPTS):
             rows = np.concatenate((rows, self._drawn(leaf)))
@@ -161,7 +165,7 @@ def row_features(space: DesignSpace, rows: IntArray) -> FloatArray:
     * per network and unit, the share of the network's groups that are mapped there;
     * per network, its edges between different units, as a share of all its edges;
     * per network, the place of its first change of unit, as a share of its length (1: none);
-    * per domain with a choice, its clock's place on the ladder, and 0 where the domain is off;
+    * per domain with a choice, its clock's place on the ladder, and 0 if the domain is off;
     * per unit, whether anything is mapped there.
     """
     mapping = rows[:, : space.groups]

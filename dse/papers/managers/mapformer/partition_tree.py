@@ -3,9 +3,9 @@
 Wang, Fonseca, Tian: "Learning Search Space Partition for Black-box Optimization using Monte Carlo
 Tree Search", NeurIPS 2020. A node holds the samples that fell into its region. One that holds many
 is split: k-means with two clusters, on features and value together, says which of its samples are
-good and which bad; an SVM learns that boundary from the features alone and so extends it to rows
-that were never sampled. Its children are the good and the bad side. From the root down, UCB
-chooses a leaf: the region to sample in.
+good and which bad. An SVM learns that boundary from the features alone and so extends it to rows
+that were never sampled. Its children are the good and the bad side. From the root down, UCB chooses
+a leaf: the region to sample in.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ REBUILT_AFTER = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Boundary:
-    """Which side of a split rows are on: an SVM with Gaussian kernel over standardised features.
+    """The boundary of a split: an SVM with Gaussian kernel over standardised features.
 
-    scikit-learn fits it; its decision is written out here, since checks of what is passed take
-    longer than the decision itself.
+    scikit-learn fits it. Its decision is computed here, since scikit-learn's checks of arguments
+    take longer than the decision itself.
     """
 
     mean: FloatArray
@@ -52,7 +52,7 @@ class Boundary:
     intercept: float
 
     def good(self, features: FloatArray) -> BoolArray:
-        """[n]: whether rows of features [n, d] are on the good side."""
+        """Return [n]: whether rows of features [n, d] are on the good side."""
         points = (features - self.mean) / self.scale
         squares = (points**2).sum(axis=1)[:, None] + (self.support**2).sum(axis=1)
         distance = np.maximum(squares - 2.0 * points @ self.support.T, 0.0)
@@ -62,7 +62,7 @@ class Boundary:
 
 @dataclass(eq=False)
 class Node:
-    """A region; ``members`` are indices of samples in it. Leaves have no boundary."""
+    """A region. ``members`` are indices of samples in it. Leaves have no boundary."""
 
     members: IntArray
     depth: int = 0
@@ -75,15 +75,18 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf that was selected; ``path``: the boundaries above it, and whether it is on their good
-    side."""
+    """A leaf that was selected. ``path``: the boundaries above it, and whether it
+    is on their good side.
+    """
 
     members: IntArray
     path: tuple[tuple[Boundary, bool], ...]
 
     def depth_of(self, features: FloatArray) -> IntArray:
-        """[n]: how many decisions of the path rows of features [n, d] follow before they leave it;
-        ``len(path)`` for those inside the leaf."""
+        """Return [n]: the number of decisions of the path that rows of features [n, d] follow.
+
+        It is ``len(path)`` for rows inside the leaf.
+        """
         depth = np.zeros(len(features), dtype=np.int64)
         inside = np.arange(len(features))
         for boundary, side in self.path:
@@ -95,7 +98,7 @@ class Leaf:
 class PartitionTree:
     """Samples and the tree over them.
 
-    Values are maximised; minus infinity counts as one spread below the worst finite one, so that
+    Values are maximised. Minus infinity counts as one spread below the worst finite one, so that
     clusters and means exist.
     """
 
@@ -117,8 +120,11 @@ class PartitionTree:
         self.root = Node(np.zeros(0, dtype=np.int64))
 
     def add(self, features: FloatArray, values: FloatArray) -> None:
-        """More samples: features [n, d] and values [n]. They go to the leaves they fall into, and
-        leaves with too many are split; after many of them the whole tree is relearnt."""
+        """Add samples: features [n, d] and values [n].
+
+        They go to the leaves they fall into, and leaves with too many are split. After many of them
+        the whole tree is relearnt.
+        """
         before = len(self._values)
         self._features = np.concatenate(
             (self._features.reshape(before, features.shape[1]), features)
@@ -132,8 +138,10 @@ class PartitionTree:
         self._route(self.root, np.arange(before, len(self._values)))
 
     def select(self) -> Leaf:
-        """The leaf where, at each split on the way, the child with the larger UCB was taken: mean
-        value + 2 C_p sqrt(2 ln n / n_child), n being samples (Eq. 1 of Wang et al.)."""
+        """Return a leaf, reached by taking the child with the larger UCB at each split.
+
+        UCB is mean value + 2 C_p sqrt(2 ln n / n_child), n being samples (Eq. 1 of Wang et al.).
+        """
         values = self._finite_values
         constant = self._exploration * (float(np.ptp(values)) if len(values) else 0.0)
         node, path = self.root, list[tuple[Boundary, bool]]()
@@ -171,7 +179,7 @@ class PartitionTree:
                 self._route(child, part)
 
     def _grow(self, node: Node) -> None:
-        """Splits a leaf, and what comes of it, as long as there is something to split."""
+        """Split a leaf, and its children in turn, as long as there is something to split."""
         waiting = [node]
         while waiting:
             leaf = waiting.pop()
@@ -194,11 +202,11 @@ class PartitionTree:
 
 
 def learn_boundary(rng: Random, features: FloatArray, values: FloatArray) -> Boundary | None:
-    """The boundary between good and bad of samples with features [n, d] and values [n]; None where
-    they form one cluster, or no boundary has some of them on either side.
+    """Learn the boundary between good and bad samples with features [n, d] and values [n].
 
-    Features and value are standardised, and the value counts as much as all features together:
-    with equal weights it would be one of fifty, and "good" a matter of chance.
+    Returns None if they form one cluster, or no boundary has some of them on either side. Features
+    and value are standardised, and the value counts as much as all features together: with equal
+    weights it would be one of fifty, and "good" a matter of chance.
     """
     from sklearn.cluster import KMeans
     from sklearn.svm import SVC
@@ -240,6 +248,9 @@ def _controller() -> Any:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Holds linear algebra and k-means to one thread: their sums then do not depend on how many
-    cores there are, and matrices of a hundred rows are faster that way."""
+    """Hold linear algebra and k-means to one thread.
+
+    Their sums then do not depend on the number of cores, and matrices of a hundred rows are faster
+    that way.
+    """
     return cast(AbstractContextManager[Any], _controller().limit(limits=1))

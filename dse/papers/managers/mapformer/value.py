@@ -11,7 +11,9 @@ from paretosoc.dse.papers.estimator.predictor import Prediction
 
 
 class Mode(Enum):
-    """MapFormer's modes of operation (5.2), with the weights of Eq. 1; names for ``--mode``."""
+    """MapFormer's modes of operation (5.2), with the weights of Eq. 1. Values are
+    names for ``--mode``.
+    """
 
     HIGH_PERFORMANCE = ("HP", 1.0, 0.0)
     PERFORMANCE_BOOST = ("PB", 0.7, 0.3)
@@ -36,14 +38,15 @@ DEFAULT_MODE = Mode.PERFORMANCE_BOOST
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:
-    """[n]: V = W_T * T - W_P * P, to be maximised; minus infinity above the threshold (Eq. 1).
+    """Return [n]: V = W_T * T - W_P * P, to be maximised, minus infinity above
+    the threshold (Eq. 1).
 
     T and P are the predicted classes, 0 to 15: the text calls V "the weighted difference between
     the predicted throughput class and the predicted power consumption class". The printed equation
-    has one more factor, w_2, before W_P, which the paper defines nowhere; the text, Fig. 4 and the
-    modes know two weights only, so it is taken for what was left of an older name of W_P, and is 1.
+    has one more factor, w_2, before W_P, which the paper does not define. The text, Fig. 4 and the
+    modes know two weights only, so w_2 is taken for a remnant of an older name of W_P, and is 1.
 
-    The threshold is compared with the predicted power in watts, the centre of its class where a
+    The threshold is compared with the predicted power in watts, the centre of its class if a
     predictor classifies: classes are too coarse to be a limit (10 and 15 W may share one).
     """
     difference = (
@@ -55,10 +58,10 @@ def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) ->
 
 
 def tie_break(mode: Mode, prediction: Prediction) -> FloatArray:
-    """[n]: what ranks rows of the same value, to be maximised: W_T * log T - W_P * log P.
+    """Return [n]: a rank among rows of the same value, to be maximised: W_T * log T - W_P * log P.
 
-    The paper has nothing of the kind. Of a predictor that classifies, rows of the same two classes
-    stay tied; one that says more is listened to.
+    The paper has nothing of the kind. With a predictor that classifies, rows of the same two
+    classes stay tied. One that predicts more precisely breaks the tie.
     """
     with np.errstate(divide="ignore"):
         rate, power = np.log(prediction.throughput_hz), np.log(prediction.power_w)

@@ -1,14 +1,14 @@
 """OmniBoost's estimator of throughput: its input, and the convolutional network in numpy.
 
 OmniBoost (Karatzas and Anagnostopoulos, DAC 2023) stacks, for every processor, a matrix of networks
-by layers with the profiled time of the layer there, and blanks what is mapped elsewhere. Here a row
-of the matrix is a network, a column a group. A cell holds ln(1 + time / 1 us) of the group at the
-fastest clocks if it is mapped on that unit, else 0. Frequencies are not in it: that is what
-MapFormer holds against it.
+by layers with the profiled time of the layer there, and blanks layers that are mapped elsewhere.
+Here a row of the matrix is a network, a column a group. A cell holds ln(1 + time / 1 us) of the
+group at the fastest clocks if it is mapped on that unit, else 0. Frequencies are not in it, which
+MapFormer criticises.
 
-Known of the network: small, residual, convolutional; it regresses the mean throughput. Chosen:
+Known of the network: small, residual, convolutional. It regresses the mean throughput. Chosen:
 three 3x3 convolutions, the second with a shortcut around it, mean and maximum over all cells, two
-fully connected layers; the target is the logarithm of inferences per second, standardised. Weights
+fully connected layers. The target is the logarithm of inferences per second, standardised. Weights
 are made by :mod:`dse.papers.managers.omniboost.training` and kept as safetensors.
 """
 
@@ -39,7 +39,7 @@ class Embedding:
     """The matrices of one problem.
 
     Raises:
-        WorkloadError: where it has more units, networks or groups than there are cells.
+        WorkloadError: if it has more units, networks or groups than there are cells.
     """
 
     def __init__(self, space: DesignSpace) -> None:
@@ -59,7 +59,7 @@ class Embedding:
         self._cells = np.log1p(micros).astype(np.float32)
 
     def of(self, mappings: IntArray) -> NDArray[np.float32]:
-        """[n, 4, 10, 32] single precision from mappings [n, groups and more]."""
+        """Return [n, 4, 10, 32] in single precision from mappings [n, groups and more]."""
         mappings = mappings[:, : self._groups]
         n = len(mappings)
         tensor = np.zeros((n, UNITS, NETWORKS, GROUPS), dtype=np.float32)
@@ -94,7 +94,7 @@ BATCH = 64
 
 @dataclass(frozen=True, eq=False)
 class OmniBoostNetwork:
-    """Weights by name; see ``SHAPES``."""
+    """Weights by name, see ``SHAPES``."""
 
     weights: Mapping[str, Singles]
 
@@ -108,7 +108,7 @@ class OmniBoostNetwork:
                 )
 
     def throughput_hz(self, embedded: Singles) -> FloatArray:
-        """[n]: mean inferences per second from [n, 4, 10, 32]."""
+        """Return [n]: mean inferences per second from [n, 4, 10, 32]."""
         parts = [self._forward(embedded[i : i + BATCH]) for i in range(0, len(embedded), BATCH)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -127,10 +127,10 @@ class OmniBoostNetwork:
 
 
 def read_omniboost(path: Path) -> OmniBoostNetwork:
-    """Weights from a file.
+    """Read weights from a file.
 
     Raises:
-        ResultError: where it cannot be read, or is another network's.
+        ResultError: if it cannot be read, or is another network's.
     """
     purpose = "--engine omniboost"
     package = optional_import("safetensors", extra="mapformer", purpose=purpose)
@@ -142,7 +142,7 @@ def read_omniboost(path: Path) -> OmniBoostNetwork:
 
 
 def _convolved(x: Singles, weight: Singles, bias: Singles) -> Singles:
-    """[n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
+    """Return [n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, channels, rows, columns = x.shape

@@ -1,19 +1,19 @@
-"""OmniBoost (Karatzas and Anagnostopoulos, DAC 2023): tree search for throughput on CPU and GPU.
+r"""OmniBoost (Karatzas and Anagnostopoulos, DAC 2023): tree search for throughput on CPU and GPU.
 
-Known: Monte Carlo tree search with a constant budget; a convolutional network says the mean
-throughput of what a playout maps; CPU and GPU, throughput alone. A network that would be cut into
+Known: Monte Carlo tree search with a constant budget. A convolutional network predicts the mean
+throughput of a playout's mapping. CPU and GPU, throughput alone. A network that would be cut into
 more stages than there are processors is a lost game.
 
-Assumed: decisions in the order of networks and their groups; upper confidence bounds with the
-square root of two, rewards scaled to the range seen; playouts stay on a unit with a probability
-that gives about one cut a network; 500 playouts. Clocks: the power mode of the cap
+Assumed: decisions in the order of networks and their groups, upper confidence bounds with the
+square root of two, rewards scaled to the range seen. Playouts stay on a unit with a probability
+that gives about one cut a network, and there are 500. Clocks: the power mode of the cap
 (:mod:`dse.papers.managers.base`). The answer is the playout with the best prediction.
 
-The weights that come with the program were trained on the Xavier's timeline; on another chip they
+The weights that come with the program were trained on the Xavier's timeline. On another chip they
 see that chip's times.
 
-*OmniBoost\\** is the same with an estimator that was trained on the samples within a power
-threshold only, "retraining ... under different power thresholds" (MapFormer, 5).
+*OmniBoost\** is the same with an estimator that was trained on the samples within a power threshold
+only, "retraining ... under different power thresholds" (MapFormer, 5).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ THRESHOLDS_W = (10, 15, 30)
 
 @dataclass
 class _Node:
-    """A decided beginning of the mapping; children by unit."""
+    """A decided beginning of the mapping, with its children by unit."""
 
     visits: int = 0
     total: float = 0.0
@@ -77,7 +77,7 @@ class OmniBoost(Manager):
         return None
 
     def decide(self) -> IntArray:
-        """[groups + domains]: the best of all playouts by prediction."""
+        """Return [groups + domains]: the best of all playouts by prediction."""
         threads = optional_import("threadpoolctl", extra="mapformer", purpose="--engine omniboost")
         # One playout is too little work to share: threads would cost more than they bring.
         with threads.threadpool_limits(1):
@@ -103,7 +103,9 @@ class OmniBoost(Manager):
     def _play(
         self, root: _Node, units: tuple[int, ...], low: float, high: float
     ) -> tuple[list[_Node], IntArray]:
-        """One game: down the tree, one new node, then at random. The nodes passed, and [groups]."""
+        """Play one game: down the tree, one new node, then at random. Return the
+        nodes passed, and [groups].
+        """
         space, rng = self._space, self._rng
         owner, size = space.owner.tolist(), space.size.tolist()
         draws = rng.random((space.groups, 2)).tolist()
@@ -134,7 +136,9 @@ class OmniBoost(Manager):
 
 
 def _promising(node: _Node, choices: list[int], low: float, high: float) -> int:
-    """The child of the largest upper confidence bound; rewards as shares of the range seen."""
+    """Return the child of the largest upper confidence bound, rewards as shares
+    of the range seen.
+    """
     extent = max(high - low, 1e-12)
 
     def bound(unit: int) -> float:
@@ -149,7 +153,7 @@ class OmniBoostStar(OmniBoost):
     """OmniBoost with the estimator of the present power threshold.
 
     Raises:
-        WorkloadError: where the power cap is none of those that it was trained for.
+        WorkloadError: if the power cap is none of those that it was trained for.
     """
 
     name = "omniboost-star"
@@ -168,14 +172,14 @@ class OmniBoostStar(OmniBoost):
 
 
 def weights_name(threshold_w: int | None) -> str:
-    """The file of the weights that come with the program."""
+    """Return the file of the weights that come with the program."""
     return (
         "omniboost.safetensors" if threshold_w is None else f"omniboost_{threshold_w}w.safetensors"
     )
 
 
 def shipped_network(threshold_w: int | None) -> OmniBoostNetwork:
-    """The weights that come with the program, for samples within a threshold, or for all."""
+    """Return the weights that come with the program, for samples within a threshold, or for all."""
     folder = resources.files("paretosoc.dse.papers.managers.omniboost.weights")
     with resources.as_file(folder / weights_name(threshold_w)) as path:
         return read_omniboost(Path(path))

@@ -1,10 +1,9 @@
-"""Trains OmniBoost's estimators; needs PyTorch (the extra ``learn``). Run as a module.
+"""Train OmniBoost's estimators. Needs PyTorch (the extra ``learn``). Run as a module.
 
 ``python -m paretosoc.dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set
 of ``dse learn`` and writes weights for all samples, and for those within 10, 15 and 30 W
-(OmniBoost*).
-OmniBoost's loss is the mean absolute error; of its schedule nothing is known: Adam at 1e-3, falling
-as a cosine.
+(OmniBoost*). OmniBoost's loss is the mean absolute error. Its schedule is not known: Adam at 1e-3
+is used, falling as a cosine.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ LEARNING_RATE = 1e-3
 
 
 def embed(data: DataSet) -> Singles:
-    """[n, 4, 10, 32]: the embedding of every sample."""
+    """Return [n, 4, 10, 32]: the embedding of every sample."""
     known: dict[Hashable, NetworkTables] = {}
     parts = []
     for w, names in enumerate(data.workloads):
@@ -60,10 +59,11 @@ def train(
     epochs: int = EPOCHS,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> dict[str, Singles]:
-    """Weights by name, single precision, from samples [n, 4, 10, 32] and what they gave [n].
+    """Return weights by name, single precision, from samples [n, 4, 10, 32] and
+    their throughput [n].
 
     Raises:
-        ResultError: where PyTorch is not installed.
+        ResultError: if PyTorch is not installed.
     """
     torch = optional_import("torch", extra="learn", purpose="training")
     with one_torch_thread():
@@ -106,7 +106,7 @@ def _trained(
 
 
 def _network(torch: Any) -> Any:
-    """The network of :mod:`dse.papers.managers.omniboost.network`, to be trained."""
+    """Return the network of :mod:`dse.papers.managers.omniboost.network`, to be trained."""
     nn = torch.nn
 
     class Network(nn.Module):  # type: ignore[misc,name-defined]
@@ -129,7 +129,7 @@ def _network(torch: Any) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; exit status 2 on input that cannot be used."""
+    """Run the command. The exit status is 2 on input that cannot be used."""
     parser = argparse.ArgumentParser(description="Trains OmniBoost's estimators.")
     parser.add_argument("data", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)

@@ -17,10 +17,11 @@ def overflowing(
     cached: Collection[int],
     cache_bytes: int,
 ) -> list[int]:
-    """Cached transfers that hold data where and when a cache has its highest level, above its size.
+    """Return the cached transfers that hold data while a cache is at its highest
+    level, above its size.
 
-    Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later; what
-    lies there longer than a period overlaps with that of the next frames. Empty if all fits.
+    Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later. Data
+    that lies there longer than a period overlaps with that of the next frames. Empty if all fits.
     """
     period = placement.period_ps
     # Per engine, at the begin of the period until the changes are applied.
@@ -69,7 +70,7 @@ class Allocation:
 
     @property
     def prologue(self) -> int:
-        """max r."""
+        """Return max r."""
         return max(self.ahead)
 
 
@@ -96,7 +97,7 @@ class _Recursion:
             self.best = Allocation(cached, tuple(ahead), False)
 
     def repair(self) -> None:
-        """All candidates, less the largest at each overflow until the rest fits."""
+        """Try all candidates, less the largest at each overflow until the rest fits."""
         cached = set(self.candidates)
         while True:
             ahead = self._ahead(cached)
@@ -109,7 +110,7 @@ class _Recursion:
             cached.remove(max(full, key=lambda n: (self._graph.transfers[n].size_bytes, n)))
 
     def visit(self, place: int, chosen: frozenset[int]) -> None:
-        """Both ways for each candidate; ends where even all that are left would not gain."""
+        """Try both ways for each candidate. End if even all that are left would not gain."""
         open_set = chosen.union(self.candidates[place:])
         ahead = self._ahead(open_set)
         if max(ahead) >= self.best.prologue:
@@ -127,15 +128,15 @@ class _Recursion:
 
 
 def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
-    """The transfers to cache and the least r that they allow, for a given placement.
+    """Return the transfers to cache and the least r that they allow, for a given placement.
 
     Only those are candidates that a faster transfer brings a period closer and that fit into a
     cache. The paper says "recursively visiting the solution with the minimum prologue": here each
-    candidate is taken or left, sinks first; a branch ends where all of its candidates together
-    would not beat the best (a faster transfer never lengthens the prologue). The paper is silent on
-    what a cached transfer holds where: see :class:`dse.papers.mobile_i.periodic.PeriodicSchedule`.
-    Beyond ``MAX_VISITS`` branches the best so far is kept; ``is_least`` says whether that
-    happened.
+    candidate is taken or left, sinks first. A branch ends if all of its candidates together would
+    not beat the best (a faster transfer never lengthens the prologue). The paper does not say how
+    much data a cached transfer holds in which cache: see
+    :class:`dse.papers.mobile_i.periodic.PeriodicSchedule`. Beyond ``MAX_VISITS`` branches the best
+    so far is kept, and ``is_least`` says whether that happened.
     """
     recursion = _Recursion(graph, placement, cache_bytes)
     recursion.repair()
@@ -145,9 +146,11 @@ def allocate_transfers(graph: TaskGraph, placement: Placement, cache_bytes: int)
 
 
 def allocate_in_order(graph: TaskGraph, placement: Placement, cache_bytes: int) -> Allocation:
-    """Transfers in topological order, each that fits, whatever it gains (Memolution, as
-    :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it); too many are taken back
-    from the last on."""
+    """Cache transfers in topological order, each that fits, whatever it gains.
+
+    This is Memolution, as :func:`dse.papers.mobile_i.schedule.schedulers.memolution` reads it. Too
+    many are taken back from the last on.
+    """
     cached = {
         number
         for number, edge in enumerate(graph.transfers)

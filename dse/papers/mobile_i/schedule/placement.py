@@ -1,4 +1,4 @@
-"""Where and when in the period every task runs, and how many periods ahead.
+"""The engine and time of every task in the period, and its number of periods ahead.
 
 Algorithm III.1 places copies of the graph, longest task first, until the engines are busy enough.
 Retiming (Eq. 2) keeps the dependences across periods.
@@ -21,7 +21,7 @@ UTILISATION_LIMIT = Fraction(92, 100)
 
 @dataclass(frozen=True)
 class Placement:
-    """An engine and a start for every task of all copies; ends never pass the period."""
+    """An engine and a start for every task of all copies. Ends never pass the period."""
 
     period_ps: int
     engine: tuple[int, ...]
@@ -29,7 +29,7 @@ class Placement:
 
 
 def place_in_order(graph: TaskGraph, engines: int, order: Sequence[int]) -> Placement:
-    """One task after the other onto the engine with the least load (III.1, lines 4 and 5).
+    """Place one task after the other onto the engine with the least load (III.1, lines 4 and 5).
 
     Equal loads: the engine with the lower number. Dependences are left to retiming.
 
@@ -47,8 +47,10 @@ def place_in_order(graph: TaskGraph, engines: int, order: Sequence[int]) -> Plac
 
 
 def distances(graph: TaskGraph, placement: Placement, cached: Collection[int]) -> list[int]:
-    """Per transfer, the least r(i) - r(j): Eq. 2 with r = -R,
-    d_i + c_ij <= s_j + (r(i) - r(j)) c_p, so ceil((d_i + c_ij - s_j) / c_p)."""
+    """Return the least r(i) - r(j) of each transfer, by Eq. 2 with r = -R.
+
+    d_i + c_ij <= s_j + (r(i) - r(j)) c_p, so it is ceil((d_i + c_ij - s_j) / c_p).
+    """
     start, period = placement.start_ps, placement.period_ps
     result = []
     for number, edge in enumerate(graph.transfers):
@@ -59,7 +61,7 @@ def distances(graph: TaskGraph, placement: Placement, cached: Collection[int]) -
 
 
 def least_ahead(graph: TaskGraph, needed: list[int]) -> list[int]:
-    """The least r >= 0 that keeps all distances, from the last task to the first.
+    """Return the least r >= 0 that keeps all distances, from the last task to the first.
 
     It is the longest path to any task without successors (Leiserson and Saxe): one pass, since
     transfers go from lower to higher tasks.
@@ -75,7 +77,10 @@ def least_ahead(graph: TaskGraph, needed: list[int]) -> list[int]:
 
 
 def longest_first(graph: TaskGraph, copies: int = 1) -> list[int]:
-    """Line 1: by execution time, longest first; equal ones in topological order, copy by copy."""
+    """Sort tasks by execution time, longest first (line 1).
+
+    Equal ones are in topological order, copy by copy.
+    """
     size = len(graph.tasks)
     order = sorted(range(size), key=lambda number: -graph.tasks[number].time_ps)
     return [
@@ -94,23 +99,23 @@ def initial_schedule(
     utilisation_limit: Fraction = UTILISATION_LIMIT,
     max_copies: int | None = None,
 ) -> tuple[int, Placement]:
-    """Return the number of copies, X_p, and where their tasks run (Algorithm III.1).
+    """Return the number of copies, X_p, and the placement of their tasks (Algorithm III.1).
 
     The pseudo-code puts each copy, longest task first, on top of the copies before it. That cannot
-    keep what the text promises, the least period and a utilisation above the limit: where one task
-    is most of the work (AgeNet: two thirds), each copy begins with it on engines that are evenly
+    keep the text's promises, the least period and a utilisation above the limit: if one task is
+    most of the work (AgeNet: two thirds), each copy begins with it on engines that are evenly
     loaded, and U_p stays near 0.7 for any number of copies. So line 1 sorts the tasks of all X_p
     copies, as its result is "an initial schedule for X_p groups", for each X_p separately.
 
-    Line 11: where X_lim is reached below the limit, the copies with the largest U_p, the fewest of
-    them. The paper gives no X_lim; here it is the number of engines. With so many, a copy on each
-    engine has U_p = 1, so there is a schedule that meets any limit.
+    Line 11: if X_lim is reached below the limit, the copies with the largest U_p are taken, the
+    fewest of them. The paper gives no X_lim. Here it is the number of engines. With so many, a copy
+    on each engine has U_p = 1, so there is a schedule that meets any limit.
 
     Args:
-        max_copies: X_lim; None: the number of engines.
+        max_copies: X_lim. None: the number of engines.
 
     Raises:
-        ResultError: where there is no engine, or X_lim is below 1.
+        ResultError: if there is no engine, or X_lim is below 1.
     """
     limit = engines if max_copies is None else max_copies
     if engines < 1 or limit < 1:
@@ -133,6 +138,6 @@ def initial_schedule(
 
 
 def _utilisation_bound(graph: TaskGraph, engines: int, copies: int) -> Fraction:
-    """No schedule of this many copies has a larger U_p: its period is at least the longest task."""
+    """Return an upper bound of U_p with this many copies: a period is at least the longest task."""
     work = Fraction(graph.work_ps * copies, engines)
     return min(Fraction(1), work / graph.longest_ps)

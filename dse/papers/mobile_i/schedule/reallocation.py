@@ -26,7 +26,7 @@ class Reallocation:
     """The state of Algorithm III.2: places found so far, the periods ahead, moving intervals.
 
     Every task stays on its engine, so the period does not change. The moving interval of a task is
-    the interval between placed tasks in which it lies; its undetermined tasks always fit into it.
+    the interval between placed tasks in which it lies. Its undetermined tasks always fit into it.
     """
 
     def __init__(self, graph: TaskGraph, placement: Placement) -> None:
@@ -48,7 +48,9 @@ class Reallocation:
         self._interval = [whole[engine] for engine in placement.engine]
 
     def run(self, critical: list[int]) -> Placement:
-        """Traverses from each of ``critical``, in order, then from whatever they did not reach."""
+        """Traverse from each of ``critical``, in order, then from the tasks that
+        they did not reach.
+        """
         rest = range(len(self._time) - 1, -1, -1)
         for number in (*critical, *rest):
             if self._start[number] is None:
@@ -57,10 +59,10 @@ class Reallocation:
         return Placement(self._placement.period_ps, self._placement.engine, starts)
 
     def _traverse(self, critical: int) -> None:
-        """One diffusion from a critical task to its predecessors (Fig. 3), last ones first.
+        """Diffuse once from a critical task to its predecessors (Fig. 3), last ones first.
 
-        A predecessor that has a place keeps it, and is not traversed again ("only records"): its
-        r is brought up to date by the pass over all tasks that follows (``least_ahead``).
+        A predecessor that has a place keeps it, and is not traversed again ("only records"): its r
+        is brought up to date by the pass over all tasks that follows (``least_ahead``).
         """
         waiting = [-critical]
         seen = {critical}
@@ -73,13 +75,13 @@ class Reallocation:
                     heapq.heappush(waiting, -source)
 
     def _update_node(self, number: int) -> None:
-        """UpdateNode(T_i, T_j) for the placed successor T_j that needs the earliest end.
+        """Run UpdateNode(T_i, T_j) for the placed successor T_j that needs the earliest end.
 
-        The paper's text and pseudo-code exchange the cases. As in the text: where T_i fits in
-        front of T_j, c_ij away (case 3), it ends there, as late as its neighbours allow, in the
-        period of T_j (line 6); else (cases 1 and 2) it goes to the end of its moving interval,
-        d_i <- r_i, a period earlier (lines 8 and 9). Dis_ij is the distance that the moving
-        interval allows at most, not that of the initial schedule: tasks around T_i have moved.
+        The paper's text and pseudo-code exchange the cases. As in the text: if T_i fits in front of
+        T_j, c_ij away (case 3), it ends there, as late as its neighbours allow, in the period of
+        T_j (line 6). Otherwise (cases 1 and 2) it goes to the end of its moving interval, d_i <-
+        r_i, a period earlier (lines 8 and 9). Dis_ij is the distance that the moving interval
+        allows at most, not that of the initial schedule: tasks around T_i have moved.
         """
         period = self._placement.period_ps
         interval = self._interval[number]
@@ -105,9 +107,11 @@ class Reallocation:
     def _as_late_as(
         self, number: int, interval: _Interval, latest: int
     ) -> tuple[int, list[int]] | None:
-        """An end of T_i up to ``latest`` and the tasks V_unselect behind it (line 5); None where
-        there is none. Tasks go behind longest first, as many as fit; then the shortest of the
-        others, until the rest fits in front."""
+        """Return an end of T_i up to ``latest`` and the tasks V_unselect behind it (line 5).
+
+        Returns None if there is none. Tasks go behind longest first, as many as fit, then the
+        shortest of the others, until the rest fits in front.
+        """
         room = latest - self._time[number] - interval.left_ps
         if room < 0:
             return None
@@ -136,7 +140,7 @@ class Reallocation:
         return end, behind
 
     def _settle(self, number: int, interval: _Interval, end: int, behind: list[int]) -> None:
-        """T_i ends at ``end``; its interval falls into what is in front and what is behind."""
+        """End T_i at ``end``, and split its interval into the parts in front and behind."""
         self._start[number] = end - self._time[number]
         after = set(behind)
         right = _Interval(end, interval.right_ps, sorted(behind))
@@ -149,14 +153,16 @@ class Reallocation:
 
 
 def critical_tasks(graph: TaskGraph, alpha: Fraction = ALPHA) -> list[int]:
-    """V_c-set: tasks longer than alpha c_max, longest first, then the last in topological order."""
+    """Return the V_c-set: tasks longer than alpha c_max, longest first, then the
+    last in topological order.
+    """
     limit = alpha * graph.longest_ps
     found = [n for n, task in enumerate(graph.tasks) if task.time_ps > limit]
     return sorted(found, key=lambda number: (-graph.tasks[number].time_ps, -number))
 
 
 def reallocate(graph: TaskGraph, placement: Placement, alpha: Fraction = ALPHA) -> Placement:
-    """Algorithm III.2 with the traversal from critical tasks; same engines, same period.
+    """Run Algorithm III.2 with the traversal from critical tasks. Engines and period stay the same.
 
     Transfers count with their time through the memory: caches are given out afterwards.
     """

@@ -48,13 +48,13 @@ def mobile_i(
     inferences: int = DEFAULT_INFERENCES,
     paper_only: bool = False,
 ) -> PeriodicSchedule:
-    """The complete Mobile-I: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
+    """Run the complete Mobile-I: Algorithm III.1, Algorithm III.2, caches, and a step of ours.
 
     The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
-    initial order needs a shorter prologue. Both placements leave long prologues; unless they are
-    at the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. Kept is what
-    has the least latency (Eq. 3) of ``inferences`` and the utilisation that Algorithm III.1 reached
-    or was to reach.
+    initial order needs a shorter prologue. Both placements leave long prologues. Unless they are at
+    the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. The schedule with
+    the least latency (Eq. 3) of ``inferences`` is kept, if it has the utilisation that Algorithm
+    III.1 reached or was to reach.
 
     Args:
         paper_only: without the step of ours.
@@ -93,14 +93,14 @@ def mobile_i(
 def memolution(
     graph: TaskGraph, array: EngineArray, copies: int, *, copy_by_copy: bool = False
 ) -> PeriodicSchedule:
-    """Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
+    """Run Memolution as the Mobile-I paper describes it: retiming, blind to critical tasks.
 
     IV.B: it "does not consider the timing differences among tasks". So tasks go to the least loaded
-    engine in topological order and stay there; caches are filled in topological order, too. The
-    paper does not say how often a period runs the graph: as often as with Mobile-I (``copies``);
-    nor in which order tasks of several copies come: a task of all copies before the next one. Of
-    the two readings that one was chosen for its utilisation, which is the nearer one to the
-    published; ``python -m examples.mobile_i.table2`` has both.
+    engine in topological order and stay there. Caches are filled in topological order, too. The
+    paper does not say how often a period runs the graph: here as often as with Mobile-I
+    (``copies``). Nor does it say in which order tasks of several copies come: here a task of all
+    copies before the next one. Of the two readings that one was chosen for its utilisation, which
+    is the nearer one to the published. ``python -m examples.mobile_i.table2`` has both.
 
     Args:
         copy_by_copy: the other reading, one copy after the other.
@@ -116,9 +116,9 @@ def memolution(
 
 
 def sparta(graph: TaskGraph, array: EngineArray, copies: int) -> PeriodicSchedule:
-    """SPARTA as the Mobile-I paper describes it: every dependence is kept inside the period.
+    """Run SPARTA as the Mobile-I paper describes it: every dependence is kept inside the period.
 
-    IV.B: it "does not change data dependency relationships across multiple periods"; data passes
+    IV.B: it "does not change data dependency relationships across multiple periods". Data passes
     through the memory. Copies as for :func:`memolution`.
     """
     tasks = repeated(graph, copies)
@@ -149,7 +149,9 @@ def _schedule(
 
 
 def upward_ranks(graph: TaskGraph) -> list[int]:
-    """Per task, the longest path from its start to the end of the graph, transfers included."""
+    """Return, per task, the longest path from its start to the end of the graph,
+    transfers included.
+    """
     rank = [task.time_ps for task in graph.tasks]
     for edge in sorted(graph.transfers, key=lambda edge: edge.source, reverse=True):
         through = graph.tasks[edge.source].time_ps + edge.memory_ps + rank[edge.target]
@@ -158,9 +160,12 @@ def upward_ranks(graph: TaskGraph) -> list[int]:
 
 
 def dependent_schedule(graph: TaskGraph, engines: int) -> Placement:
-    """Longest way to go first, each task on the engine that can start it first; the period ends
-    with the last task. Of several such engines, the one that has been idle for the shortest time
-    ("throughput-aware": the others stay free for tasks that are ready earlier)."""
+    """Schedule tasks by the longest way to go, each on the engine that can start it first.
+
+    The period ends with the last task. Of several such engines, the one that has been idle for the
+    shortest time is taken ("throughput-aware": the others stay free for tasks that are ready
+    earlier).
+    """
     rank = upward_ranks(graph)
     into: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
     for edge in graph.transfers:

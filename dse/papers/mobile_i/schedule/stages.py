@@ -2,10 +2,10 @@
 
 Algorithm III.2 leaves every task on the engine that Algorithm III.1 gave it, and a path of the
 graph has to jump from slot to slot. Decomposed software pipelining (Gasperoni and Schwiegelshohn
-1994; Wang, Eisenbeis, Jourdan and Su 1994) goes the other way round: first every task gets its
-stage, the number of periods ahead, as if there were engines enough; then all tasks are scheduled as
-one list inside a period, which keeps the dependences within a stage; retiming keeps the others. The
-fewer stages, the shorter the prologue, and the harder a list with few gaps. So tasks count as
+1994; Wang, Eisenbeis, Jourdan and Su 1994) goes the other way round. First every task gets its
+stage, the number of periods ahead, as if there were engines enough. Then all tasks are scheduled as
+one list inside a period, which keeps the dependences within a stage, and retiming keeps the others.
+The fewer stages, the shorter the prologue, and the harder a list with few gaps. So tasks count as
 longer than they are while stages are assigned, by a percentage, and several of these are tried.
 """
 
@@ -28,13 +28,14 @@ out."""
 def stages_of(
     graph: TaskGraph, period_ps: int, *, stretch: int = PERCENT, latest_ps: int = 0
 ) -> list[int]:
-    """Per task of one copy its stage r >= 0 with engines without end, everything as late as can be.
+    """Return the stage r >= 0 of each task of one copy, with endless engines, all
+    as late as possible.
 
-    No task crosses the end of a period; one longer than it counts as long as it.
+    No task crosses the end of a period. A task longer than a period counts as long as it.
 
     Args:
         stretch: percentage of their times that tasks count as.
-        latest_ps: where the last tasks end, before the end of stage 0.
+        latest_ps: end of the last tasks, before the end of stage 0.
     """
     out: list[list[tuple[int, int]]] = [[] for _ in graph.tasks]
     for edge in graph.transfers:
@@ -106,8 +107,10 @@ def staged_placement(
 def staged_placements(
     graph: TaskGraph, engines: int, copies: int, period_ps: int
 ) -> Iterator[Placement]:
-    """Placements for several percentages and shifts, each choice of stages once; ``period_ps``:
-    what the stages are made for."""
+    """Yield placements for several percentages and shifts, each choice of stages once.
+
+    ``period_ps``: the period that the stages are made for.
+    """
     seen = set()
     for shift in SHIFTS if copies > 1 else SHIFTS[:1]:
         for stretch in STRETCHES:

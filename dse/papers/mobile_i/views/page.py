@@ -92,7 +92,7 @@ def _table(result: PeriodicResult) -> str:
 
 
 def _definitions(pairs: Sequence[tuple[str, str]], *, wide: bool = False) -> str:
-    """Return names and values as a list; with ``wide`` the values are code."""
+    """Return names and values as a list. With ``wide`` the values are code."""
     before, after = ("<code>", "</code>") if wide else ("", "")
     lines = "\n".join(
         f"<div><dt>{escape(name)}</dt><dd>{before}{escape(value)}{after}</dd></div>"
