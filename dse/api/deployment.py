@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from paretosoc.dse.api.front import Front
-from paretosoc.dse.inputs.arguments import check_type, path_of
+from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
 from paretosoc.dse.tools.deploy.job import Options
@@ -14,6 +14,7 @@ from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.front.named_members import choose_member
 
 
 def deploy(
@@ -53,21 +54,25 @@ def deploy(
         >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
     """
     check_type("front", front, Front, "a dse.Front (dse.load reads a folder)")
+    check_type("target", target, str, "the name of a format")
+    check_type("models", models, Mapping | None, "a mapping from networks to files")
+    check_type("tensorrt", tensorrt, str | None, "a version such as '10.3'")
+    check_arguments(check=check, overwrite=overwrite)
     if platform is None:
         chip = searched_platform(front.numeric)
     else:
         chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
-    deployment, notes = (
-        fastest_served(front.numeric, chip, front.costs, target)
-        if member is None
-        else (Deployment(front.numeric, front[member].index, chip, front.costs), [])
-    )
+    if member is None:
+        deployment, notes = fastest_served(front.numeric, chip, front.costs, target)
+    else:
+        index = choose_member(front.numeric, str(member))
+        deployment, notes = Deployment(front.numeric, index, chip, front.costs), []
     return notes + deploy_member(
         deployment,
         target,
         path_of(folder),
         Options(
-            None if nvpmodel_conf is None else Path(nvpmodel_conf),
+            None if nvpmodel_conf is None else path_of(nvpmodel_conf, "nvpmodel_conf"),
             models or {},
             check=check,
             tensorrt=tensorrt,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -17,6 +18,7 @@ from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.certificate.strategy import ProofOutcome
 
 
+_SHARE = "a number from 0 to below 1"
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
 
 
@@ -122,6 +125,7 @@ class Front(Sequence[Member]):
             >>> for choice in front.choices(0.02):
             ...     print(choice.member, choice.stands_for)
         """
+        check_type("resolution", resolution, Real | None, _SHARE)
         return tuple(
             Choice(self.members[entry.member], len(entry.stands_for))
             for entry in choose(self.numeric, resolution).entries
@@ -234,6 +238,8 @@ class Front(Sequence[Member]):
             ResultError: on another figure, or a member that does not exist.
             WorkloadError: on another suffix, a file that exists, or one that cannot be written.
         """
+        if isinstance(members, str) or not isinstance(members, Sequence):
+            raise wrong_argument("members", "a list of positions and names", members)
         from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
         check_arguments(overwrite=overwrite)
@@ -325,6 +331,7 @@ class Front(Sequence[Member]):
         them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
         each has a ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`.
         """
+        check_type("resolution", resolution, Real | None, _SHARE)
         choices = choose(self.numeric, resolution)
         rows: list[dict[str, Any]] = table_rows(self.numeric, choices)
         if self.problem.tolerance_permille is not None and rows:

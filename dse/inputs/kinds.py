@@ -120,13 +120,14 @@ class WholeOrAny(Kind):
     form = metavar
 
     def read(self, value: Any, name: str) -> int | str:
-        return ANY if value == ANY else self.each.read(value, name)
+        try:
+            return ANY if value == ANY else self.each.read(value, name)
+        except WorkloadError:
+            raise wrong_argument(name, f"an integer {self.each.words}, or {ANY},", value) from None
 
     def parse(self, given: Any, name: str) -> int | str:
         value = self.of_text(str(given))
-        if value is None:
-            raise wrong_argument(name, f"an integer {self.each.words}, or {ANY},", given)
-        return value
+        return self.read(given if value is None else value, name)
 
     def of_text(self, text: str) -> int | str | None:
         """Return the written value, or None if it is none of these."""

@@ -54,6 +54,7 @@ REFUSED_BY_PROBLEM = {
     "frames_in_flight: an integer": lambda: make(frames_in_flight=0),
     "pins: network -> .* got {'alexnet': 'gpu'}": lambda: make(pins={"alexnet": "gpu"}),
     "pins: network -> .* got 3": lambda: make(pins=3),
+    "max_transitions: an integer from 0 to 10.6, or any, is": lambda: make(max_transitions="few"),
     "scenario: one of instances, same-input, stream .* 'x'": lambda: make(scenario="x"),
     "scenario='stream': throughput is required among the obj.*got latency, energy": lambda: make(
         ["alexnet", "squeezenet"], scenario="stream", objectives=["latency", "energy"]
@@ -126,7 +127,17 @@ def test_what_cannot_be_explored_is_refused(message: str, problem: dse.Problem) 
         (lambda f: dse.load(dse.load(f)), "folder: a path is required, got <dse.Front"),
         (lambda f: dse.load(f).plot(5), "file: a path is required, got 5"),
         (lambda f: dse.load(f).save(5), "folder: a path is required, got 5"),
+        (lambda f: dse.load(f).plot(f / "a.svg", "gantt", members="knee"), "members: a list of"),
+        (lambda f: dse.load(f).plot(f / "a.svg", "gantt", members=5), "members: a list of"),
+        (lambda f: dse.load(f).choices("few"), "resolution: a number from 0 to below 1 .* 'few'"),
+        (lambda f: dse.load(f).rows("few"), "resolution: a number from 0 to below 1 .* 'few'"),
         (lambda f: dse.deploy(f, "sysfs", f), "front: a dse.Front"),
+        (lambda f: dse.deploy(dse.load(f), 5, f), "target: the name of a format"),
+        (lambda f: dse.deploy(dse.load(f), "json", f, member=999), "member 999: there are members"),
+        (lambda f: dse.deploy(dse.load(f), "json", f, models=5), "models: a mapping"),
+        (lambda f: dse.deploy(dse.load(f), "trtexec", f, tensorrt=10), "tensorrt: a version"),
+        (lambda f: dse.deploy(dse.load(f), "nvpmodel", f, nvpmodel_conf=5), "nvpmodel_conf: a pa"),
+        (lambda f: dse.deploy(dse.load(f), "json", f, check=1), "check: True or False"),
         (lambda f: dse.load(f / "none"), "none"),
     ],
 )
