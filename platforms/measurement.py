@@ -33,13 +33,16 @@ class NetworkTime:
 class UnitMeasurement:
     """A measurement of one group or layer on one unit. Fields that were not measured are None.
 
-    ``power_mw`` is the power above idle while it runs. ``note`` is the source of these figures, if
-    it says more than the record's source.
+    ``traffic_kbps`` is what reaches the memory. ``requested_kbps`` is what the busiest part of the
+    memory system does, as a share of the memory's peak; contention reads it in place of the
+    traffic. ``power_mw`` is the power above idle while it runs. ``note`` is the source of these
+    figures, if it says more than the record's source.
     """
 
     unit: str
     time_ps: int | None
-    demand_kbps: int | None
+    traffic_kbps: int | None
+    requested_kbps: int | None
     power_mw: int | None
     note: str = ""
 

@@ -70,8 +70,8 @@ class TimeParts:
 
     ``overlap``: p. ``peak_share``: the largest share of the unit's peak, or of the memory's, that a
     launch reaches. ``fixed``: fixed time of the launches in ps, of which ``own_share`` follows the
-    unit's clock. ``traffic``: bytes moved x 10^9, so that over a time in ps it is the demand in
-    kB/s.
+    unit's clock. ``traffic``: bytes moved x 10^9, so that over a time in ps it is in kB/s.
+    ``requested``: the same of what contention reads, if it was measured as something else.
     """
 
     launches: tuple[LaunchTime, ...]
@@ -80,6 +80,7 @@ class TimeParts:
     fixed: Fraction
     traffic: int
     own_share: Fraction = Fraction(0)
+    requested: int | None = None
 
     @property
     def compute(self) -> Fraction:
@@ -121,6 +122,7 @@ class TimeParts:
             self.fixed * fixed,
             self.traffic,
             self.own_share,
+            self.requested,
         )
 
 
@@ -153,10 +155,10 @@ def ladder_costs(
     memory_bytes_per_cycle: int,
     label: str,
 ) -> tuple[IntArray, IntArray]:
-    """Return times [ps, at least 1] and demands [kB/s] at all clocks, both [own, host, memory].
+    """Return times [ps, at least 1] and traffic [kB/s] at all clocks, both [own, host, memory].
 
     ``ladders``: rising kHz of the three, one point if there is no host. The parts hold at their
-    last entries. Demand is traffic / time, at most the memory's peak at its clock. Both are rounded
+    last entries. Traffic is bytes / time, at most the memory's peak at its clock. Both are rounded
     half up.
 
     Raises:

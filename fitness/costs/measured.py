@@ -36,7 +36,7 @@ class MeasuredGroup:
     profile: NetworkProfile
     parts: TimeParts
     has_time: bool
-    has_demand: bool
+    has_traffic: bool
     is_alone: bool
     power_mw: int | None
     source: str
@@ -128,9 +128,10 @@ def measured_groups(
     """Return a profile's measurements: (unit, group index) to the group's parts,
     scaled to the measurement.
 
-    Groups that were measured together share the time as the estimate has it. A demand that was
-    measured on one unit only gives the bytes moved, and with them the demand on the others: there
-    it is the measured one times t_measured unit / t_other unit (section 3 of the model).
+    Groups that were measured together share the time as the estimate has it. Traffic that was
+    measured on one unit only gives the bytes moved, and with them the traffic on the others: there
+    it is the measured one times t_measured unit / t_other unit. What is requested of the busiest
+    memory on one unit says nothing of the others.
     ``estimates`` holds the parts of all groups by unit, for units that compute in the profile's
     precision.
     """
@@ -154,7 +155,7 @@ def measured_groups(
                 result[name, index] = _joined(entry, parts, profile, item, len(block.groups) == 1)
     for index in range(len(network.groups)):
         known = [result[name, index] for name in estimates if (name, index) in result]
-        teller = next((entry for entry in known if entry.has_demand), None)
+        teller = next((entry for entry in known if entry.has_traffic), None)
         if teller is None:
             continue
         for name in estimates:
@@ -164,7 +165,7 @@ def measured_groups(
                 result[name, index] = MeasuredGroup(
                     profile, told, False, False, False, None, teller.source
                 )
-            elif not entry.has_demand:
+            elif not entry.has_traffic:
                 parts = replace(entry.parts, traffic=teller.parts.traffic)
                 result[name, index] = replace(entry, parts=parts)
     return result
@@ -183,7 +184,7 @@ def _joined(
         profile=profile,
         parts=parts,
         has_time=item.time_ps is not None,
-        has_demand=item.demand_kbps is not None,
+        has_traffic=item.traffic_kbps is not None,
         is_alone=is_alone,
         power_mw=item.power_mw,
         source=f"{text} ({item.note})" if item.note else text,
@@ -193,14 +194,14 @@ def _joined(
     if now.has_time:
         return replace(
             now,
-            has_demand=now.has_demand or before.has_demand,
+            has_traffic=now.has_traffic or before.has_traffic,
             power_mw=before.power_mw if item.power_mw is None else item.power_mw,
         )
     added = item.note or text
     return replace(
         before,
         parts=parts,
-        has_demand=now.has_demand or before.has_demand,
+        has_traffic=now.has_traffic or before.has_traffic,
         power_mw=before.power_mw if item.power_mw is None else item.power_mw,
         source=before.source if added in before.source else f"{before.source}; {added}",
     )
@@ -225,10 +226,14 @@ def _scaled(
     parts = list(estimates)
     if measurement.time_ps is not None:
         parts = scale_to(parts, Fraction(measurement.time_ps), ratios)
-    demand = measurement.demand_kbps
-    if demand is None:
-        return parts
-    return [replace(part, traffic=rounded_half_up(demand * part.at(ratios))) for part in parts]
+    traffic, requested = measurement.traffic_kbps, measurement.requested_kbps
+    if traffic is not None:
+        parts = [replace(one, traffic=rounded_half_up(traffic * one.at(ratios))) for one in parts]
+    if requested is not None:
+        parts = [
+            replace(one, requested=rounded_half_up(requested * one.at(ratios))) for one in parts
+        ]
+    return parts
 
 
 def nearest_measurement(

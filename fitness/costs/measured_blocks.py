@@ -112,7 +112,8 @@ def _summed(parts: Sequence[PartMeasurement]) -> dict[str, UnitMeasurement]:
         result[name] = UnitMeasurement(
             name,
             sum(times),
-            _mean([item.demand_kbps for item in items], times),
+            _mean([item.traffic_kbps for item in items], times),
+            _mean([item.requested_kbps for item in items], times),
             _mean([item.power_mw for item in items], times),
             "; ".join(notes[:MAX_NOTES]) + ("; ..." if len(notes) > MAX_NOTES else ""),
         )

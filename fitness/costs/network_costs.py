@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -331,14 +331,14 @@ def _unit_costs(
             notes.append(model.note)
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
-        times[index], demands[index] = _over_ladder(
+        times[index], traffic, demands[index] = _over_ladder(
             platform,
             unit,
             [entry.parts for entry in entries] or [draft.parts[index]],
             entries,
             label,
         )
-        powers[index] = busy + traffic_mw(platform, demands[index])
+        powers[index] = busy + traffic_mw(platform, traffic)
         if any(entry.power_mw is not None for entry in entries):
             powers[index] = measured_power(platform, unit, powers[index], entries)
         if timed:
@@ -364,21 +364,34 @@ def _over_ladder(
     choices: Sequence[TimeParts],
     entries: Sequence[MeasuredGroup],
     label: str,
-) -> tuple[IntArray, IntArray]:
-    """Return times and demands [*operating points of the unit's clocks].
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return times, traffic and demands [*operating points of the unit's clocks]: demands are what
+    is requested, if that was measured, else the traffic.
 
     Of several measurements the nearest holds: the one with the smallest product of clock ratios,
     the host's left out.
     """
     own, *host, memory = map(platform.ladder_khz, unit.clocks)
     ladders = own, host[0] if host else (1,), memory
-    tables = [
-        ladder_costs(parts, ladders, platform.memory.bytes_per_cycle, label) for parts in choices
-    ]
-    times, demands = tables[0]
+    tables = [_three_costs(platform, parts, ladders, label) for parts in choices]
+    chosen = tables[0]
     if len(tables) > 1:
         nearest = nearest_measurement(platform, unit, entries)[:, None, :]
-        times = np.choose(nearest, [table[0] for table in tables])
-        demands = np.choose(nearest, [table[1] for table in tables])
+        chosen = [np.choose(nearest, [table[k] for table in tables]) for k in range(3)]
     shape = ladder_shape(platform, unit)
-    return times.reshape(shape), demands.reshape(shape)
+    times, traffic, demands = (table.reshape(shape) for table in chosen)
+    return times, traffic, demands
+
+
+def _three_costs(
+    platform: Platform,
+    parts: TimeParts,
+    ladders: tuple[Sequence[int], Sequence[int], Sequence[int]],
+    label: str,
+) -> list[IntArray]:
+    peak = platform.memory.bytes_per_cycle
+    times, traffic = ladder_costs(parts, ladders, peak, label)
+    if parts.requested is None:
+        return [times, traffic, traffic]
+    requested = replace(parts, traffic=max(parts.traffic, parts.requested))
+    return [times, traffic, ladder_costs(requested, ladders, peak, label)[1]]

@@ -18,7 +18,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.canonical_json import canonical_bytes
 
 Document = dict[str, Any]
-FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw", "notes")
+FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw", "notes")
 
 
 @dataclass(frozen=True)

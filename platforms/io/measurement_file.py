@@ -22,7 +22,7 @@ from paretosoc.platforms.measurement import (
 from paretosoc.platforms.platform import Domain, Memory, Unit
 from paretosoc.platforms.source import Source, Status
 
-_FIGURES = ("ms", "demand_gbps", "demand_percent", "power_mw")
+_FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw")
 """The figures of a part by unit."""
 
 
@@ -130,36 +130,35 @@ def _read_parts(
         for key in (*_FIGURES, "notes"):
             for name in part.get(key, {}):
                 _check_unit(name, units, clocks, precision, f"{path}.{key}")
-        both = set(part.get("demand_gbps", {})) & set(part.get("demand_percent", {}))
+        both = set(part.get("traffic_gbps", {})) & set(part.get("traffic_percent", {}))
         if both:
             raise PlatformError(
-                f"{path} must give the demand of a unit once, "
-                f"got both demand_gbps and demand_percent of {min(both)!r}"
+                f"{path} must give the traffic of a unit once, "
+                f"got both traffic_gbps and traffic_percent of {min(both)!r}"
             )
         named = [name for name in units if any(name in part.get(key, {}) for key in _FIGURES)]
         measurements = []
         for name in named:
             time = part.get("ms", {}).get(name)
-            gbps = part.get("demand_gbps", {}).get(name)
-            percent = part.get("demand_percent", {}).get(name)
+            gbps = part.get("traffic_gbps", {}).get(name)
+            percent = part.get("traffic_percent", {}).get(name)
+            requested = part.get("requested_percent", {}).get(name)
             power = part.get("power_mw", {}).get(name)
-            demand = None
+            peak = memory.bytes_per_cycle * khz[memory.domain]
+            traffic = _share(percent, peak)
             if gbps is not None:
-                demand = rounded_half_up(Fraction(gbps) * 10**6)
-                most = memory.bytes_per_cycle * khz[memory.domain]
-                if demand > most:
+                traffic = rounded_half_up(Fraction(gbps) * 10**6)
+                if traffic > peak:
                     raise PlatformError(
-                        f"{path}.demand_gbps.{name} must be at most {most / 10**6:g}, the memory's "
-                        f"bandwidth at {khz[memory.domain] / 1000:g} MHz, got {gbps}"
+                        f"{path}.traffic_gbps.{name} must be at most {peak / 10**6:g}, the "
+                        f"memory's bandwidth at {khz[memory.domain] / 1000:g} MHz, got {gbps}"
                     )
-            elif percent is not None:
-                peak = memory.bytes_per_cycle * khz[memory.domain]
-                demand = rounded_half_up(Fraction(percent) * peak / 100)
             measurements.append(
                 UnitMeasurement(
                     unit=name,
                     time_ps=None if time is None else max(1, _ps(time)),
-                    demand_kbps=demand,
+                    traffic_kbps=traffic,
+                    requested_kbps=_share(requested, peak),
                     power_mw=None if power is None else rounded_half_up(Fraction(power)),
                     note=part.get("notes", {}).get(name, ""),
                 )
@@ -184,7 +183,7 @@ def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> No
     seen: set[tuple[str, str, str]] = set()
     for part in named:
         for item in part.units:
-            for figure in ("time_ps", "demand_kbps", "power_mw"):
+            for figure in ("time_ps", "traffic_kbps", "requested_kbps", "power_mw"):
                 if getattr(item, figure) is None:
                     continue
                 for name in part.names:
@@ -193,6 +192,10 @@ def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> No
                             f"{where}.{key} must name each once, got {name!r} twice on {item.unit}"
                         )
                     seen.add((name, item.unit, figure))
+
+
+def _share(percent: int | Decimal | None, peak: int) -> int | None:
+    return None if percent is None else rounded_half_up(Fraction(percent) * peak / 100)
 
 
 def _ps(ms: int | Decimal) -> int:

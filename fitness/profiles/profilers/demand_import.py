@@ -62,9 +62,10 @@ def estimate_demand(
 def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence[str]) -> None:
     """Add the GPU's measured demands and the estimated ones of the DLA.
 
-    A row names a ``group`` (name, or number from 0) or a ``layer``. ``gpu_gbps`` or ``gpu_percent``
-    (of the memory's peak at the clocks) is the throughput that was profiled on the GPU. ``gpu_emc``
-    and ``dla_emc`` are loads in percent, or tegrastats logs made while it ran.
+    A row names a ``group`` (name, or number from 0) or a ``layer``. ``gpu_gbps`` is the traffic
+    that reached the memory while it ran on the GPU, ``gpu_percent`` the use of the busiest part of
+    the memory system (Nsight Compute's memory throughput). ``gpu_emc`` and ``dla_emc`` are loads in
+    percent, or tegrastats logs made while it ran.
 
     Raises:
         PlatformError: on a row that names nothing of the network, or says too little or too much.
@@ -75,7 +76,9 @@ def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence
         key, name = _named(row, made.network)
         gbps = _throughput(row, peak)
         loads = [row.number_or_file(column, path.parent, _load) for column in COLUMNS[-2:]]
-        figures: dict[str, dict[str, Any]] = {"demand_gbps": dict.fromkeys(gpu, rounded(gbps, 6))}
+        is_traffic = row.number("gpu_gbps") is not None
+        key_of, scale = ("traffic_gbps", 1) if is_traffic else ("requested_percent", 100 / peak)
+        figures: dict[str, dict[str, Any]] = {key_of: dict.fromkeys(gpu, rounded(gbps * scale, 6))}
         if loads[0] is None or loads[1] is None:
             made.flagged.append(
                 f"{row.where}: the demand on {', '.join(dla)} needs gpu_emc and dla_emc; not made"
@@ -94,7 +97,7 @@ def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence
                     f"{float(dla_load):g} % / {float(gpu_load):g} % ({dla_text} / {gpu_text}); "
                     f"loads in whole percent leave {float(estimate.least):.4g} to {most} GB/s"
                 )
-                figures["demand_gbps"] |= dict.fromkeys(dla, rounded(estimate.gbps, 6))
+                figures[key_of] |= dict.fromkeys(dla, rounded(estimate.gbps * scale, 6))
                 figures["notes"] = dict.fromkeys(dla, note)
                 made.lines.append(
                     f"{name}: {float(estimate.gbps):.4g} GB/s on {', '.join(dla)} "

@@ -20,7 +20,7 @@ def import_tegrastats(
     units: Sequence[str],
     group: str,
 ) -> None:
-    """Add demand as the share of the memory's peak in use, and, with a log of the
+    """Add traffic as the share of the memory's peak in use, and, with a log of the
     idle board, power.
 
     The load counts all traffic, also of the idle board. If ``idle`` is given, its load is
@@ -47,7 +47,7 @@ def import_tegrastats(
                 "not positive is not used"
             )
     if load > 0:
-        figures["demand_percent"] = dict.fromkeys(units, rounded(load, 3))
+        figures["traffic_percent"] = dict.fromkeys(units, rounded(load, 3))
         made.lines.append(f"{name}: {float(load):g} % of the memory's peak")
     else:
         made.flagged.append(

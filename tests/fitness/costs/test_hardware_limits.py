@@ -146,8 +146,8 @@ def test_a_profile_that_beats_the_memory_is_named_or_refused() -> None:
     layers = [{"name": PRODUCT, "ms": {"gpu": 0.123}}]
     (note,) = vgg_costs("jetson-agx-xavier", "fp16", layers=layers).notes
     assert "33.6 MB of weights would be 200 % of the memory's bandwidth at 2133 MHz" in note
-    layers = [{"name": SECOND, "ms": {"gpu": 1}, "demand_gbps": {"gpu": 137}}]
-    with pytest.raises(PlatformError, match=r"demand_gbps.gpu must be at most 136.512"):
+    layers = [{"name": SECOND, "ms": {"gpu": 1}, "traffic_gbps": {"gpu": 137}}]
+    with pytest.raises(PlatformError, match=r"traffic_gbps.gpu must be at most 136.512"):
         vgg_costs("jetson-agx-xavier", "fp16", layers=layers)
 
 

@@ -82,7 +82,7 @@ def test_a_group_measured_itself_wins_and_only_where_it_was_measured() -> None:
     costs = costs_of(
         layers=[{"names": ["b", "c"], "ms": {"gpu": 3, "dla0": 4}}],
         groups=[
-            {"name": "g1", "demand_gbps": {"gpu": 50}, "notes": {"gpu": "counter"}},
+            {"name": "g1", "traffic_gbps": {"gpu": 50}, "notes": {"gpu": "counter"}},
             {"name": "g2", "ms": {"dla0": 5}, "power_mw": {"dla0": 700}},
         ],
     )

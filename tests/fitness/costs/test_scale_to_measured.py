@@ -243,10 +243,10 @@ def test_googlenet_on_xavier_takes_the_measured_groups() -> None:
         assert dla.time_ps[groups, -1, -1].sum() / 1e9 == pytest.approx(dla_ms, abs=1e-8)
         demand = gpu.demand_kbps[groups, -1, -1] / 136_512_000 * 100
         assert demand == pytest.approx(np.full(len(groups), percent), rel=1e-5)
-        # A DLA's demand is the GPU's times t_gpu / t_dla.
-        moved = (gpu.demand_kbps * gpu.time_ps.astype(float))[groups, -1, -1].sum()
+        # What a profiler says of the GPU's busiest memory is no traffic of the DLA.
+        requested = (gpu.demand_kbps * gpu.time_ps.astype(float))[groups, -1, -1].sum()
         on_dla = (dla.demand_kbps * dla.time_ps.astype(float))[groups, -1, -1].sum()
-        assert on_dla == pytest.approx(moved, rel=1e-6)
+        assert 0 < on_dla < requested / 1.5
 
 
 def test_googlenets_measured_transitions() -> None:

@@ -68,13 +68,13 @@ def test_a_demand_is_the_gpus_times_the_ratio_of_loads(tmp_path: Path) -> None:
         "2,,10,,0,5\n",
     )
     first, second, last = record["groups"]
-    assert first["demand_gbps"] == {"gpu": 60, "dla0": 30}
+    assert first["traffic_gbps"] == {"gpu": 60, "dla0": 30}
     assert "60 GB/s on gpu x EMC 25 % / 50 % (25 / 50)" in first["notes"]["dla0"]
     assert "29.11 to 30.91" in first["notes"]["dla0"]
-    assert second["demand_gbps"] == {"gpu": 68.256, "dla0": 34.128}
+    assert second["requested_percent"] == {"gpu": 50, "dla0": 25}
     assert "(dla.log / 80)" in second["notes"]["dla0"]
-    assert last["demand_gbps"] == {"gpu": 10}
-    assert record["layers"] == [{"name": "c", "demand_gbps": {"gpu": 10}}]
+    assert last["traffic_gbps"] == {"gpu": 10}
+    assert record["layers"] == [{"name": "c", "traffic_gbps": {"gpu": 10}}]
     assert [text.rpartition("table.csv, ")[2] for text in flagged] == [
         "line 5: the demand on dla0 needs gpu_emc and dla_emc; not made",
         "line 6: loads of 0 and 5 give no demand; not made",

@@ -84,9 +84,9 @@ def test_groups_without_names_are_all_of_them_in_order(tmp_path: Path) -> None:
 
 def test_layers_add_up_to_their_groups(tmp_path: Path) -> None:
     layers = [
-        {"name": "a", "ms": {"gpu": 0.5}, "demand_gbps": {"gpu": 10}, "power_mw": {"gpu": 4000}},
-        {"name": "b", "ms": {"gpu": 0.25}, "demand_gbps": {"gpu": 10}, "power_mw": {"gpu": 4000}},
-        {"name": "c", "ms": {"gpu": 0.75}, "demand_gbps": {"gpu": 30}, "power_mw": {"gpu": 8000}},
+        {"name": "a", "ms": {"gpu": 0.5}, "traffic_gbps": {"gpu": 10}, "power_mw": {"gpu": 4000}},
+        {"name": "b", "ms": {"gpu": 0.25}, "traffic_gbps": {"gpu": 10}, "power_mw": {"gpu": 4000}},
+        {"name": "c", "ms": {"gpu": 0.75}, "traffic_gbps": {"gpu": 30}, "power_mw": {"gpu": 8000}},
     ]
     gpu = costs_with(tmp_path, record(layers=layers)).units[1]
     assert gpu.origin == (CostOrigin.MEASURED, CostOrigin.MEASURED, CostOrigin.ESTIMATED)
@@ -98,13 +98,28 @@ def test_layers_add_up_to_their_groups(tmp_path: Path) -> None:
     assert set(partly.origin) == {CostOrigin.ESTIMATED}
 
 
-def test_measured_demand_holds_for_the_other_units_as_bytes(tmp_path: Path) -> None:
-    part = {"name": "g0", "ms": {"gpu": 1, "dla0": 4}, "demand_percent": {"gpu": 40}}
+def test_measured_traffic_holds_for_the_other_units_as_bytes(tmp_path: Path) -> None:
+    part = {"name": "g0", "ms": {"gpu": 1, "dla0": 4}, "traffic_percent": {"gpu": 40}}
     costs = costs_with(tmp_path, record(groups=[part]))
     peak = 64 * 1_600_000
     assert costs.units[1].demand_kbps[0, ROW, COLUMN] == 40 * peak // 100
     assert costs.units[2].demand_kbps[0, 3, COLUMN] == 10 * peak // 100
     assert costs.units[3].origin[0] is CostOrigin.ESTIMATED
+
+
+def test_what_is_requested_of_the_busiest_memory_is_no_traffic(tmp_path: Path) -> None:
+    """Contention reads it; energy and the other units keep the bytes."""
+    part = {"name": "g0", "ms": {"gpu": 1, "dla0": 4}}
+    plain = costs_with(tmp_path, record(groups=[part])).units
+    told = costs_with(tmp_path, record(groups=[{**part, "requested_percent": {"gpu": 40}}])).units
+    peak = 64 * 1_600_000
+    assert told[1].demand_kbps[0, ROW, COLUMN] == 40 * peak // 100
+    assert plain[1].demand_kbps[0, ROW, COLUMN] < 40 * peak // 100
+    assert (told[1].dynamic_mw == plain[1].dynamic_mw).all()
+    assert (told[2].demand_kbps == plain[2].demand_kbps).all()
+    # What reaches the memory was requested.
+    little = costs_with(tmp_path, record(groups=[{**part, "requested_percent": {"gpu": 0.001}}]))
+    assert (little.units[1].demand_kbps == plain[1].demand_kbps).all()
 
 
 def test_measured_power_holds_at_its_clocks_and_scales_at_others(tmp_path: Path) -> None:
@@ -194,8 +209,8 @@ def test_profiles_of_other_networks_or_formats_change_nothing(tmp_path: Path) ->
             "there is no group 3 for a transition",
         ),
         (
-            {"groups": [{"name": "g0", "demand_gbps": {"gpu": 1}, "demand_percent": {"gpu": 1}}]},
-            "must give the demand of a unit once",
+            {"groups": [{"name": "g0", "traffic_gbps": {"gpu": 1}, "traffic_percent": {"gpu": 1}}]},
+            "must give the traffic of a unit once",
         ),
         ({"precision": "fp32", "groups": [{"name": "g0", "ms": {"dla0": 1}}]}, "precision must"),
         ({"colour": 1}, "must not have 'colour'"),
@@ -224,7 +239,7 @@ def test_random_edits_give_costs_or_a_platform_error(tmp_path: Path) -> None:
                     {"name": f"g{index}", "ms": {"gpu": 1}, "power_mw": {"gpu": 50}}
                     for index in range(3)
                 ],
-                layers=[{"name": "a", "ms": {"cpu": 1}, "demand_gbps": {"cpu": 1}}],
+                layers=[{"name": "a", "ms": {"cpu": 1}, "traffic_gbps": {"cpu": 1}}],
                 transitions=[{"after": 0, "from": "gpu", "to": "cpu", "ms": 1}],
             )
         ],

@@ -292,7 +292,7 @@ def profile_document(
                         name: ms(Fraction(spread.median_ns) * PS_PER_NS)
                         for name, spread in spreads.items()
                     },
-                    "demand_gbps": {
+                    "traffic_gbps": {
                         name: rounded(Fraction(demand_gbps[u][g]), 4)
                         for u, name in enumerate(names)
                     },

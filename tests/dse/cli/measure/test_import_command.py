@@ -185,7 +185,7 @@ def test_a_log_of_the_board_is_shown_and_taken(dse, folder):
     assert done.status == 0, done.err
     (part,) = json.loads(made.read_text("utf-8"))["networks"][0]["groups"]
     assert part["power_mw"] == {"gpu": 5600}
-    assert part["demand_percent"] == {"gpu": 50}
+    assert part["traffic_percent"] == {"gpu": 50}
     assert part["notes"] == {"gpu": "EMC load 52 % less 2 % of the idle board"}
     groups = measured_ms(dse, folder, made)
     assert groups[0]["units"]["gpu"]["dynamic_mw"] == 5600

@@ -1,0 +1,114 @@
+"""Whether units together get more of the memory than it has, in random schedules.
+
+The contention model takes a share of each unit's rate, whatever the others lose. Nothing makes the
+traffic that is left, demand times rate, add up to at most the memory's bandwidth. For each platform
+random mappings at random clocks are simulated, all units taking one group at a time. Counted is in
+how many intervals, and in how much of the time in which several units run, the sum is above the
+bandwidth at the memory's clock, and by how much at most.
+
+Usage: ``python -m benchmarks.conservation [--schedules 600] [--json | --markdown]``; some minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+import paretosoc as dse
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.problems.contended_problems import random_rows
+from paretosoc.fitness.contention import lost_rate
+from paretosoc.fitness.simulate import design_of, simulate
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.results.front.schedule import ScheduledGroup
+from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.parts import GROUP
+from paretosoc.results.problem.problem import DesignPoint, Problem
+
+NETWORKS = ("resnet50", "vgg19", "mobilenet_v2", "resnet18")
+SCHEDULES = 600
+COLUMNS = (
+    Column("platform", "platform"),
+    Column("units", "units"),
+    Column("intervals", "intervals", ",d"),
+    Column("over_percent", "above the bandwidth, %", ".2f"),
+    Column("time_percent", "of the time, %", ".2f"),
+    Column("worst_percent", "at most above by, %", ".1f"),
+)
+
+
+def measure(platform: str, schedules: int) -> dict[str, Value]:
+    """Return a row of the table."""
+    problem = dse.Problem(
+        list(NETWORKS), platform, groups=10, runtime="none", dispatch=GROUP, max_transitions="any"
+    ).numeric
+    chip = load_platform(platform)
+    khz = chip.ladder_khz(chip.memory.domain)
+    loads: list[tuple[int, float]] = []
+    for row in random_rows(problem, schedules):
+        design = design_of(problem, row)
+        clock = problem.memory_domain
+        point = 0 if clock is None else int(design.operating_points[clock])
+        loads += intervals(problem, design, point, chip.memory.bytes_per_cycle * khz[point])
+    lengths, ratios = (np.array(column, dtype=float) for column in zip(*loads, strict=True))
+    over = ratios > 1
+    return {
+        "platform": platform,
+        "units": len(problem.units),
+        "intervals": len(loads),
+        "over_percent": 100 * float(over.mean()),
+        "time_percent": 100 * float(lengths[over].sum() / lengths.sum()),
+        "worst_percent": max(0.0, 100 * (float(ratios.max()) - 1)),
+    }
+
+
+def intervals(
+    problem: Problem, design: DesignPoint, point: int, peak_kbps: int
+) -> Iterator[tuple[int, float]]:
+    """Yield length and traffic over bandwidth of the intervals in which several units run."""
+    played = simulate(problem, design).schedule.groups
+    instants = sorted({at for one in played for at in (one.start_ps, one.end_ps)})
+    demand = {one: _demand(problem, design, one) for one in played}
+    begun = sorted(played, key=lambda one: one.start_ps)
+    running: list[ScheduledGroup] = []
+    for now, later in pairwise(instants):
+        running = [one for one in running if one.end_ps > now]
+        while begun and begun[0].start_ps <= now:
+            running.append(begun.pop(0))
+        if len(running) < 2:
+            continue
+        total = sum(demand[one] for one in running)
+        got = 0
+        for one in running:
+            table, own = problem.units[one.unit].contention, demand[one]
+            lost = 0 if table is None else lost_rate(table, point, own, total - own)
+            got += own * (WORK_PER_PS - lost)
+        yield later - now, got / WORK_PER_PS / peak_kbps
+
+
+def _demand(problem: Problem, design: DesignPoint, one: ScheduledGroup) -> int:
+    unit = problem.units[one.unit]
+    at = (one.group, *(int(design.operating_points[clock]) for clock in unit.clocks))
+    return int(unit.demand_kbps[at])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure all platforms and print the table."""
+    options = parser("benchmarks.conservation", "traffic of random schedules, and the bandwidth")
+    options.add_argument("--markdown", action="store_true", help="print Markdown")
+    options.add_argument("--schedules", type=int, default=SCHEDULES, help="of each platform")
+    chosen = options.parse_args(arguments)
+    rows = [measure(name, chosen.schedules) for name in platform_names() if name != "neurocube"]
+    show(
+        "Traffic of units together, and the memory's bandwidth",
+        COLUMNS,
+        rows,
+        as_json=chosen.json,
+        as_markdown=chosen.markdown,
+    )
+
+
+if __name__ == "__main__":
+    main()
