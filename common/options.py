@@ -60,3 +60,8 @@ def as_written(name: str, value: object = None, *, command: str = "", campaign: 
 def overwriting() -> str:
     """Return the option that replaces a file or folder of ours, as the caller writes it."""
     return as_written("overwrite", value=True, command="--force")
+
+
+def as_engine(name: str | None = None) -> str:
+    """Return the choice of an optimizer, or the option alone, as the caller writes it."""
+    return as_written("optimizer", name, command="--engine", campaign="engine")

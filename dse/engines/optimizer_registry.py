@@ -7,7 +7,7 @@ in :mod:`dse.papers` are found in this way, too.
 
 from __future__ import annotations
 
-from paretosoc.common.options import as_written
+from paretosoc.common.options import as_engine
 from paretosoc.common.plugins import Registry
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.engines.optimizers import Named, Optimizer
@@ -59,4 +59,4 @@ def optimizer_named(name: str) -> Optimizer:
         WorkloadError: on a name that is neither built in nor registered, or if the registered
         object is no optimizer.
     """
-    return OPTIMIZERS.get(name, as_written("optimizer", command="--engine", campaign="engine"))
+    return OPTIMIZERS.get(name, as_engine())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from paretosoc.common.options import as_written
+from paretosoc.common.options import as_engine
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
@@ -140,7 +140,7 @@ class Named:
             WorkloadError: if it is not made for the objectives of the problem.
         """
         kinds = [objective.kind for objective in space.problem.objectives]
-        label = as_written("optimizer", self.name, command="--engine", campaign="engine")
+        label = as_engine(self.name)
         if len(kinds) < self.least_objectives:
             raise WorkloadError(
                 f"{label}: {self.least_objectives} or more objectives are required, "

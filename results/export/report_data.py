@@ -187,12 +187,11 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     members: list[Json] = [
         point(member, with_schedule=i in shown) for i, member in enumerate(front.members)
     ]
-    has_clocks = any(domain.allowed.sum() > 1 for domain in problem.domains)
     baselines: list[Json] = [
         {
             "label": entry.label,
             "breaks": list(entry.breaks),
-            "at_fastest": has_clocks and is_at_fastest(problem, entry),
+            "at_fastest": is_at_fastest(problem, entry),
             **point(entry.member, with_schedule=i < room),
         }
         for i, entry in enumerate(front.baselines)

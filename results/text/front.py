@@ -158,9 +158,8 @@ def _baseline_texts(front: Front) -> list[str]:
     counts = Counter(point.name for point in front.baselines)
     names = list(dict.fromkeys(point.name for point in front.baselines))
     first = {point.name: point for point in reversed(front.baselines)}
-    free = any(domain.allowed.sum() > 1 for domain in front.problem.domains)
     for point in (first[name] for name in names):
-        fastest = free and counts[point.name] == 1 and is_at_fastest(front.problem, point)
+        fastest = counts[point.name] == 1 and is_at_fastest(front.problem, point)
         kind = "Other methods, at the fastest clocks" if fastest else "Other methods"
         figures = ", ".join(
             f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.options import as_written
+from paretosoc.common.options import as_engine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.base import EngineState, generator_from, state_of
 from paretosoc.dse.search.optimizers.selection import SeenRows
@@ -70,14 +70,10 @@ class ExhaustiveEngine:
 
     def __init__(self, space: DesignSpace, *, seed: int = 0, batch: int = BATCH) -> None:
         if space.combinations > MAX_COMBINATIONS:
-            label, other = (
-                as_written("optimizer", name, command="--engine", campaign="engine")
-                for name in (self.name, "nsga2")
-            )
             raise WorkloadError(
-                f"{label}: at most {MAX_COMBINATIONS:,} combinations of units and operating points "
-                f"are required, got {_magnitude(space.combinations)}; fewer groups, units or "
-                f"clocks make it less, {other} needs no limit"
+                f"{as_engine(self.name)}: at most {MAX_COMBINATIONS:,} combinations of units and "
+                f"operating points are required, got {_magnitude(space.combinations)}; fewer "
+                f"groups, units or clocks make it less, {as_engine('nsga2')} needs no limit"
             )
         self._space = space
         self._batch = batch
