@@ -183,8 +183,9 @@ def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with units that run engines, or are shared, each now and then; as it is in half
-    of all cases, and in the closed form."""
+    """Return the problem with units that run engines, or are shared, each now and then, and with
+    slow transitions in half of these cases; as it is in half of all cases, and in the closed
+    form."""
     if isinstance(problem.execution, ClosedForm) or rng.integers(2):
         return problem
     drawn = [
@@ -196,7 +197,14 @@ def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
         dispatch, permille = drawn[u]
         sharing = permille if dispatch == SHARED else 0
         units.append(replace(unit, dispatch=dispatch, sharing_permille=sharing))
-    return replace(problem, units=tuple(units))
+    # Slow transitions: what an engine reads in its middle comes long after what it begins with.
+    factor = (1, 20)[int(rng.integers(2))]
+    return replace(
+        problem,
+        units=tuple(units),
+        transition_ps=factor * problem.transition_ps,
+        handover_ps=None if problem.handover_ps is None else factor * problem.handover_ps,
+    )
 
 
 def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem:

@@ -33,6 +33,7 @@ from paretosoc.fitness.check.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
+from paretosoc.fitness.check.timeline import continues, first_open, leaves_with
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
 from paretosoc.fitness.simulator.jit import jit
@@ -116,17 +117,36 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
 
 @jit
 def _least_start(facts: Facts, work: Work, i: Int, unit: Int, now: Int) -> Int:
-    start = max(now, facts.arrival_of[i])
-    for k in range(facts.input_start[i], facts.input_start[i + 1]):
-        source = facts.input[k]
-        instant = work.least_end[source]
-        if facts.input_edge[k] >= 0 and unit >= 0:
-            other = work.units[facts.group_of[source]]
-            if other >= 0:
-                at = (facts.input_edge[k] * facts.units + other) * facts.units + unit
-                instant += facts.transition_ps[at]
-        start = max(start, instant)
+    start, last = now, i
+    if continues(facts, work, i):
+        start = max(start, work.least_end[i - 1])
+    elif unit >= 0 and _knows_engines(facts, work, facts.network_of[i]):
+        # An engine waits for what any of its groups reads from elsewhere.
+        last = leaves_with(facts, work, i)
+    for k in range(i, last + 1):
+        start = max(start, facts.arrival_of[k])
+        for e in range(facts.input_start[k], facts.input_start[k + 1]):
+            source = facts.input[e]
+            if i <= source and source < k:
+                continue
+            left = leaves_with(facts, work, source)
+            if source < i and i <= left:
+                # Both are in one engine.
+                left = source
+            instant = work.least_end[left]
+            if facts.input_edge[e] >= 0 and unit >= 0:
+                other = work.units[facts.group_of[source]]
+                if other >= 0:
+                    at = (facts.input_edge[e] * facts.units + other) * facts.units + unit
+                    instant += facts.transition_ps[at]
+            start = max(start, instant)
     return start
+
+
+@jit
+def _knows_engines(facts: Facts, work: Work, n: Int) -> bool:
+    """Return whether engines may join network n in their middle, and all its groups have units."""
+    return bool(facts.joins_engines[n]) and first_open(facts, work, n) < 0
 
 
 @jit

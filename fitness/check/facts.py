@@ -104,7 +104,7 @@ class Facts(Tables):
     follower_start: IntArray
     follower: IntArray
     order: IntArray
-    """Instances, each after its inputs."""
+    """Instances, each after its inputs and after the group numbered before it."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs, units, units]."""
     allowed: IntArray
@@ -245,7 +245,11 @@ def make_facts(
     for i, entries in enumerate(inputs):
         for source, _ in entries:
             followers[source].append(i)
-    order = TopologicalSorter({i: [j for j, _ in row] for i, row in enumerate(inputs)})
+    behind = {i: [j for j, _ in row] for i, row in enumerate(inputs)}
+    for i in range(1, len(instances)):
+        if instances[i - 1][:3] == instances[i][:3]:
+            behind[i].append(i - 1)
+    order = TopologicalSorter(behind)
     edges = [[edge for edge in problem.edges if edge[0] in n.groups] for n in networks]
     chains = _int64(
         [

@@ -121,7 +121,7 @@ def _has_left(facts: Facts, work: Work, row: Int, i: Int) -> bool | np.bool_:
 
 
 @jit
-def _first_open(facts: Facts, work: Work, n: Int) -> Int:
+def first_open(facts: Facts, work: Work, n: Int) -> Int:
     """Return the first group of a network whose unit is open, or -1."""
     for g in range(facts.first_group[n], facts.end_group[n]):
         if work.units[g] < 0:
@@ -137,7 +137,7 @@ def _find_engines(facts: Facts, work: Work, row: Int, first: Int) -> Int:
     for i in range(facts.instances):
         n = facts.network_of[i]
         if facts.joins_engines[n] and work.status[row, i] == LOCKED and work.missing[row, i] == 0:
-            if _first_open(facts, work, n) >= 0:
+            if first_open(facts, work, n) >= 0:
                 first = min(first, np.int64(i))
             elif not continues(facts, work, i) and _has_all(facts, work, row, i):
                 _make_eligible(work, row, i)
@@ -198,12 +198,15 @@ def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
         if not queue_eligible(facts, work, row):
             return
         later = _find_starts(facts, work, row)
+        first = np.int64(facts.units)
         for q in range(facts.queues):
             u = facts.queue_unit[q]
             if work.starting[q] >= 0 and work.choice[costs, u] < 0:
-                work.stop[0] = AT_CLOCK
-                work.stop[1] = u
-                return
+                first = min(first, u)
+        if first < facts.units:
+            work.stop[0] = AT_CLOCK
+            work.stop[1] = first
+            return
         _start(facts, work, row, costs)
         if not _advance(facts, work, row, costs, later):
             work.stop[0] = OVER
@@ -240,7 +243,7 @@ def queue_eligible(facts: Facts, work: Work, row: Int) -> bool:
         work.stop[0] = AT_UNIT
         work.stop[1] = facts.group_of[first]
         if work.units[work.stop[1]] >= 0:
-            work.stop[1] = _first_open(facts, work, facts.network_of[first])
+            work.stop[1] = first_open(facts, work, facts.network_of[first])
         return False
     for k in range(work.queued[row]):
         i = work.queue[row, k]

@@ -471,9 +471,11 @@ def advance(plan, chosen, state):
             if _can_start(state, u, now):
                 first = _first_waiting(plan, chosen, state, now, u)
                 group = state.place[state.heap[u, first].place].group
-                if chosen.group[group].alone_ps < 0:
-                    state.run.open_unit = plan.queue_unit[u]
-                    return False
+                unit, open_unit = plan.queue_unit[u], state.run.open_unit
+                if chosen.group[group].alone_ps < 0 and (open_unit < 0 or unit < open_unit):
+                    state.run.open_unit = unit
+        if state.run.open_unit >= 0:
+            return False
     # Dispatch: each free unit takes the first that waits. All starts of an instant come before
     # the rates, which depend on everything that runs.
     demand = np.int64(0)

@@ -109,13 +109,33 @@ class Bound:
         if run in self.running:
             return moment.now - -self.running[run].left // FULL_RATE
         if run not in self._ends:
-            after = [
-                self.end(need) + (self._delay(need[2], run[2]) if delayed else 0)
-                for need, delayed in self.frame.needs[run]
-            ]
-            start = max([moment.now, self.frame.arrival(run), *after])
+            start = max(moment.now, self._may_start(run))
             self._ends[run] = start + self._least_of(run[2], run[1], "time")
         return self._ends[run]
+
+    def _may_start(self, run: Run) -> int:
+        board, units = self.board, self.node.units
+        n, repeat, g = run
+        joined = n in board.chosen_at_once
+        if board.continues(g, units):
+            after, engine = [self.end((n, repeat, g - 1))], range(g, g + 1)
+        else:
+            known = joined and None not in [units[h] for h in board.groups[n]]
+            after, engine = [], board.engine(g, units) if known else range(g, g + 1)
+        for h in engine:
+            after.append(self.frame.arrival((n, repeat, h)))
+            for need, delayed in self.frame.needs[n, repeat, h]:
+                m, r, source = need
+                if (m, r) == (n, repeat) and source in engine:
+                    continue
+                last = source
+                if m in board.chosen_at_once:
+                    last = board.engine(source, units)[-1]
+                if (m, r) == (n, repeat) and g <= last:
+                    last = source
+                delay = self._delay(source, h) if delayed else 0
+                after.append(self.end((m, r, last)) + delay)
+        return max(after)
 
     def _path(self, run: Run) -> int:
         """The longest way through a network to the end of an execution, from 0 on."""
