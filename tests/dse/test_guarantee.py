@@ -12,6 +12,7 @@ import pytest
 from benchmarks.problems.random_problem import random_design
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
+from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
@@ -23,7 +24,7 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemNetwork
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.fitness.guarantee.test_guarantee import drawn
-from tests.support.recomputed import recomputed
+from tests.support.recomputed import recomputed, recomputed_members
 
 PAIR = ("squeezenet", "bvlc_alexnet")
 GUARANTEE = ("--guarantee", "--tolerance", "0.7..1.05", "--deadline", "6")
@@ -128,6 +129,22 @@ def test_a_guarantee_that_is_too_good_is_refused(
     write_results(tmp_path / "run", dataclasses.replace(front, members=(better, *others)))
     assert run(["verify", str(tmp_path / "run")]) == 1
     assert "guaranteed_latency_ps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", range(700, 712))
+def test_a_third_program_recomputes_guarantees_of_all_dispatches(seed: int, tmp_path: Path) -> None:
+    rng, problem, _, tolerance = drawn(seed)
+    kind = ObjectiveKind.GUARANTEED_LATENCY
+    of_networks = (Objective(kind, n) for n in range(len(problem.networks)))
+    objectives = (Objective(kind), *of_networks)
+    problem = dataclasses.replace(problem, objectives=objectives, tolerance_permille=tolerance)
+    rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
+    members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
+    assert recomputed_members(tmp_path, problem, members) == 0
+    values = list(members[0].objectives)
+    values[seed % len(objectives)] -= 1
+    tampered = dataclasses.replace(members[0], objectives=tuple(values))
+    assert recomputed_members(tmp_path, problem, [tampered]) == 1
 
 
 def test_only_bounds_are_proved_of_guaranteed_deadlines(

@@ -281,7 +281,10 @@ def guaranteed(problem, unit_of, point, rows):
     m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
     demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
     named = {network["name"]: n for n, network in enumerate(networks)}
-    inputs = {}
+    head, tail = engines_of(problem, unit_of)
+    shares = {name: unit.get("dispatch") == "shared" for name, unit in units.items()}
+    slot = {k: (place[u := unit_of[k[3]]], k[1] if shares[u] else None) for k in rows}
+    inputs, begins = {}, dict.fromkeys(rows, 0)
     for key in rows:
         _, n, repeat, g = key
         inputs[key] = []
@@ -297,6 +300,10 @@ def guaranteed(problem, unit_of, point, rows):
                     last = 1 + (repeat - 1) * last // often
                 others.append((named[o], last))
             inputs[key] = [(other, 0) for other in rows if (other[1], other[2]) in others]
+            if repeat == 1 or networks[n].get("paced"):
+                first = (*key[:3], head[g])
+                begin = begin_of(problem, n, repeat) + networks[n].get("batch_wait_ps", 0)
+                begins[first] = max(begins[first], begin)
         for h in problem.get("handovers", []) if repeat == 1 else []:
             if h["target"] == g:
                 delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
@@ -308,12 +315,18 @@ def guaranteed(problem, unit_of, point, rows):
         ranks[key] = len(ranks)
         todo.remove(key)
     order = sorted(rows, key=lambda k: (rows[k][1], rows[k][2] > rows[k][1], ranks[k]))
+    # An engine waits for all that its groups need, and its results leave at its end.
+    needs, inputs = inputs, {key: [] for key in rows}
+    for key, entries in needs.items():
+        first = (*key[:3], head[key[3]])
+        for source, delay in entries:
+            if (*source[:3], head[source[3]]) != first:
+                inputs[first].append(((*source[:3], tail[source[3]]), delay))
     last_on, before = {}, {}
     for key in order:
-        u = place[unit_of[key[3]]]
-        if u in last_on:
-            inputs[key].append((last_on[u], 0))
-        last_on[u] = key
+        if slot[key] in last_on:
+            inputs[key].append((last_on[slot[key]], 0))
+        last_on[slot[key]] = key
         sources = [source for source, _ in inputs[key]]
         before[key] = set(sources).union(*(before[source] for source in sources))
     now, ended, running, started = 0, ({}, {}), ({}, {}), (set(), set())
@@ -322,14 +335,8 @@ def guaranteed(problem, unit_of, point, rows):
         for side, factor in enumerate(problem["tolerance_permille"]):
             for key in [k for k in order if k not in started[side]]:
                 if all(source in ended[side] for source, _ in inputs[key]):
-                    ready = max(
-                        [ended[side][source] + delay for source, delay in inputs[key]] + [0]
-                    )
-                    network = networks[key[1]]
-                    fed = any(e["target"] == key[3] for e in problem["edges"])
-                    if (key[2] == 1 or network.get("paced")) and not fed:
-                        begin = begin_of(problem, key[1], key[2]) + network.get("batch_wait_ps", 0)
-                        ready = max(ready, begin)
+                    ends = [ended[side][source] + delay for source, delay in inputs[key]]
+                    ready = max([begins[key], *ends])
                     if ready > now:
                         instants.append(ready)
                         continue
@@ -340,7 +347,7 @@ def guaranteed(problem, unit_of, point, rows):
         rate = ({}, {})
         for side in (0, 1):
             for key in running[side]:
-                own, most = place[unit_of[key[3]]], {}
+                own, most, beside = place[unit_of[key[3]]], {}, set()
                 for other in order:
                     both = other in running[0] and other in running[1]
                     may = other in started[0] and other not in ended[1]
@@ -348,8 +355,13 @@ def guaranteed(problem, unit_of, point, rows):
                     if (may and not apart) if side else both:
                         u = place[unit_of[other[3]]]
                         most[u] = max(most.get(u, 0), demand[other[3]])
+                        beside |= {slot[other]} if u == own else set()
                 y = sum(most.values()) - most.get(own, 0)
                 rate[side][key] = 65536 - loss(units[own]["contention"], m, demand[key[3]], y)
+                if count := len(beside - {slot[key]}):
+                    overhead = units[own].get("sharing_permille", 0)
+                    share = 65536000 // ((count + 1) * (1000 + overhead))
+                    rate[side][key] = max(1, rate[side][key] * share // 65536)
                 instants.append(now - (-running[side][key] // rate[side][key]))
         step, now = min(instants) - now, min(instants)
         for side in (0, 1):
