@@ -15,6 +15,7 @@ from paretosoc.results.deploy.deployment import (
 )
 from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.results.deploy.runtime_placement import check_served
+from paretosoc.results.deploy.triton_order import TritonOrder
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.parts import PartTensor
@@ -64,15 +65,18 @@ def has_engine(deployment: Deployment, segment: Segment) -> bool:
     return deployment.unit_name(segment) in deployment.cores
 
 
-def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> dict[str, str]:
+def triton_configs(
+    deployment: Deployment, models: Sequence[DeployedModel], order: TritonOrder
+) -> dict[str, str]:
     """Map the path of every ``config.pbtxt`` to its text.
 
-    A unit is a resource that one model has at a time (``tritonserver
-    --rate-limit=execution_count``). Networks get it by priority, then by earlier deadline.
+    A unit for which models wait is a resource that one has at a time (``tritonserver
+    --rate-limit=execution_count``).
 
     Args:
         deployment: the member.
         models: the models that were written of each network.
+        order: priorities and resources.
 
     Raises:
         ResultError: if the size of a tensor depends on the data.
@@ -91,7 +95,7 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
                 ("max_batch_size", 0),
                 *(("input", _tensor(tensor, label)) for tensor in part.inputs),
                 *(("output", _tensor(tensor, label)) for tensor in part.outputs),
-                ("instance_group", _instances(deployment, segment)),
+                ("instance_group", _instances(deployment, segment, order)),
             ]
             configs[f"{name}/config.pbtxt"] = _text(deployment, fields)
         if len(names) > 1:
@@ -101,7 +105,7 @@ def triton_configs(deployment: Deployment, models: Sequence[DeployedModel]) -> d
     return configs
 
 
-def _instances(deployment: Deployment, segment: Segment) -> Fields:
+def _instances(deployment: Deployment, segment: Segment, order: TritonOrder) -> Fields:
     unit = deployment.unit_name(segment)
     core = deployment.cores.get(unit)
     kind = "KIND_GPU" if has_engine(deployment, segment) else "KIND_CPU"
@@ -111,25 +115,9 @@ def _instances(deployment: Deployment, segment: Segment) -> Fields:
     if core is not None:
         fields.append(("secondary_devices", [("kind", _Word("KIND_NVDLA")), ("device_id", core)]))
     resource: Fields = [("name", unit), ("global", _Word("true")), ("count", 1)]
-    limiter: Fields = [
-        ("resources", resource),
-        ("priority", _priority(deployment, segment.network)),
-    ]
+    limiter: Fields = [("resources", resource)] if unit in order.rivals else []
+    limiter.append(("priority", order.priority[segment]))
     return [*fields, ("rate_limiter", limiter)]
-
-
-def _priority(deployment: Deployment, network: int) -> int:
-    """Return Triton's priority, 1 being the first. Networks without a deadline
-    are the last of their priority.
-    """
-    problem = deployment.problem
-    keys = [
-        (priority, entry.deadline_ps is None, entry.deadline_ps or 0)
-        for entry, priority in zip(
-            problem.networks, problem.priorities(deployment.member.design), strict=True
-        )
-    ]
-    return 1 + sorted(set(keys)).index(keys[network])
 
 
 def _tensor(tensor: PartTensor, label: str) -> Fields:

@@ -38,6 +38,7 @@ from paretosoc.results.deploy.triton_config import (
     repository_files,
     triton_configs,
 )
+from paretosoc.results.deploy.triton_order import triton_order, triton_readme
 from paretosoc.results.deploy.trtexec_script import (
     STRONGLY_TYPED,
     Version,
@@ -159,10 +160,14 @@ def _write_triton(job: Job) -> Facts:
         job.write_text(TRTEXEC_FILE, script, executable=True)
         types, notes = _types(job, version)
     models = write_segments(job, types=types, filled=True, files=files)
-    for name, text in triton_configs(deployment, models).items():
+    order = triton_order(deployment, job.plan, files)
+    job.write_text("README.md", triton_readme(deployment, order))
+    for name, text in triton_configs(deployment, models, order).items():
         job.write_text(name, text)
         (job.folder / name).parent.joinpath(VERSION).mkdir(exist_ok=True)
-    job.notes.extend(notes)
+    job.notes.extend([*notes, *plan_notes(deployment)])
+    if order.not_kept:
+        job.notes.append("Triton may run models in another order than planned: see README.md.")
     return {"models": models}
 
 

@@ -100,12 +100,15 @@ def test_searched_priorities_from_the_option_to_the_files(dse, tmp_path):
     assert (refused.status, "two networks" in refused.err) == (2, True)
 
 
-def test_triton_gets_priorities_then_deadlines(dse, folder):
+def test_triton_gets_the_places_of_the_plan(dse, folder):
     out = folder.parent / "out"
     assert dse("deploy", folder, "--to", "triton", "--no-check", "-o", out).status == 0
-    ranks = {
-        path.parent.name.partition(".")[0]: int(found[1])
-        for path in out.glob("*/config.pbtxt")
-        if (found := re.search(r"\bpriority: (\d+)", path.read_text()))
-    }
-    assert ranks == {"urgent": 1, "late": 2, "also": 3, "background": 4}
+    document = json.loads((out / "deployment.json").read_text())
+    ranks, runs = {}, document["plan"]["runs"]
+    for place, run in reversed(list(enumerate(runs))):
+        part = document["networks"][run["network"]]["segments"][run["segment"]]
+        ranks[part["file"].partition("/")[0], part["unit"]] = place + 2
+    for (name, unit), rank in ranks.items():
+        text = (out / name / "config.pbtxt").read_text()
+        found = int(re.search(r"\bpriority: (\d+)", text)[1])
+        assert found == (rank if f'name: "{unit}"' in text else 1)

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from google.protobuf import text_format
 
-from tests.dse.tools.deploy.test_strong_types import explored
+from tests.dse.tools.deploy.test_strong_types import explored, small_network
 
 DOCUMENTED_KEYS = {
     "batch-size", "enable-dla", "gie-unique-id", "gpu-id", "infer-dims", "int8-calib-file",
@@ -78,10 +78,12 @@ def test_triton(dse, tmp_path, model_config):
         assert (group.kind, group.count, list(group.gpus)) == (group.KIND_GPU, 1, [0])
         dla = [(d.kind, d.device_id) for d in group.secondary_devices]
         assert dla == ([(0, 0)] if "dla0" in name else [])
-        (resource,) = group.rate_limiter.resources
-        assert (resource.name, getattr(resource, "global"), resource.count) == (
-            name.rpartition(".")[2], True, 1,
-        )  # fmt: skip
+        # One network: each part waits for the one before it.
+        assert list(group.rate_limiter.resources) == []
+        assert group.rate_limiter.priority == 1
+    readme = (out / "README.md").read_text()
+    assert "Triton keeps the plan" in readme
+    assert "rate-limit" not in readme
     ensemble = configs["small"]
     assert ensemble.platform == "ensemble"
     assert [t.name for t in ensemble.input] == ["image"]
@@ -98,6 +100,30 @@ def test_triton(dse, tmp_path, model_config):
     shellcheck = Path(sys.executable).parent / "shellcheck"
     if shellcheck.exists():
         assert subprocess.run([shellcheck, out / "engines.sh"], timeout=60).returncode == 0
+
+
+def test_networks_that_wait_for_a_unit(dse, tmp_path, model_config):
+    for name in ("small", "other"):
+        onnx.save(small_network(), str(tmp_path / f"{name}.onnx"))
+    command = ("explore", tmp_path / "small.onnx", tmp_path / "other.onnx", "-p", "jetson-agx-orin")
+    end = ("--runtime", "triton", "--units", "gpu", "--max-evaluations", "20", "--no-certify", "-q")
+    assert dse(*command, *end, "-o", tmp_path / "run").status == 0
+    ran = dse("deploy", tmp_path / "run", "--to", "triton", "--no-check", "-o", tmp_path / "out")
+    assert ran.status == 0
+    assert "another order" not in ran.out
+    plan = json.loads((tmp_path / "out" / "deployment.json").read_text())["plan"]
+    priorities = []
+    for run in plan["runs"]:
+        name = ("small", "other")[run["network"]]
+        config = model_config.ModelConfig()
+        text_format.Parse((tmp_path / "out" / name / "config.pbtxt").read_text(), config)
+        (limiter,) = (group.rate_limiter for group in config.instance_group)
+        (resource,) = limiter.resources
+        assert (resource.name, getattr(resource, "global"), resource.count) == ("gpu", True, 1)
+        priorities.append(limiter.priority)
+    assert priorities == [2, 3]
+    asked = ", ".join(("small", "other")[run["network"]] for run in plan["runs"])
+    assert f"in this order: {asked}." in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_a_repository_is_replaced_and_foreign_files_keep_it(dse, tmp_path):
