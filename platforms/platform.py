@@ -74,19 +74,26 @@ class Domain:
 class FitError:
     """Relative errors of the estimate, in percent, of networks that its fit left out.
 
-    ``constant_percent``: the median error of one time per multiply-accumulate, left out alike.
+    ``networks``: how many of the unit, 0 if it was never measured: then its like were left out as a
+    whole. ``constant_percent``: the median error of one time per multiply-accumulate, left out
+    alike, None if it was never measured. ``unit_percent`` and ``network_percent``: standard errors
+    of the logarithm of a time, times 100 (:class:`results.costs.cost_origins.CostError`): what all
+    networks have in common, and the rest.
     """
 
     networks: int
     median_percent: Fraction
     p90_percent: Fraction
-    constant_percent: Fraction
+    constant_percent: Fraction | None
+    unit_percent: Fraction
+    network_percent: Fraction
 
     @property
     def words(self) -> str:
         """Return it in words."""
+        others = "other networks" if self.networks else "units that were left out"
         return (
-            f"{float(self.median_percent):.0f} % off in the median, up to "
+            f"{others}, {float(self.median_percent):.0f} % off in the median, up to "
             f"{float(self.p90_percent):.0f} % for nine of ten networks"
         )
 

@@ -4,8 +4,9 @@ Units of a pool are fitted together: a unit that nobody measured takes what is u
 Baselines: the platform file's estimate, whose figures have seen the network, and one time per
 multiply-accumulate from the unit's other networks.
 
-Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write] [--json]``. ``--write`` puts the
-figures and errors into the platform files.
+Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write | --intervals] [--json]``.
+``--write`` puts the figures and errors into the platform files. ``--intervals`` prints how often
+networks that were left out lie within the intervals that the others' errors give.
 """
 
 from __future__ import annotations
@@ -17,11 +18,21 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.fit_costs.fit import Fit, by_constant, fit_pool, left_out
+from benchmarks.fit_costs.errors import (
+    Logs,
+    Scales,
+    calibration_error,
+    held_out,
+    logs_of,
+    scales_of,
+    widening,
+    within,
+)
+from benchmarks.fit_costs.fit import Fit, by_constant, fit_pool, left_out, units_left_out
 from benchmarks.fit_costs.pools import POOLS, Pool
 from benchmarks.fit_costs.samples import Entry, Sample
 from benchmarks.fit_costs.write import peak_figures, platform_extends, write_peak
-from benchmarks.harness.report import Column, parser, show
+from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.common.arrays import FloatArray
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import FitError
@@ -44,6 +55,26 @@ COLUMNS = (
     Column("worst", "worst", ".1%"),
     Column("constant", "constant, median", ".1%"),
 )
+INTERVALS = (
+    Column("platform", "platform"),
+    Column("unit", "unit"),
+    Column("precision", "format"),
+    Column("rows", "rows", "d"),
+    Column("widened", "widened by", ".2f"),
+    Column("within_50", "within 50 %", ".0%"),
+    Column("within_90", "within 90 %", ".0%"),
+    Column("error", "calibration error", ".1%"),
+)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of a pool: of each entry, and of units that were left out; how far they spread."""
+
+    rows: dict[Entry, Row]
+    median_of_units: float
+    p90_of_units: float
+    scales: Scales
 
 
 @dataclass(frozen=True)
@@ -84,9 +115,49 @@ def rows_of(samples: Sequence[Sample], predicted: FloatArray) -> list[Row]:
     return found
 
 
-def write(pool: Pool, fit: Fit, rows: Sequence[Row]) -> None:
+def errors_of(pool: Pool, samples: Sequence[Sample], rows: Sequence[Row], logs: Logs) -> Errors:
+    """Return the errors of a pool."""
+    of_units = units_left_out(samples, pool.prior)
+    known = bool(np.isfinite(of_units).all())
+    off = np.abs(of_units / np.array([s.measured.ms for s in samples]) - 1)
+    return Errors(
+        {(row.platform, row.unit, row.precision): row for row in rows},
+        float(np.median(off)),
+        float(np.quantile(off, 0.9)),
+        scales_of(logs, logs_of(samples, of_units) if known else None),
+    )
+
+
+def interval_rows(found: Mapping[str, Logs]) -> list[dict[str, Value]]:
+    """Return a row for each entry, one for each pool, and one for all."""
+    rows, every = [], list[float]()
+
+    def add(labels: Sequence[str], widened: float | None, ratios: Sequence[float]) -> None:
+        table = np.array(ratios)
+        rows.append(
+            {
+                **dict(zip(("platform", "unit", "precision"), labels, strict=True)),
+                "rows": len(ratios),
+                "widened": widened,
+                "within_50": within(table, 0.5),
+                "within_90": within(table, 0.9),
+                "error": calibration_error(table),
+            }
+        )
+
+    for name, logs in found.items():
+        widened = widening(logs)
+        held = [(entry, ratio / widened[entry]) for entry, _, ratio in held_out(logs)]
+        for entry in logs:
+            add(entry, widened[entry], [ratio for own, ratio in held if own == entry])
+        add((name, "all", ""), None, [ratio for _, ratio in held])
+        every += [ratio for _, ratio in held]
+    add(("all", "all", ""), None, every)
+    return rows
+
+
+def write(pool: Pool, fit: Fit, errors: Errors) -> None:
     """Write a pool's figures into all platform files that have one of its units."""
-    errors = {(row.platform, row.unit, row.precision): row for row in rows}
     for name in platform_names():
         for unit in load_platform(name).units:
             for peak in unit.peaks:
@@ -95,21 +166,28 @@ def write(pool: Pool, fit: Fit, rows: Sequence[Row]) -> None:
                     _write_entry(pool, fit, entry, errors)
 
 
-def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Mapping[Entry, Row]) -> None:
+def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
     platform, unit, precision = entry
     text = "Efficiencies, bandwidth share and fixed times: "
-    candidates = [e for e in errors if _stands_for(e, entry)]
+    candidates = [e for e in errors.rows if _stands_for(e, entry)]
     own = entry if entry in candidates else next(iter(candidates), None)
+    scales = errors.scales
     if own is None:
         text += f"usual ones of {pool.name} (python -m benchmarks.fit_costs); assumed."
-        figures = peak_figures(fit.usual(), pool.tile_of(entry), None)
+        error = _fit_error(
+            0, errors.median_of_units, errors.p90_of_units, None, scales.new_unit, scales.usual
+        )
+        figures = peak_figures(fit.usual(), pool.tile_of(entry), error)
         write_peak(platform, unit, precision, figures, text, "assumed")
         return
-    row = errors[own]
-    error = None
-    if row.networks >= FEWEST and row.constant is not None:
-        percent = (Fraction(100 * value) for value in (row.median, row.p90, row.constant))
-        error = FitError(row.networks, *percent)
+    row = errors.rows[own]
+    known = row.networks >= FEWEST and row.constant is not None
+    common = scales.unit if own[0] == platform and known else scales.new_unit
+    spread = common, scales.network[own]
+    if known:
+        error = _fit_error(row.networks, row.median, row.p90, row.constant, *spread)
+    else:
+        error = _fit_error(0, errors.median_of_units, errors.p90_of_units, None, *spread)
     text += (
         f"fitted with {pool.name} to the times of {row.networks} networks"
         f"{'' if own[0] == platform else f' on {own[0]}'} (python -m benchmarks.fit_costs)."
@@ -121,6 +199,19 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Mapping[Entry, Row]
         fitted = replace(fitted, share=share)
     figures = peak_figures(fitted, pool.tile_of(entry), error)
     write_peak(platform, unit, precision, figures, text, "derived")
+
+
+def _fit_error(
+    networks: int, median: float, p90: float, constant: float | None, unit: float, network: float
+) -> FitError:
+    return FitError(
+        networks,
+        Fraction(100 * median),
+        Fraction(100 * p90),
+        None if constant is None else Fraction(100 * constant),
+        Fraction(100 * unit),
+        Fraction(100 * network),
+    )
 
 
 def _stands_for(measured: Entry, entry: Entry) -> bool:
@@ -138,19 +229,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser("benchmarks.fit_costs", "The cost model's figures, from measured networks.")
     options.add_argument("--pool", choices=[pool.name for pool in POOLS], metavar="NAME")
     options.add_argument("--write", action="store_true", help="write the platform files")
+    options.add_argument("--intervals", action="store_true", help="hold them against errors")
     options.add_argument("--markdown", action="store_true")
     chosen = options.parse_args(arguments)
-    rows = []
+    rows, found = list[Row](), dict[str, Logs]()
     for pool in POOLS:
         if chosen.pool in (None, pool.name):
             samples = pool.samples()
-            found = rows_of(samples, left_out(samples, pool.prior))
-            rows += found
+            predicted = left_out(samples, pool.prior)
+            own, logs = rows_of(samples, predicted), logs_of(samples, predicted)
+            rows += own
+            found[pool.name] = logs
             if chosen.write:
-                write(pool, fit_pool(samples, pool.prior), found)
+                write(pool, fit_pool(samples, pool.prior), errors_of(pool, samples, own, logs))
     title = "Networks left out one at a time"
-    shown = [asdict(row) for row in rows]
-    show(title, COLUMNS, shown, as_json=chosen.json, as_markdown=chosen.markdown)
+    shown: Sequence[Mapping[str, Value]] = [asdict(row) for row in rows]
+    if chosen.intervals:
+        shown = interval_rows(found)
+    columns = INTERVALS if chosen.intervals else COLUMNS
+    show(title, columns, shown, as_json=chosen.json, as_markdown=chosen.markdown)
 
 
 if __name__ == "__main__":

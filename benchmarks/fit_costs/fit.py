@@ -237,6 +237,24 @@ def left_out(
     return times
 
 
+def units_left_out(samples: Sequence[Sample], prior: Prior) -> FloatArray:
+    """Return the times of samples in ms as of a unit that nobody measured: by what is usual in a
+    fit to those of other units, NaN if there are none."""
+    whole = fit_pool(samples, prior)
+    at, layout = whole.layout.places, whole.layout
+    times = np.full(len(samples), np.nan)
+    for u, unit in enumerate(layout.units if len(layout.units) > 1 else ()):
+        places = [k for k, s in enumerate(samples) if s.measured.entry[:2] == unit]
+        others = [s for s in samples if s.measured.entry[:2] != unit]
+        vector = fit_pool(others, prior, whole).vector.copy()
+        own = np.array([entry[:2] == unit for entry in layout.entries])
+        vector[at["entry"]][own] = vector[at["entry"]][~own].mean()
+        for name in ("share", "layer", *(("network",) if layout.has_setup else ())):
+            vector[at[name]][u : u + 1] = np.delete(vector[at[name]], u).mean()
+        times[places] = Fit(layout, vector).times_ms([samples[k] for k in places])
+    return times
+
+
 def by_constant(samples: Sequence[Sample]) -> FloatArray:
     """Return the times of samples of one entry by one time per multiply-accumulate, the median of
     those of other networks."""

@@ -32,7 +32,13 @@ def peak_figures(figures: Figures, tile: Tile, error: FitError | None) -> dict[s
             "networks": error.networks,
             "median_percent": round(float(error.median_percent), 1),
             "p90_percent": round(float(error.p90_percent), 1),
-            "constant_percent": round(float(error.constant_percent), 1),
+            **(
+                {}
+                if error.constant_percent is None
+                else {"constant_percent": round(float(error.constant_percent), 1)}
+            ),
+            "unit_percent": round(float(error.unit_percent), 1),
+            "network_percent": round(float(error.network_percent), 1),
         }
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
@@ -13,17 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.options import as_written
 from paretosoc.dse.api.front_views import front_views, member_views
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
-from paretosoc.dse.inputs.kinds import wrong_argument
+from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.analysis.confidence import DRAWS
+from paretosoc.dse.tools.analysis.confidence import confidence as sureness
+from paretosoc.dse.tools.analysis.cost_draws import same_errors, stated_errors
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.costs.cost_origins import CostError, CostOrigins
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
@@ -38,6 +43,7 @@ from paretosoc.results.export.result_folder import (
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
+from paretosoc.results.front.confidence import Confidence
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import (
@@ -60,6 +66,7 @@ if TYPE_CHECKING:
 
 
 _SHARE = "a number from 0 to below 1"
+_ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
 
 
@@ -129,6 +136,52 @@ class Front(Sequence[Member]):
         return tuple(
             Choice(self.members[entry.member], len(entry.stands_for))
             for entry in choose(self.numeric, resolution).entries
+        )
+
+    def confidence(
+        self,
+        goal: str | None = None,
+        *,
+        resolution: float | None = None,
+        draws: int = DRAWS,
+        seed: int = 0,
+        error: float | None = None,
+    ) -> Confidence:
+        """Return how sure the choices are: all members simulated with costs drawn from their
+        errors, which ``costs`` states.
+
+        Args:
+            goal: ``fastest``, ``lowest-energy``, ``knee``, or the name of another objective's best;
+                None for all names of the front. What breaks a limit is not the best.
+            resolution: of the choices; None: that of the tables.
+            draws: how often costs are drawn.
+            seed: the same seed gives the same result.
+            error: a standard error of times, such as 0.1, in place of the stated ones: of every
+                network on every unit, and of every group's share. Powers are exact.
+
+        Raises:
+            WorkloadError: on an argument out of bounds.
+            ResultError: if the front is empty, there is no such goal, or no errors are known.
+
+        Example:
+            >>> sure = front.confidence("fastest")
+            >>> sure.choices[0].intervals["latency [ms]"], sure.choices[0].goals["fastest"].best
+        """
+        check_arguments(draws=draws, seed=seed)
+        check_type("goal", goal, str | None, "the name of a goal")
+        check_type("resolution", resolution, Real | None, _SHARE)
+        if error is not None:
+            permille = round(1000 * _ERROR.read(error, "error"))
+            errors = same_errors(self.problem, CostError(network=permille, group=permille))
+        elif self.costs is not None:
+            errors = stated_errors(self.problem, self.costs)
+        else:
+            raise ResultError(
+                "costs.json is required, which says how far costs are off; "
+                f"{as_written('error', value=0.1, command='--error 10')} takes its place"
+            )
+        return sureness(
+            self.numeric, errors, goal=goal, resolution=resolution, draws=draws, seed=seed
         )
 
     @property

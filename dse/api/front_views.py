@@ -12,6 +12,7 @@ from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.io.plural import pluralize
+from paretosoc.results.text.confidence import describe_costs
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import guarantee_lines
 from paretosoc.results.text.member import member_lines
@@ -34,6 +35,7 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
         *_limits(front),
+        *describe_costs(numeric, front.costs),
         *front.claims,
     ]
 

@@ -89,7 +89,7 @@ COMMANDS = (
         commands=(
             Entry("costs", "Show what each group costs.", "results.costs"),
             Entry("limits", "Show what each limit costs.", "search.limits"),
-            Entry("robustness", "Vary the costs of a member.", "search.robustness"),
+            Entry("confidence", "Say how sure the choices are.", "results.confidence"),
             Entry("csdf", "Show a member as a dataflow graph.", "results.csdf"),
             Entry("trace", "Write schedules for Perfetto.", "results.trace"),
         ),

@@ -17,6 +17,7 @@ MAX_COUNT = 10**12
 MAX_SIZE = 1_000_000
 """Of every option that says how large or how many something is: above all that a network has."""
 MAX_SEED = 2**32 - 1
+MAX_DRAWS = 100_000
 LEAST_SECONDS, MAX_SECONDS = Fraction(1, 1000), 10**9
 
 
@@ -52,6 +53,7 @@ _OPTIONAL: dict[str, Whole | _Seconds | _Function] = {
 ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function] = {
     **_OPTIONAL,
     "check": Flag(),
+    "draws": Whole(1, MAX_DRAWS),
     "fastest_only": Flag(),
     "formulation": Flag(),
     "ignore_hashes": Flag(),

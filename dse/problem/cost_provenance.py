@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.fitness.costs.standard_errors import IDLE_POWER
 from paretosoc.results.costs.cost_origins import (
     CostOrigins,
     GroupOrigins,
@@ -15,6 +16,7 @@ def cost_origins(built: BuiltProblem) -> CostOrigins:
     """Return the content of every group, and the origin of its costs on every unit."""
     return CostOrigins(
         precision=built.precision,
+        idle_error=IDLE_POWER,
         networks=tuple(
             NetworkOrigins(
                 name=entry.name,
@@ -26,7 +28,8 @@ def cost_origins(built: BuiltProblem) -> CostOrigins:
                         macs=group.macs,
                         parameters=group.parameters,
                         by_unit=tuple(
-                            UnitOrigin(unit.origin[g], unit.note[g]) for unit in table.units
+                            UnitOrigin(unit.origin[g], unit.note[g], unit.error[g])
+                            for unit in table.units
                         ),
                     )
                     for g, group in enumerate(network.groups)

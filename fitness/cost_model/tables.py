@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.costs.cost_origins import CostError, CostOrigin
 
-__all__ = ["CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
+__all__ = ["CostError", "CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,8 @@ class UnitCosts:
     """One per group."""
     note: tuple[str, ...]
     """One per group: the source of a measurement, or why the unit cannot run the group."""
+    error: tuple[CostError, ...]
+    """One per group: how far these costs may be off."""
     number_format: str | None = None
     """Of these costs, if several may be chosen."""
     step_ps: IntArray | None = None

@@ -44,6 +44,8 @@ class ModelledGroup:
     """Above the power at all times while the unit alone is in use, or None if power was not
     fitted."""
     note: str
+    is_share: bool
+    """It is a share of its network's time, by the estimate."""
 
 
 def models_for(
@@ -105,7 +107,11 @@ def modelled_groups(
                 (time,) = _picoseconds(partial(_added, chosen), platform, unit, points)
                 times.append((g, time))
                 powers[g] = _mean_power(chosen, clocks, idle), chosen[0].note
-    return {g: _group(platform, points, shape, parts[g], time, *powers[g]) for g, time in times}
+    is_share = of_network is not None
+    return {
+        g: _group(platform, points, shape, parts[g], time, *powers[g], is_share=is_share)
+        for g, time in times
+    }
 
 
 def _picoseconds(
@@ -220,6 +226,8 @@ def _group(
     picoseconds: IntArray,
     power: FloatArray | None,
     note: str,
+    *,
+    is_share: bool,
 ) -> ModelledGroup:
     khz = np.array(platform.ladder_khz(platform.memory.domain), dtype=np.float64)
     peak = platform.memory.bytes_per_cycle * khz[points[:, -1]]
@@ -229,4 +237,5 @@ def _group(
         demand_kbps=demand.astype(np.int64).reshape(shape),
         dynamic_mw=None if power is None else np.floor(power + 0.5).astype(np.int64).reshape(shape),
         note=note,
+        is_share=is_share,
     )

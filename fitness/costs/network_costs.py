@@ -16,7 +16,8 @@ from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
-from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts, UnitCosts
+from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
+from paretosoc.fitness.costs import standard_errors
 from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from paretosoc.fitness.costs.hardware_limits import notes_on_costs
 from paretosoc.fitness.costs.measured import (
@@ -212,6 +213,7 @@ class _Draft:
     origin: CostOrigin
     """``CANNOT_RUN`` if the platform's source has the network, but no time of it there."""
     note: str
+    error: CostError
 
 
 def _draft(
@@ -231,13 +233,12 @@ def _draft(
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:
-        error = peak.error
-        sure = "an estimate" + ("" if error is None else f": other networks, {error.words}")
-        return _Draft(parts, CostOrigin.ESTIMATED, sure)
+        sure = "an estimate" + ("" if peak.error is None else f": {peak.error.words}")
+        return _Draft(parts, CostOrigin.ESTIMATED, sure, standard_errors.estimated(peak))
     if record.time_ps is None:
         units = ", ".join(record.units)
         note = f"{network.name} counts as not supported on {units}: {record.source.text}"
-        return _Draft(parts, CostOrigin.CANNOT_RUN, note)
+        return _Draft(parts, CostOrigin.CANNOT_RUN, note, CostError())
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
     taken = f"{record.names[0]} takes {record.time_ps / PS_PER_MS:g} ms at {clocks}"
     note = f"{taken}: {record.source.text}"
@@ -247,7 +248,8 @@ def _draft(
         of_one = network_parts(network_launches(single), model)
         scaled_one = calibrate(of_one, unit, platform, record)
         scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
-    return _Draft(scaled, CostOrigin.CALIBRATED, note)
+    error = standard_errors.calibrated(1 if single is network else 2)
+    return _Draft(scaled, CostOrigin.CALIBRATED, note, error)
 
 
 def _group_reasons(network: GroupedNetwork, support: Support, unit: str) -> list[str | None]:
@@ -305,6 +307,7 @@ def _unit_costs(
     powers = np.zeros_like(times)
     origins: list[CostOrigin] = []
     notes: list[str] = []
+    errors: list[CostError] = []
     busy = busy_above_idle_mw(platform, unit)
     # A time of the whole network, or of this very group, proves that the unit can run it.
     proved = draft is not None and draft.origin is CostOrigin.CALIBRATED
@@ -316,11 +319,13 @@ def _unit_costs(
         if draft is None or not proof:
             origins.append(CostOrigin.CANNOT_RUN)
             notes.append(reason or "")
+            errors.append(CostError())
             continue
         # So does one of the network, or of the group's layers, if only the source had no time.
         if draft.origin is CostOrigin.CANNOT_RUN and not timed and model is None:
             origins.append(draft.origin)
             notes.append(draft.note)
+            errors.append(draft.error)
             continue
         if model is not None:
             times[index], demands[index] = model.time_ps, model.demand_kbps
@@ -329,6 +334,7 @@ def _unit_costs(
                 powers[index] = model.dynamic_mw
             origins.append(CostOrigin.CALIBRATED)
             notes.append(model.note)
+            errors.append(standard_errors.fitted(model))
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
         times[index], traffic, demands[index] = _over_ladder(
@@ -344,9 +350,11 @@ def _unit_costs(
         if timed:
             origins.append(CostOrigin.MEASURED)
             notes.append(timed[0].source)
+            errors.append(standard_errors.measured(timed))
         else:
             origins.append(draft.origin)
             notes.append(draft.note)
+            errors.append(draft.error)
     return UnitCosts(
         unit=unit.name,
         clocks=unit.clocks,
@@ -355,6 +363,7 @@ def _unit_costs(
         dynamic_mw=powers,
         origin=tuple(origins),
         note=tuple(notes),
+        error=tuple(errors),
     )
 
 

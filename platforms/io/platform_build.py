@@ -357,7 +357,11 @@ def _peak(entry: Mapping[str, Any], where: str) -> Peak:
         if error is None
         else FitError(
             error["networks"],
-            *(Fraction(error[f"{key}_percent"]) for key in ("median", "p90", "constant")),
+            Fraction(error["median_percent"]),
+            Fraction(error["p90_percent"]),
+            Fraction(error["constant_percent"]) if "constant_percent" in error else None,
+            Fraction(error["unit_percent"]),
+            Fraction(error["network_percent"]),
         ),
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import hypot
 from typing import Annotated
 
 from paretosoc.common.documents.marks import As, Default, Range, Sha256
@@ -22,6 +23,37 @@ class CostOrigin(Enum):
     CANNOT_RUN = "cannot run"
 
 
+TAIL = 3
+"""Degrees of freedom of Student's t, which errors follow."""
+ONE_OF_TWO, NINE_OF_TEN = 0.7649, 2.3534
+"""Scales within which that is with a probability of 50 and of 90 %."""
+MAX_ERROR_PERMILLE = 2000
+Permille = Annotated[int, Range(0, MAX_ERROR_PERMILLE)]
+
+
+@dataclass(frozen=True)
+class CostError:
+    """How far the costs of a group on a unit may be off.
+
+    Each figure is a standard error of a natural logarithm, in thousandths: the scale of Student's t
+    with ``TAIL`` degrees of freedom. The errors add up.
+    """
+
+    unit: Permille = 0
+    """Of times: what all groups on the unit have in common, in one number format."""
+    network: Permille = 0
+    """Of times: what the groups of the network have in common on the unit."""
+    group: Permille = 0
+    """Of the group's share of the time of its network there."""
+    power: Permille = 0
+    """Of the power above idle, common to all groups on the unit."""
+
+    @property
+    def of_network(self) -> int:
+        """Return that of the time of the entire network."""
+        return round(hypot(self.unit, self.network))
+
+
 @dataclass(frozen=True)
 class UnitOrigin:
     """The origin of the costs of a group on one unit."""
@@ -29,6 +61,7 @@ class UnitOrigin:
     origin: CostOrigin
     text: str
     """The source of a measurement, or why the unit cannot run the group. May be empty."""
+    error: CostError = CostError()
 
 
 @dataclass(frozen=True)
@@ -78,3 +111,5 @@ class CostOrigins:
 
     precision: str
     networks: tuple[NetworkOrigins, ...]
+    idle_error: Permille = 0
+    """Of the power that is drawn whatever runs, as the figures of :class:`CostError`."""

@@ -7,11 +7,13 @@ from typing import Annotated
 
 from paretosoc.common.documents.marks import Range, Sha256
 from paretosoc.results.costs.cost_origins import (
+    CostError,
     CostOrigin,
     CostOrigins,
     GroupOrigins,
     NetworkOrigins,
     NetworkSource,
+    Permille,
     UnitOrigin,
 )
 from paretosoc.results.errors import ResultError
@@ -40,6 +42,8 @@ class _Columns:
     supported."""
     text: tuple[Annotated[int | None, Range(0)], ...]
     """Index into texts; null if there is nothing to say."""
+    error: tuple[Annotated[int, Range(0)], ...]
+    """Index into errors."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,10 @@ class CostsContent:
     """Number format that the costs hold for, such as fp16."""
     texts: tuple[str, ...]
     """Sources of measurements, and reasons why a unit cannot run a group; each once."""
+    errors: tuple[CostError, ...]
+    """How far costs may be off; each once."""
+    idle_error: Permille
+    """How far the power that is drawn whatever runs may be off, as power in errors."""
     networks: tuple[_Network, ...]
     """In the order of problem.json."""
 
@@ -91,6 +99,7 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
     """
     check_origins(origins, problem)
     texts: dict[str, int] = {}
+    errors: dict[CostError, int] = {}
     networks = []
     for network in origins.networks:
         units = {}
@@ -102,11 +111,19 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
                     texts.setdefault(entry.text, len(texts)) if entry.text else None
                     for entry in column
                 ),
+                tuple(errors.setdefault(entry.error, len(errors)) for entry in column),
             )
         groups = tuple(_Group(g.name, g.macs, g.parameters, g.layers) for g in network.groups)
         networks.append(_Network(network.name, network.source, groups, units))
     return COSTS.write(
-        CostsContent(problem_sha256(problem), origins.precision, tuple(texts), tuple(networks))
+        CostsContent(
+            problem_sha256(problem),
+            origins.precision,
+            tuple(texts),
+            tuple(errors),
+            origins.idle_error,
+            tuple(networks),
+        )
     )
 
 
@@ -129,7 +146,7 @@ def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True
         columns = [
             _column(
                 network.units.get(unit.name),
-                costs.texts,
+                costs,
                 len(network.groups),
                 f"$.networks[{n}].units[{unit.name!r}]",
             )
@@ -146,13 +163,13 @@ def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True
             for g, group in enumerate(network.groups)
         )
         networks.append(NetworkOrigins(network.name, network.source, groups))
-    origins = CostOrigins(costs.precision, tuple(networks))
+    origins = CostOrigins(costs.precision, tuple(networks), costs.idle_error)
     check_origins(origins, problem)
     return origins
 
 
 def _column(
-    column: _Columns | None, texts: tuple[str, ...], groups: int, path: str
+    column: _Columns | None, costs: CostsContent, groups: int, path: str
 ) -> list[UnitOrigin]:
     """Return the origins of one unit's lists, [groups]."""
     if column is None:
@@ -160,12 +177,16 @@ def _column(
     for name, values in vars(column).items():
         if len(values) != groups:
             raise ResultError(f"{path}.{name}: must have {groups} entries, one per group")
-    for index in column.text:
-        if index is not None and index >= len(texts):
-            raise ResultError(f"{path}.text: must be below {len(texts)}, got {index}")
+    for name, indices, known in (
+        ("text", column.text, costs.texts),
+        ("error", column.error, costs.errors),
+    ):
+        for index in indices:
+            if index is not None and index >= len(known):
+                raise ResultError(f"{path}.{name}: must be below {len(known)}, got {index}")
     return [
-        UnitOrigin(origin, "" if index is None else texts[index])
-        for origin, index in zip(column.origin, column.text, strict=True)
+        UnitOrigin(origin, "" if text is None else costs.texts[text], costs.errors[error])
+        for origin, text, error in zip(column.origin, column.text, column.error, strict=True)
     ]
 
 

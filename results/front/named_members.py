@@ -88,10 +88,10 @@ def choose_member(front: Front, text: str) -> int:
         LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
     }
     for index, marks in mark_members(front).items():
-        by_name |= dict.fromkeys((_typed(mark) for mark in marks), index)
-    if _typed(text) in by_name:
-        return by_name[_typed(text)]
-    hint = did_you_mean(_typed(text), by_name, f"marks: {', '.join(by_name)}")
+        by_name |= dict.fromkeys((typed_mark(mark) for mark in marks), index)
+    if typed_mark(text) in by_name:
+        return by_name[typed_mark(text)]
+    hint = did_you_mean(typed_mark(text), by_name, f"marks: {', '.join(by_name)}")
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
 
 
@@ -100,7 +100,7 @@ def by_speed(front: Front) -> list[int]:
     return sorted(range(len(front.members)), key=_slowness(front))
 
 
-def _typed(mark: str) -> str:
+def typed_mark(mark: str) -> str:
     """Return a mark in a form that needs no quotes in a shell."""
     return mark.replace(" ", "-")
 
@@ -108,15 +108,21 @@ def _typed(mark: str) -> str:
 def _slowness(front: Front) -> Callable[[int], int]:
     """Return a measure of a member, by its index, that is smaller for faster members. It uses the
     values of the table, so that no other member is the fastest there."""
-    objectives = front.problem.objectives
-    columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
-    if columns:
-        column = min(columns, key=lambda k: objectives[k].network is not None)
+    column = speed_column(front.problem)
+    if column is not None:
         return lambda index: front.members[index].objectives[column]
     if front.problem.has_rates:
         releases = [front.problem.releases(n) for n in range(len(front.problem.networks))]
         return lambda index: max(map(mul, front.members[index].latencies_ps, releases))
     return lambda index: front.members[index].makespan_ps
+
+
+def speed_column(problem: Problem) -> int | None:
+    """Return the position of the objective that the fastest member is best at, None if there is
+    none of time."""
+    objectives = problem.objectives
+    columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
+    return min(columns, key=lambda k: objectives[k].network is not None, default=None)
 
 
 def member_title(front: Front, index: int) -> str:

@@ -71,7 +71,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "measure contention": {"sweeps": "sweep/s.csv", **XAVIER, "output": "new.json", "name": "a"},
     "analyze costs": RESULT,
     "analyze limits": RESULT,
-    "analyze robustness": {**RESULT, "samples": 2},
+    "analyze confidence": {**RESULT, "draws": 2},
     "analyze csdf": {**RESULT, "output": "new.json"},
     "analyze trace": {**RESULT, "output": "new.json"},
     "mcp": RESULT,

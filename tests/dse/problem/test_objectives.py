@@ -144,6 +144,6 @@ def test_a_tiny_space_is_exhausted(dse, tmp_path, options, members):
     assert front.provenance.stopped_by == "exhausted"
     assert members is None or len(front.members) == members
     assert "Traceback" not in got.err
-    assert dse("analyze", "robustness", folder, "--samples", "5").status == 0
+    assert dse("analyze", "confidence", folder, "--draws", "5").status == 0
     assert dse("compare", folder, folder).status == 0
     assert dse("show", folder).status == 0

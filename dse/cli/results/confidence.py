@@ -1,0 +1,81 @@
+"""``dse analyze confidence``: how sure a front's choices are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import paretosoc as dse
+from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder, check_number
+from paretosoc.dse.inputs.arguments import MAX_DRAWS
+from paretosoc.results.io.canonical_json import finite_or_none
+from paretosoc.results.text.confidence import confidence_views, describe_costs
+
+
+def confidence(
+    folder: Folder,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help="Goal: fastest, lowest-energy, knee, or the name of another objective's best. "
+            "[default: all names of the front]"
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=100,
+            callback=check_number,
+            metavar="PERCENT",
+            help="Standard error of every network's time on every unit, and of every group's "
+            "share, in place of what is known of the costs.",
+        ),
+    ] = None,
+    resolution: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=99,
+            callback=check_number,
+            metavar="PERCENT",
+            help="Every member is within this of a choice in every objective. [default: as in "
+            "dse show]",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how sure a front's choices are if its costs are as far off as is known of them.
+
+    All members are simulated with costs drawn from their errors: the interval of each choice's
+    figures, how often it keeps the limits and is best for a goal, how much worse than the best it
+    is in the mean, and what cannot be told apart.
+    """
+    front = dse.load(folder)
+    found = front.confidence(
+        goal,
+        draws=draws,
+        seed=seed,
+        error=None if error is None else error / 100,
+        resolution=None if resolution is None else resolution / 100,
+    )
+    if as_json:
+        document = asdict(found)
+        for choice in document["choices"]:
+            for name, interval in choice["intervals"].items():
+                choice["intervals"][name] = [finite_or_none(value) for value in interval]
+        print(json.dumps(document, indent=2))
+        return
+    console = Console(highlight=False)
+    if error is None:
+        console.print(*describe_costs(front.numeric, front.costs))
+    for view in confidence_views(front.numeric, found):
+        console.print(view)

@@ -1,0 +1,302 @@
+"""How sure a front's choices are: all members simulated with costs drawn from their errors.
+
+All members are simulated with the same draws, so what their errors have in common cancels where
+they are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import check_arguments
+from paretosoc.dse.tools.analysis.cost_draws import (
+    CostErrors,
+    at_clocks_of,
+    check_draws,
+    with_factors,
+)
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import Choices, choose
+from paretosoc.results.front.confidence import (
+    PERCENTILES,
+    SURE,
+    ChoiceConfidence,
+    Confidence,
+    Odds,
+)
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import (
+    FASTEST,
+    KNEE,
+    LOWEST_ENERGY,
+    mark_of_best,
+    speed_column,
+    typed_mark,
+)
+from paretosoc.results.io.canonical_json import INT64_MAX
+from paretosoc.results.problem.limits import OVERLOAD, constraints_of
+from paretosoc.results.problem.objectives import (
+    Objective,
+    ObjectiveKind,
+    objective_label,
+    objective_unit,
+    objective_value,
+)
+from paretosoc.results.problem.problem import Problem
+
+DRAWS = 1000
+_MAX_VALUES = 1 << 26
+"""Figures that are kept for intervals, half a gigabyte."""
+Goals = Mapping[str, int | None]
+"""Columns that goals are best at; None for the knee."""
+
+
+def confidence(
+    front: Front,
+    errors: CostErrors,
+    *,
+    goal: str | None = None,
+    resolution: float | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Confidence:
+    """Return how sure the choices of a front are.
+
+    Args:
+        errors: those of the front's problem.
+        goal: ``fastest``, ``lowest-energy`` (each within the limits), ``knee``, or the name of
+            another objective's best; None for all names of the front.
+        resolution: see :func:`results.front.choices.choose`.
+        seed: the same seed gives the same result.
+
+    Raises:
+        WorkloadError: on arguments out of bounds, or too many draws for memory.
+        ResultError: if the front is empty, there is no such goal, or figures would leave int64.
+    """
+    check_arguments(draws=draws, seed=seed)
+    if not front.members:
+        raise ResultError("the front is empty: it has no member to be sure of")
+    goals = goals_of(front.problem, goal)
+    choices = choose(front, resolution)
+    drawn = _Drawn.of(front, errors, choices, goals, draws, seed)
+    return Confidence(
+        draws=draws,
+        seed=seed,
+        resolution=choices.resolution,
+        choices=tuple(
+            drawn.choice(front.problem, choices, place) for place in range(len(choices.entries))
+        ),
+        alike={name: _alike(drawn.values[name], choices.members) for name in goals},
+    )
+
+
+def goals_of(problem: Problem, goal: str | None) -> Goals:
+    """Return the goals of a problem, or the one with this name, as columns of
+    :func:`_with_columns`.
+
+    Raises:
+        ResultError: if there is no such goal. The message lists them.
+    """
+    columns, objectives = _with_columns(problem).objectives, problem.objectives
+    goals: dict[str, int | None] = {
+        typed_mark(mark_of_best(problem, objective)): column
+        for column, objective in enumerate(objectives)
+    }
+    if len(objectives) > 1:
+        goals[KNEE] = None
+    if goal is None:
+        return goals
+    speed = speed_column(problem)
+    goals.setdefault(FASTEST, len(objectives) if speed is None else speed)
+    goals.setdefault(LOWEST_ENERGY, [column.kind for column in columns].index(ObjectiveKind.ENERGY))
+    if typed_mark(goal) not in goals:
+        hint = did_you_mean(typed_mark(goal), goals, f"goals: {', '.join(goals)}")
+        raise ResultError(f"there is no goal {goal!r} ({hint})")
+    return {typed_mark(goal): goals[typed_mark(goal)]}
+
+
+def _with_columns(problem: Problem) -> Problem:
+    """Return the problem with objectives of time, right after its own, and energy besides, if it
+    has none."""
+    objectives = problem.objectives
+    if speed_column(problem) is None:
+        kind = ObjectiveKind.RELATIVE_RESPONSE if problem.has_rates else ObjectiveKind.LATENCY
+        if not problem.execution.has_frame:
+            kind = ObjectiveKind.THROUGHPUT
+        objectives += (Objective(kind),)
+    if all(objective.kind is not ObjectiveKind.ENERGY for objective in objectives):
+        objectives += (Objective(ObjectiveKind.ENERGY),)
+    return replace(problem, objectives=objectives)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """What the draws gave."""
+
+    figures: IntArray
+    """[draws, choices, objectives]"""
+    kept: BoolArray
+    """[draws, choices, limits]"""
+    feasible: BoolArray
+    """[draws, choices]"""
+    values: Mapping[str, FloatArray]
+    """By goal [draws, choices]: smaller is better, infinite if a limit is broken."""
+    least: Mapping[str, FloatArray]
+    """By goal [draws]: of all members; infinite if none keeps all limits."""
+    best: Mapping[str, IntArray]
+    """By goal [choices]: in how many draws one that the choice stands for is the best."""
+
+    @classmethod
+    def of(
+        cls,
+        front: Front,
+        errors: CostErrors,
+        choices: Choices,
+        goals: Goals,
+        draws: int,
+        seed: int,
+    ) -> _Drawn:
+        """Simulate the members with all draws."""
+        problem = front.problem
+        rows = np.stack([row_of(member.design) for member in front.members])
+        small, rows = at_clocks_of(_with_columns(problem), rows)
+        check_draws(small, errors.draws(draws, seed))
+        shown = np.array(choices.members)
+        owner = np.zeros(len(rows), dtype=np.int64)
+        for place, entry in enumerate(choices.entries):
+            owner[list(entry.stands_for)] = place
+        objectives, limits = len(problem.objectives), constraints_of(problem)
+        values = draws * len(shown) * (objectives + len(limits) + len(goals))
+        if values > _MAX_VALUES:
+            raise WorkloadError(
+                f"draws: at most {_MAX_VALUES * draws // values} of {len(shown)} choices fit in "
+                f"memory, got {draws}"
+            )
+        drawn = cls(
+            figures=np.zeros((draws, len(shown), objectives), dtype=np.int64),
+            kept=np.zeros((draws, len(shown), len(limits)), dtype=np.bool_),
+            feasible=np.zeros((draws, len(shown)), dtype=np.bool_),
+            values={name: np.full((draws, len(shown)), np.inf) for name in goals},
+            least={name: np.full(draws, np.inf) for name in goals},
+            best={name: np.zeros(len(shown), dtype=np.int64) for name in goals},
+        )
+        bounds = np.array([limit.limit for limit in limits], dtype=np.int64)
+        for index, factors in enumerate(errors.draws(draws, seed)):
+            outcomes = _played(with_factors(small, factors))(rows)
+            drawn.figures[index] = outcomes.objectives[shown, :objectives]
+            drawn.kept[index] = outcomes.constraint_values[shown] <= bounds
+            drawn.feasible[index] = outcomes.feasible[shown]
+            for name, column in goals.items():
+                value = _value(outcomes, column, objectives)
+                drawn.values[name][index] = value[shown]
+                drawn.least[name][index] = value.min()
+                if np.isfinite(value.min()):
+                    drawn.best[name][owner[value.argmin()]] += 1
+        return drawn
+
+    def choice(self, problem: Problem, choices: Choices, place: int) -> ChoiceConfidence:
+        """Return how sure a choice is."""
+        entry, draws = choices.entries[place], len(self.figures)
+        ranks = [-(-percent * draws // 100) - 1 for percent in PERCENTILES]
+        ordered = np.sort(self.figures[:, place], axis=0)[ranks]
+        return ChoiceConfidence(
+            member=entry.member,
+            stands_for=len(entry.stands_for),
+            intervals={
+                f"{objective_label(problem, objective)} [{objective_unit(objective)}]": _interval(
+                    objective, ordered[:, k].tolist()
+                )
+                for k, objective in enumerate(problem.objectives)
+            },
+            limits={
+                limit.name: float(self.kept[:, place, k].mean())
+                for k, limit in enumerate(constraints_of(problem))
+                if limit.kind.is_asked
+            },
+            meets_limits=float(self.feasible[:, place].mean()),
+            goals={
+                name: _odds(
+                    self.values[name][:, place],
+                    self.least[name],
+                    int(self.best[name][place]) / draws,
+                    choices.resolution,
+                    is_share=name != KNEE,
+                )
+                for name in self.values
+            },
+        )
+
+
+def _played(problem: Problem) -> Callable[[IntArray], Outcomes]:
+    """Return the simulation of a draw, with ``INT64_MAX`` for all objectives of overloaded
+    members: responses grow for ever."""
+    simulate, limits = make_outcomes(problem), constraints_of(problem)
+
+    def play(rows: IntArray) -> Outcomes:
+        outcomes = simulate(rows)
+        for column, limit in enumerate(limits):
+            if limit.kind is OVERLOAD:
+                overloaded = outcomes.constraint_values[:, column] > limit.limit
+                outcomes.objectives[overloaded] = INT64_MAX
+        return outcomes
+
+    return play
+
+
+def _value(outcomes: Outcomes, column: int | None, objectives: int) -> FloatArray:
+    """Return what makes a member good for a goal, [members]: an objective, or the sum of all over
+    their ranges in this draw."""
+    feasible = outcomes.feasible
+    value = np.full(len(feasible), np.inf)
+    if not feasible.any():
+        return value
+    figures = outcomes.objectives[feasible].astype(np.float64)
+    if column is not None:
+        value[feasible] = figures[:, column]
+        return value
+    least, span = figures[:, :objectives].min(axis=0), np.ptp(figures[:, :objectives], axis=0)
+    value[feasible] = ((figures[:, :objectives] - least) / np.where(span, span, 1)).sum(axis=1)
+    return value
+
+
+def _odds(
+    values: FloatArray, least: FloatArray, best: float, resolution: float, *, is_share: bool
+) -> Odds:
+    """Return the chances of a choice by its values and the least of all members, [draws]."""
+    known = np.isfinite(values)
+    regret = values[known] - least[known]
+    if is_share:
+        regret = regret / np.maximum(np.abs(least[known]), 1)
+    return Odds(
+        best=best,
+        near_best=float((regret <= resolution).sum()) / len(values),
+        regret=float(regret.mean()) if len(regret) else None,
+    )
+
+
+def _interval(objective: Objective, values: Sequence[int]) -> tuple[float, float]:
+    shown = [
+        float("inf") if value == INT64_MAX else objective_value(objective, value)
+        for value in values
+    ]
+    return min(shown), max(shown)
+
+
+def _alike(values: FloatArray, members: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of members neither of which is better often enough, by their values [draws,
+    members]. Half of the draws in which they are equal count for each."""
+    pairs = []
+    for a in range(len(members)):
+        for b in range(a + 1, len(members)):
+            ahead = (values[:, a] < values[:, b]).mean() + (values[:, a] == values[:, b]).mean() / 2
+            if 1 - SURE < ahead < SURE:
+                pairs.append((members[a], members[b]))
+    return tuple(pairs)

@@ -1,0 +1,74 @@
+"""How far the costs of groups may be off, by where they come from.
+
+All are scales of Student's t (:class:`results.costs.cost_origins.CostError`), in thousandths. They
+are from ``python -m benchmarks.validation`` and ``python -m benchmarks.fit_costs``, whose errors
+are medians: that of the distribution is 0.76 of its scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paretosoc.fitness.costs.fitted import ModelledGroup
+from paretosoc.fitness.costs.measured import MeasuredGroup
+from paretosoc.platforms.platform import Peak
+from paretosoc.results.costs.cost_origins import CostError
+
+SHARES = 250
+"""Of a group in the time of its network by the estimate. GoogLeNet's ten groups on Xavier are off
+by 0.28 (GPU) and 0.19 (DLA)."""
+ONE_RUN = 50
+"""Of a network's time at other clocks, from one run: 3 to 4 % in the median, 12 to 21 at worst."""
+SEVERAL_RUNS = 20
+"""The same from runs at several clocks: 0.4 to 4.5 % in the median."""
+REPEATED = 20
+"""Of a measurement beside the same once more: 1.0 to 1.2 % in the median, at worst 6.6."""
+OF_A_BATCH = 150
+"""Of a batch, from the time of one image: 2.5 to 38 % in the median."""
+POWER = 200
+"""Of power by the platform file, most of which is assumed. Two submissions of one board differ by
+22 % in the median."""
+MEASURED_POWER = 50
+"""Of power that was measured, at other clocks: 3 % in the median."""
+IDLE_POWER = 200
+"""Of all power that is drawn whatever runs."""
+NOBODY_MEASURED = CostError(unit=350, network=300, group=SHARES, power=POWER)
+"""Of a unit that no fit contains. On CPUs and NPUs that were left out of a fit, what networks have
+in common is 0.3 to 0.6, the rest 0.2 to 0.3."""
+
+
+def estimated(peak: Peak) -> CostError:
+    """Return the error of an estimate."""
+    if peak.error is None:
+        return NOBODY_MEASURED
+    unit, network = (
+        round(10 * float(percent))
+        for percent in (peak.error.unit_percent, peak.error.network_percent)
+    )
+    return replace(NOBODY_MEASURED, unit=unit, network=network)
+
+
+def calibrated(batch: int) -> CostError:
+    """Return the error of an estimate that was scaled to one measured time, of one image."""
+    network = ONE_RUN if batch == 1 else OF_A_BATCH
+    return CostError(network=network, group=SHARES, power=POWER)
+
+
+def fitted(model: ModelledGroup) -> CostError:
+    """Return the error of a fit over clocks."""
+    return CostError(
+        network=SEVERAL_RUNS,
+        group=SHARES if model.is_share else REPEATED,
+        power=POWER if model.dynamic_mw is None else MEASURED_POWER,
+    )
+
+
+def measured(entries: Sequence[MeasuredGroup]) -> CostError:
+    """Return the error of a group that was measured, at one set of clocks or several."""
+    has_power = any(entry.power_mw is not None for entry in entries)
+    return CostError(
+        network=ONE_RUN if len(entries) == 1 else SEVERAL_RUNS,
+        group=REPEATED if all(entry.is_alone for entry in entries) else SHARES,
+        power=MEASURED_POWER if has_power else POWER,
+    )

@@ -1,0 +1,67 @@
+"""How sure the figures of a front are, if its costs are as far off as is stated of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+SURE = 0.9
+"""Of two members one is better if it is so in this share of the draws. Else they cannot be told
+apart."""
+PERCENTILES = (5, 95)
+"""Those between which an interval is."""
+
+
+@dataclass(frozen=True)
+class Odds:
+    """The chances of a choice for a goal."""
+
+    best: float
+    """Share of the draws in which the best of all members is one that the choice stands for."""
+    near_best: float
+    """Share of the draws in which the choice is as good as the best of all members within the
+    resolution."""
+    regret: float | None
+    """By what share it is worse than the best of all members, in the mean over the draws in which
+    it meets all limits; None if there are none. For the knee: in shares of the front's ranges."""
+
+
+@dataclass(frozen=True)
+class ChoiceConfidence:
+    """How sure the figures of a choice are."""
+
+    member: int
+    """Its position in the front."""
+    stands_for: int
+    intervals: Mapping[str, tuple[float, float]]
+    """By objective with its unit, as the table has it: the 5th and the 95th percentile, the smaller
+    one first; infinite if networks with rates are overloaded there."""
+    limits: Mapping[str, float]
+    """By limit that someone asked for: share of the draws in which it is kept."""
+    meets_limits: float
+    """Share of the draws in which all limits are kept, also the chip's."""
+    goals: Mapping[str, Odds]
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """How sure the choices of a front are."""
+
+    draws: int
+    seed: int
+    resolution: float
+    choices: tuple[ChoiceConfidence, ...]
+    alike: Mapping[str, tuple[tuple[int, int], ...]]
+    """By goal: pairs of choices, by their positions in the front, neither of which is better in
+    ``SURE`` of the draws."""
+
+    def advised(self, goal: str) -> ChoiceConfidence:
+        """Return the choice that is to be taken: of those that keep all limits most often (within
+        5 %), the one with the least expected regret."""
+        most = max(entry.meets_limits for entry in self.choices)
+        able = [entry for entry in self.choices if entry.meets_limits >= most - 0.05]
+        return min(able, key=lambda entry: _regret(entry.goals[goal]))
+
+
+def _regret(odds: Odds) -> float:
+    return float("inf") if odds.regret is None else odds.regret

@@ -1,0 +1,157 @@
+"""How sure figures are, in words and as a table for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from paretosoc.results.costs.cost_origins import (
+    NINE_OF_TEN,
+    ONE_OF_TWO,
+    CostOrigin,
+    CostOrigins,
+)
+from paretosoc.results.front.confidence import ChoiceConfidence, Confidence
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import KNEE, mark_members
+from paretosoc.results.problem.objectives import format_number
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.unit_names import names_of_kinds
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+_MOST_NAMED = 6
+
+
+def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
+    """Return how far the times and powers are off that the members of a front are made of."""
+    if origins is None or not front.members:
+        return []
+    problem = front.problem
+    names = names_of_kinds(problem)
+    used = sorted({u for member in front.members for u in member.design.units.tolist()})
+    powers = {0}
+    found: dict[tuple[CostOrigin, int, int], dict[str, dict[str, None]]] = {}
+    for network in origins.networks:
+        for u in used:
+            entries = [group.by_unit[u] for group in network.groups]
+            runs = [entry for entry in entries if entry.origin is not CostOrigin.CANNOT_RUN]
+            if runs:
+                powers |= {entry.error.power for entry in runs}
+                least = max(runs, key=lambda entry: entry.error.of_network)
+                scale = least.error.of_network
+                key = least.origin, _percent(scale, ONE_OF_TWO), _percent(scale, NINE_OF_TEN)
+                units = found.setdefault(key, {}).setdefault(network.name, {})
+                units[names[u]] = None
+    times = "; ".join(
+        f"{origin.value}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
+        for (origin, half, most), of in found.items()
+    )
+    power = _percent(max(powers), ONE_OF_TWO)
+    return [f"Times are {times}. Powers: half within {power} %."]
+
+
+def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:
+    """Return ``vgg19, resnet50 on gpu, dla``; networks on the same units are named together."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for network, units in units_of.items():
+        together.setdefault(tuple(units), []).append(network)
+    return ", and ".join(
+        ("all networks" if len(names) == len(problem.networks) > 1 else ", ".join(names))
+        + f" on {', '.join(units)}"
+        for units, names in together.items()
+    )
+
+
+def _percent(permille: int, quantile: float) -> int:
+    """Return by how many percent a figure is off at a quantile of its error, of which a scale is
+    given."""
+    return round(100 * math.expm1(quantile * permille / 1000))
+
+
+def confidence_views(front: Front, found: Confidence) -> list[RenderableType]:
+    """Return a table of the choices, and what it says about each goal."""
+    goals = list(found.choices[0].goals)
+    return [
+        f"{found.draws} draws of the costs, seed {found.seed}. Figures: 5th to 95th percentile.",
+        "",
+        _table(front, found, goals),
+        "",
+        *(line for goal in goals for line in _judged(front, found, goal)),
+        *_limits(found),
+    ]
+
+
+def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    marks = mark_members(front)
+    table.add_column("\n#", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name in found.choices[0].intervals:
+        table.add_column(name.replace(" [", "\n").removesuffix("]"), justify="right", no_wrap=True)
+    uncertain = any(entry.meets_limits < 1 for entry in found.choices)
+    if uncertain:
+        table.add_column("keeps all\nlimits", justify="right", no_wrap=True)
+    for goal in goals:
+        table.add_column(f"{goal}:\nbest, regret", justify="right", no_wrap=True)
+    for entry in found.choices:
+        table.add_row(
+            str(entry.member),
+            ", ".join(marks.get(entry.member, ())),
+            *(_interval(interval) for interval in entry.intervals.values()),
+            *((_share(entry.meets_limits),) if uncertain else ()),
+            *(_odds(entry, goal) for goal in goals),
+            style="bold" if entry.member in marks else None,
+        )
+    return table
+
+
+def _interval(values: tuple[float, float]) -> str:
+    least, most = ("overloaded" if math.isinf(value) else format_number(value) for value in values)
+    return f"{least} to {most}"
+
+
+def _odds(entry: ChoiceConfidence, goal: str) -> str:
+    odds = entry.goals[goal]
+    regret = "" if odds.regret is None else f", {100 * odds.regret:.1f} %"
+    return f"{_share(odds.best)}{regret}"
+
+
+def _judged(front: Front, found: Confidence, goal: str) -> Iterable[str]:
+    """Return which choice is advised for a goal, how sure that is, and which are as good."""
+    advised = found.advised(goal)
+    odds = advised.goals[goal]
+    if odds.regret is None:
+        yield f"{goal}: no choice keeps all limits in any draw."
+        return
+    names = ", ".join(mark_members(front).get(advised.member, ()))
+    behind = "of the front's ranges behind" if goal == KNEE else "worse than"
+    text = (
+        f"{goal}: take member {advised.member}{f' ({names})' if names else ''}: best with "
+        f"{_share(odds.best)}, in the mean {100 * odds.regret:.1f} % {behind} the best member."
+    )
+    pairs = [pair for pair in found.alike[goal] if advised.member in pair]
+    others = [str(a + b - advised.member) for a, b in pairs]
+    if others:
+        more = len(others) - _MOST_NAMED
+        listed = ", ".join(others[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        text += f" It cannot be told apart from {listed}."
+    yield text
+
+
+def _limits(found: Confidence) -> Iterable[str]:
+    for name in found.choices[0].limits:
+        shares = [entry.limits[name] for entry in found.choices]
+        if min(shares) < 1:
+            least, most = _share(min(shares)), _share(max(shares))
+            yield f"Limit on {name}: kept with {least}{'' if least == most else f' to {most}'}."
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.0f} %"

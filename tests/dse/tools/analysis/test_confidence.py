@@ -1,0 +1,422 @@
+"""Draws of costs, and what they say of a front: against the independent checker, and exactly where
+there are no errors."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import paretosoc as dse_library
+from benchmarks.problems.random_problem import (
+    RandomShape,
+    random_design,
+    random_problem,
+    with_rates,
+)
+from paretosoc.common.units import PPM
+from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.tools.analysis.confidence import confidence
+from paretosoc.dse.tools.analysis.cost_draws import (
+    CostErrors,
+    Factors,
+    at_clocks_of,
+    same_errors,
+    with_factors,
+)
+from paretosoc.fitness.check.members.outcome import plain_outcome
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import row_of
+from paretosoc.results.costs import CostError
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+
+SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
+ERROR = CostError(unit=40, network=60, group=80, power=100)
+
+
+def half_up(value):
+    return math.floor(value + Fraction(1, 2))
+
+
+def problem_and_rows(seed, count=5):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, SHAPE)
+    rows = np.stack([row_of(random_design(rng, problem)) for _ in range(count)])
+    return rng, problem, DesignSpace(problem).canonical(rows)
+
+
+def front_of(seed, count=30, *, rates=False):
+    """Return a front of at least three members."""
+    for more in range(50):
+        rng = np.random.default_rng([seed, more])
+        problem = random_problem(rng, SHAPE)
+        kinds = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY)
+        if rates:
+            problem = with_rates(rng, problem)
+            kinds = (ObjectiveKind.RELATIVE_RESPONSE, ObjectiveKind.POWER)
+        problem = replace(problem, objectives=tuple(map(Objective, kinds)))
+        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(count)])
+        rows = rows[make_outcomes(problem)(rows).feasible]
+        if len(rows):
+            front = seed_front(problem, DesignSpace(problem).canonical(rows), engine="search")
+            if len(front.members) > 2:
+                return front
+    raise AssertionError("a front is found")
+
+
+def ones(problem):
+    shape = problem.group_count, len(problem.units)
+    return Factors(np.full(shape, PPM), np.full(shape[1], PPM), PPM)
+
+
+def test_factors_are_applied_exactly():
+    for seed in range(10):
+        rng, problem, _ = problem_and_rows(seed)
+        shape = problem.group_count, len(problem.units)
+        drawn = rng.integers(100_000, 1_900_000, (shape[0] + 1, shape[1]))
+        factors = Factors(drawn[1:], drawn[0], int(rng.integers(100_000, 1_900_000)))
+        changed = with_factors(problem, factors)
+        idle = Fraction(factors.idle, PPM)
+        assert changed.board_mw == half_up(problem.board_mw * idle)
+        for before, after in zip(problem.domains, changed.domains, strict=True):
+            assert after.static_mw.tolist() == [half_up(mw * idle) for mw in before.static_mw]
+        for u, (before, after) in enumerate(zip(problem.units, changed.units, strict=True)):
+            for at, time in np.ndenumerate(before.time_ps):
+                factor = Fraction(int(factors.times[at[0], u]), PPM)
+                expected = -1 if time < 0 else max(1, half_up(int(time) * factor))
+                assert after.time_ps[at] == expected
+                assert after.demand_kbps[at] == half_up(int(before.demand_kbps[at]) / factor)
+                power = int(before.dynamic_mw[at]) * Fraction(int(factors.powers[u]), PPM)
+                assert after.dynamic_mw[at] == half_up(power)
+            for at, mw in np.ndenumerate(before.idle_mw):
+                assert after.idle_mw[at] == half_up(int(mw) * idle)
+
+
+def test_times_near_the_limit_do_not_overflow():
+    _, problem, _ = problem_and_rows(0)
+    near = (1 << 47) - 1
+    units = tuple(
+        replace(unit, time_ps=np.where(unit.time_ps < 0, -1, near)) for unit in problem.units
+    )
+    problem = replace(problem, units=units)
+    factors = replace(ones(problem), times=np.full((problem.group_count, len(units)), 1_200_000))
+    changed = with_factors(problem, factors)
+    assert changed.units[0].time_ps.max() == half_up(near * Fraction(6, 5))
+
+
+def test_draws_that_pass_the_limits_are_refused():
+    front = front_of(0)
+    units = tuple(
+        replace(unit, time_ps=np.where(unit.time_ps < 0, -1, (1 << 47) // 2))
+        for unit in front.problem.units
+    )
+    large = replace(front, problem=replace(front.problem, units=units))
+    with pytest.raises(ResultError, match="with times off by a factor of"):
+        confidence(large, same_errors(large.problem, CostError(unit=1000)), draws=99)
+
+
+@pytest.mark.parametrize(
+    "execution", [OneFrame(), Periodic(10**10), Pipeline(1)], ids=lambda model: model.model
+)
+def test_fewer_clocks_give_the_same(execution):
+    objectives = (
+        Objective(ObjectiveKind.LATENCY),
+        Objective(ObjectiveKind.ENERGY),
+        Objective(ObjectiveKind.STRETCH),
+    )
+    for seed in range(20):
+        _, problem, rows = problem_and_rows(seed)
+        problem = replace(problem, objectives=objectives, execution=execution)
+        fewer, fewer_rows = at_clocks_of(problem, rows)
+        whole = make_outcomes(problem)(rows)
+        small = make_outcomes(fewer)(fewer_rows)
+        assert np.array_equal(whole.objectives, small.objectives)
+        assert np.array_equal(whole.constraint_values, small.constraint_values)
+        assert all(len(domain.frequencies_khz) <= len(rows) for domain in fewer.domains), (
+            "only clocks that are used are left"
+        )
+
+
+def two_networks():
+    """Return a problem of two networks, the first of several groups, on units of two kinds."""
+    for seed in range(100):
+        _, problem, _ = problem_and_rows(seed)
+        runs = all((unit.time_ps > 0).all() for unit in problem.units[:2])
+        if len(problem.networks) == 2 and len(problem.networks[0].groups) > 1 and runs:
+            return problem
+    raise AssertionError("a problem is found")
+
+
+def logs_of(problem, error, draws=2000):
+    """Return logarithms of the times of groups [draws, groups, units], and of networks, beside
+    those without errors."""
+    errors = same_errors(problem, error)
+    drawn = np.log(np.stack([f.times / PPM for f in errors.draws(draws, 1)]))
+    sums = [
+        np.log((np.exp(drawn[:, network.groups]) * errors.weights[network.groups]).sum(axis=1))
+        for network in problem.networks
+    ]
+    return drawn, *sums
+
+
+def scale_of(logs):
+    """Return the scale of t by the median of |t|."""
+    return np.median(np.abs(logs)) / 0.7649
+
+
+def correlation(a, b):
+    """Return that of signs, which heavy tails do not disturb."""
+    return abs(np.mean(np.sign(a) * np.sign(b)))
+
+
+def test_draws_have_the_stated_errors_in_common():
+    problem = two_networks()
+    drawn, first, second = logs_of(problem, CostError(unit=40))
+    assert scale_of(first[:, 0]) == pytest.approx(0.04, rel=0.07)
+    assert np.allclose(first, second, atol=1e-5)
+    assert np.allclose(drawn[:, :1], drawn, atol=1e-5)
+    assert correlation(first[:, 0], first[:, 1]) < 0.07
+
+    drawn, first, second = logs_of(problem, CostError(network=40))
+    assert scale_of(first[:, 0]) == pytest.approx(0.04, rel=0.07)
+    assert scale_of(second[:, 1]) == pytest.approx(0.04, rel=0.07)
+    assert correlation(first[:, 0], second[:, 0]) < 0.07
+    assert correlation(first[:, 0], first[:, 1]) < 0.07
+    assert np.allclose(drawn[:, :1], drawn[:, problem.networks[0].groups], atol=1e-5)
+
+    drawn, first, second = logs_of(problem, CostError(group=40))
+    assert np.abs([first, second]).max() < 1e-4
+    apart = drawn[:, 0, 0] - drawn[:, 1, 0]
+    rng = np.random.default_rng(7)
+    alone = 0.04 * (rng.standard_t(3, 100_000) - rng.standard_t(3, 100_000))
+    assert scale_of(apart) == pytest.approx(scale_of(alone), rel=0.07)
+
+    drawn, first, second = logs_of(problem, CostError(unit=30, network=40))
+    alone = 0.03 * rng.standard_t(3, 100_000) + 0.04 * rng.standard_t(3, 100_000)
+    for share in (0.05, 0.25, 0.75, 0.95):
+        expected = np.quantile(alone, share)
+        assert np.quantile(first[:, 1], share) == pytest.approx(expected, rel=0.15)
+
+
+def test_cores_of_a_kind_are_off_alike():
+    _, problem, _ = problem_and_rows(3)
+    twin = replace(problem.units[0], name="twin")
+    problem = replace(problem, units=(problem.units[0], twin))
+    for factors in same_errors(problem, ERROR).draws(5, 0):
+        assert np.array_equal(factors.times[:, 0], factors.times[:, 1])
+        assert factors.powers[0] == factors.powers[1]
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_against_plain_simulation(rates):
+    """Every figure once more: by the independent checker and counting."""
+    for seed in range(4):
+        front = front_of(seed, rates=rates)
+        problem, members = front.problem, front.members
+        if not rates:
+            problem = replace(problem, execution=Periodic(max(m.makespan_ps for m in members)))
+            front = seed_front(
+                problem, np.stack([row_of(m.design) for m in members]), engine="search"
+            )
+            members = front.members
+        errors, draws = same_errors(problem, ERROR, idle=0.2), 12
+        found = confidence(front, errors, resolution=0.0, draws=draws, seed=seed)
+        assert len(found.choices) == len(members)
+        played = [
+            [plain_outcome(with_factors(problem, f), member.design) for member in members]
+            for f in errors.draws(draws, seed)
+        ]
+        for place, choice in enumerate(found.choices):
+            own = [draw[place] for draw in played]
+            kept = [not outcome.broken for outcome in own]
+            assert choice.meets_limits == pytest.approx(sum(kept) / draws)
+            for k, (name, interval) in enumerate(choice.intervals.items()):
+                if rates and not all(kept):
+                    continue
+                ordered = sorted(outcome.objectives[k] for outcome in own)
+                shown = [objective_value(problem.objectives[k], ordered[i]) for i in (0, 11)]
+                assert interval == pytest.approx(sorted(shown)), name
+            goal = next(iter(choice.goals))
+            regrets, best = [], 0
+            for draw in played:
+                able = [o.objectives[0] for o in draw if not o.broken]
+                if able and not draw[place].broken:
+                    regrets.append(draw[place].objectives[0] / min(able) - 1)
+                    first = next(
+                        i
+                        for i, o in enumerate(draw)
+                        if not o.broken and o.objectives[0] == min(able)
+                    )
+                    best += first == place
+            odds = choice.goals[goal]
+            assert odds.best == pytest.approx(best / draws)
+            assert odds.near_best == pytest.approx(sum(r <= 0 for r in regrets) / draws)
+            if regrets:
+                assert odds.regret == pytest.approx(np.mean(regrets), abs=1e-6)
+            else:
+                assert odds.regret is None
+
+
+def test_no_error_leaves_no_doubt():
+    for seed in range(6):
+        front = front_of(seed)
+        nothing = same_errors(front.problem, CostError())
+        for factors in nothing.draws(3, 0):
+            assert (factors.times == PPM).all()
+            assert (factors.powers == PPM).all()
+            assert factors.idle == PPM
+        found = confidence(front, nothing, draws=5, resolution=0.0)
+        # Two may be equally near to the ideal point.
+        assert all(pairs == () for goal, pairs in found.alike.items() if goal != "knee")
+        for choice in found.choices:
+            member = front.members[choice.member]
+            for k, interval in enumerate(choice.intervals.values()):
+                value = objective_value(front.problem.objectives[k], member.objectives[k])
+                assert interval == (value, value)
+            assert choice.meets_limits == 1
+            for odds in choice.goals.values():
+                assert odds.best in (0, 1)
+                assert odds.best == 0 or odds.regret == 0
+
+
+def test_a_choice_stands_for_its_members():
+    front = front_of(2)
+    errors = same_errors(front.problem, ERROR)
+    fine = confidence(front, errors, draws=60, resolution=0.0)
+    coarse = confidence(front, errors, draws=60, resolution=0.5)
+    assert len(coarse.choices) <= len(fine.choices)
+    for goal in fine.alike:
+        for found in (fine, coarse):
+            assert sum(choice.goals[goal].best for choice in found.choices) == pytest.approx(1)
+    by_member = {choice.member: choice for choice in fine.choices}
+    for choice in coarse.choices:
+        assert choice.intervals == by_member[choice.member].intervals
+        assert choice.goals["fastest"].regret == by_member[choice.member].goals["fastest"].regret
+        assert choice.goals["fastest"].best >= by_member[choice.member].goals["fastest"].best
+
+
+def test_more_draws_begin_with_the_same():
+    front = front_of(1)
+    errors = same_errors(front.problem, ERROR)
+    few, many = list(errors.draws(3, 4)), list(errors.draws(6, 4))
+    assert all(np.array_equal(a.times, b.times) for a, b in zip(few, many, strict=False))
+    assert not np.array_equal(few[0].times, next(errors.draws(1, 5)).times)
+
+
+def test_goals_that_are_no_objectives():
+    front = front_of(4)
+    only = replace(front.problem, objectives=(Objective(ObjectiveKind.STRETCH),))
+    front = seed_front(only, np.stack([row_of(m.design) for m in front.members]), engine="search")
+    errors = same_errors(only, ERROR)
+    for goal in ("fastest", "lowest-energy", "lowest energy"):
+        found = confidence(front, errors, goal=goal, draws=5)
+        assert list(found.choices[0].goals) == [goal.replace(" ", "-")]
+    with pytest.raises(ResultError, match="there is no goal 'knee'"):
+        confidence(front, errors, goal="knee")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"draws": 0}, {"draws": 10**6}, {"draws": 2.5}, {"seed": -1}, {"seed": "0"}]
+)
+def test_arguments_that_are_refused(wrong):
+    front = front_of(0)
+    with pytest.raises(WorkloadError, match=f"{next(iter(wrong))}.* is required, got"):
+        confidence(front, same_errors(front.problem, ERROR), **wrong)
+
+
+def test_an_empty_front_is_refused():
+    front = front_of(0)
+    empty = replace(front, members=())
+    with pytest.raises(ResultError, match="the front is empty"):
+        confidence(empty, same_errors(front.problem, ERROR))
+
+
+def test_python(pair_folder):
+    front = dse_library.load(pair_folder)
+    found = front.confidence("fastest", draws=30)
+    assert found == front.confidence("fastest", draws=30)
+    assert found != front.confidence("fastest", draws=30, seed=1)
+    assert [choice.member for choice in found.choices] == [
+        choice.member.index for choice in front.choices(found.resolution)
+    ]
+    assert list(found.choices[0].intervals) == list(front.objectives)
+    exact = front.confidence(error=0, draws=2)
+    assert all(low == high for c in exact.choices for low, high in c.intervals.values())
+    for wrong in ({"error": -0.1}, {"error": 2}, {"error": "much"}, {"error": math.nan}):
+        with pytest.raises(WorkloadError, match="error"):
+            front.confidence(draws=1, **wrong)
+    with pytest.raises(WorkloadError, match="goal"):
+        front.confidence(1, draws=1)
+    with pytest.raises(WorkloadError, match="resolution"):
+        front.confidence(resolution="1", draws=1)
+    with pytest.raises(ResultError, match=r"costs\.json is required"):
+        replace(front, costs=None).confidence()
+
+
+def test_a_fresh_process_draws_the_same(pair_folder):
+    text = (
+        "import paretosoc as dse; "
+        f"print(dse.load({str(pair_folder)!r}).confidence('knee', draws=9, seed=3).choices)"
+    )
+    fresh = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, text=True)
+    assert fresh.stdout.strip() == str(
+        dse_library.load(pair_folder).confidence("knee", draws=9, seed=3).choices
+    )
+
+
+def test_command(dse, capped_folder):
+    got = dse("analyze", "confidence", capped_folder, "--draws", "40", "--json")
+    assert (got.status, got.err) == (0, "")
+    document = json.loads(got.out)
+    assert document["draws"] == 40
+    choice = document["choices"][0]
+    assert set(choice["goals"]) == set(document["alike"])
+    assert any("squeezenet" in name for name in choice["limits"])
+    table = dse("analyze", "confidence", capped_folder, "--draws", "40", "--goal", "fastest")
+    assert table.status == 0
+    assert "Times are" in table.out
+    assert "fastest: take member" in table.out
+    assumed = dse("analyze", "confidence", capped_folder, "--draws", "5", "--error", "10")
+    assert assumed.status == 0
+    assert "Times are" not in assumed.out
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--draws", "0"),
+        ("--draws", "9999999"),
+        ("--error", "-1"),
+        ("--error", "nan"),
+        ("--seed", "-1"),
+        ("--resolution", "100"),
+        ("--goal", "quickest"),
+        ("--goal", ""),
+    ],
+)
+def test_command_refuses_in_one_line(dse, pair_folder, more):
+    got = dse("analyze", "confidence", pair_folder, *more)
+    assert (got.status, got.out, len(got.lines)) == (2, "", 1)
+
+
+def test_errors_of_a_problem_take_those_of_its_costs(pair_folder):
+    front = dse_library.load(pair_folder)
+    from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+
+    errors = stated_errors(front.problem, front.costs)
+    assert isinstance(errors, CostErrors)
+    assert errors.idle == front.costs.idle_error / 1000
+    for network, of in zip(front.problem.networks, front.costs.networks, strict=True):
+        for g, group in zip(network.groups, of.groups, strict=True):
+            for u, origin in enumerate(group.by_unit):
+                assert errors.network[g, u] == origin.error.network / 1000
