@@ -1,4 +1,4 @@
-"""Texts of files that others wrote, made safe to print, and hints at names."""
+"""Texts of files that others wrote, made safe to print, hints at names, and numbers with nouns."""
 
 from __future__ import annotations
 
@@ -63,3 +63,10 @@ def reason_of(error: Exception) -> str:
     """Return a library's message of an error in one line, or the error's name."""
     lines = str(error).strip().splitlines()
     return _PLACE.sub("", lines[0], count=1) if lines else type(error).__name__
+
+
+def pluralize(count: int, noun: str, plural: str | None = None) -> str:
+    """Return the number, thousands apart, and the noun, its plural with an ``s`` if not given:
+    ``1 group``, ``1,200 groups``.
+    """
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

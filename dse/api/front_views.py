@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.dse.problem.constraint_status import limit_states
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.text.confidence import describe_costs
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import guarantee_lines

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paretosoc.common.text import pluralize
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,

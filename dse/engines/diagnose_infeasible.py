@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.text import pluralize
 from paretosoc.dse.problem.constraint_status import limit_and_value, shown
 from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
@@ -19,7 +20,6 @@ from paretosoc.fitness.objectives import (
 )
 from paretosoc.fitness.simulate import design_of
 from paretosoc.results.io.canonical_json import INT64_MAX
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.execution import OneFrame, Periodic
 from paretosoc.results.problem.limits import (

@@ -10,12 +10,12 @@ from math import prod
 
 import numpy as np
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat, passing_in_formats
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.grouping import groups_from_parts

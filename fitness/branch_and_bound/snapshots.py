@@ -6,13 +6,13 @@ values that change, of one frame alone.
 
 import numpy as np
 
-from paretosoc.fitness.simulator.general import (
+from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.queues import (
     continues,
     enqueue,
     enqueue_engine,
     joins_engines,
 )
-from paretosoc.fitness.simulator.jit import jit
 
 
 @jit

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.documents.marks import Choices, Count, Int64, Items, Positive, Seconds, Sha256
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.epsilon import least_within
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, parse
 from paretosoc.results.io.document import Document
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import signed_content
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import hypervolume, reference_point
 from paretosoc.results.front.front import Front, objective_array
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem

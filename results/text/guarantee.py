@@ -11,6 +11,8 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind, forma
 from paretosoc.results.problem.problem import Problem
 
 _TIME = Objective(ObjectiveKind.GUARANTEED_LATENCY)
+_PERIOD = "the period"
+"""Among the names of what is late."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class GuaranteeFigures:
             for n, deadline in kind.values(problem)
             if self.first_come_latency_ps[n] > deadline
         ]
-        return [*late, *(["the period"] if period and self.first_come_ps > period else [])]
+        return [*late, *([_PERIOD] if period and self.first_come_ps > period else [])]
 
 
 def guarantee_cells(
@@ -97,11 +99,14 @@ def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
     limited = problem.execution.period_ps is not None or any(
         True for kind in DEADLINES for _ in kind.values(problem)
     )
-    kept = "; no deadline was seen to be missed" if limited else ""
-    missed = f"; misses the deadline of {', '.join(late)}" if late else kept
-    if late == ["the period"]:
-        missed = "; does not fit the period"
-    lines.append(f"with first come, first served up to {seen} ms were seen{missed}")
+    networks = ", ".join(name for name in late if name != _PERIOD)
+    said = [
+        f"with first come, first served up to {seen} ms were seen",
+        *([f"misses the deadline of {networks}"] if networks else []),
+        *(["does not fit the period"] if _PERIOD in late else []),
+        *(["no deadline was seen to be missed"] if limited and not late else []),
+    ]
+    lines.append("; ".join(said))
     return lines
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.front import Member
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from paretosoc.results.io.plural import pluralize
+from paretosoc.common.text import pluralize
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import (
     ChannelUse,

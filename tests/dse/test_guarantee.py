@@ -20,9 +20,11 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.warm_up import smallest_problem
 from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.results.problem.execution import Periodic
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemNetwork
 from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.text.guarantee import guarantee_lines
 from tests.fitness.guarantee.test_guarantee import drawn
 from tests.support.recomputed import recomputed, recomputed_members
 
@@ -88,6 +90,11 @@ def test_first_come_first_served_can_miss_what_a_plan_keeps() -> None:
     assert figures.makespan_ps == 9 * 10**9
     assert figures.first_come_ps == 11_999 * 10**6
     assert figures.late(problem) == ["B"]
+    assert guarantee_lines(problem, figures)[-1].endswith("; misses the deadline of B")
+    periodic = dataclasses.replace(problem, execution=Periodic(11 * 10**9))
+    assert guarantee_lines(periodic, figures)[-1].endswith(
+        "; misses the deadline of B; does not fit the period"
+    )
 
 
 def anomaly() -> tuple[Problem, DesignPoint]:

@@ -42,13 +42,13 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
 from paretosoc.dse.certificate.formulation.hints import Hints, Path
 from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
 from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.front.certificate import NOT_NAMED
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
 

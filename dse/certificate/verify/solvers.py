@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.formulation.prove import prove_formulation
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown
@@ -15,7 +16,6 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, FormulationProof, ProofArtifacts
 from paretosoc.results.front.front import Front
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
 from paretosoc.dse.certificate.verify.members import check_members
@@ -24,7 +25,7 @@ from paretosoc.dse.certificate.verify.solvers import (
     target_of,
 )
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
@@ -41,7 +42,6 @@ from paretosoc.results.front.certificate import Certificate, CertificateStatus, 
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import percent
 from paretosoc.results.front.front import CertificateSummary, Front, objective_array
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import objective_names, objective_unit, objective_value
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_space

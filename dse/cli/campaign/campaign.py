@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, TextColumn
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared.live import check_live, live_view
 from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live
 from paretosoc.dse.cli.shared.progress import ProgressLine
@@ -27,7 +28,6 @@ from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_iden
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.dse.workload.options import AXES
 from paretosoc.results.export.result_folder import check_output_folder, write_folder
-from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.campaign.execute.planning import Probe

@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared.options import AsJson, Force, check_number
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
 from paretosoc.dse.tools.campaign.analyse.export import (
@@ -32,7 +33,6 @@ from paretosoc.dse.tools.campaign.analyse.report import (
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:

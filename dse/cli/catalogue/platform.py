@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from paretosoc.dse.cli.shared.options import AsJson
-from paretosoc.dse.cli.shared.wrap import print_wrapped
+from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.io.platform_source import new_platform_source, platform_source

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from paretosoc.dse.cli.shared.options import AsJson
-from paretosoc.dse.cli.shared.wrap import print_wrapped
+from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
 from paretosoc.sdf.formats.graph_json import read_graph

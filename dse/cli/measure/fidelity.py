@@ -14,7 +14,7 @@ from rich.table import Table
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paretosoc.common.files import read_file, replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared.options import Dimensions, GroupCount, Precision, sizes_of
 from paretosoc.dse.errors import WorkloadError
@@ -27,7 +28,6 @@ from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.results.io.plural import pluralize
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 

@@ -19,7 +19,7 @@ from paretosoc.dse.cli.shared.options import (
     GroupCount,
     NetworkNames,
 )
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of

@@ -22,7 +22,7 @@ from paretosoc.dse.cli.shared.options import (
     ModelFiles,
     check_number,
 )
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, sizes_of
 from paretosoc.dse.cli.shared.progress import ProgressLine
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.images import parse_scaling

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paretosoc.dse.cli.shared.options import AsJson
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.objectives import (
     format_number,

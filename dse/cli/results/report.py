@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from paretosoc.common.files import file_in, replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared.options import Folder, Force
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
-from paretosoc.results.io.plural import pluralize
 
 
 def report(

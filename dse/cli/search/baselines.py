@@ -23,7 +23,7 @@ from paretosoc.dse.cli.shared.options import (
     PlatformName,
     TimeLimit,
 )
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.compare_baselines import (
     COMPARED,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.pipeline import prove, save_checkpoint
@@ -19,7 +20,6 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.dask_cluster import SearchCluster
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.epsilon import percent
-from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.options import AsJson, Force, MemberName
@@ -20,7 +21,6 @@ from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member, ro
 from paretosoc.dse.space.members import evaluate_row, evaluated_document
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.plots.gantt import gantt_png, gantt_svg
 from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.api.pipeline import Explored, SearchSettings, explore_to_folder
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.cli.search.certify import Jobs, MaxNodes, proof_line
@@ -37,7 +38,6 @@ from paretosoc.dse.workload.objectives import OF_A_FRAME
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.results.export.result_folder import check_output_folder
 from paretosoc.results.front.front import Front
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.space_description import describe_fixed_clocks
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import paretosoc as dse
 from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.results.problem.objectives import (
     format_number,

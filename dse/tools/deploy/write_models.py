@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.deploy.check_onnx import (
     Equality,
     Values,
@@ -25,7 +26,6 @@ from paretosoc.dse.tools.deploy.strong_types import (
 )
 from paretosoc.results.deploy.deployment import NetworkFiles, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.io.plural import pluralize
 from paretosoc.sdf.catalogue.catalogue import ModelFile
 from paretosoc.sdf.onnx.parts import ModelPart, cut_model, save_part
 

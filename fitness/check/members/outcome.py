@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory, segments, transitions
 from paretosoc.fitness.check.members.account import PlainAccount, plain_account
 from paretosoc.fitness.check.members.frames import PlainTimeline, figure_of_choices
 from paretosoc.results.front.front import FreeRun, Responses
 from paretosoc.results.io.canonical_json import INT64_MAX
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.limits import (
     OVERLOAD,
     POOL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from paretosoc.common.text import pluralize
 from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import (
     LayerNames,
@@ -15,7 +16,6 @@ from paretosoc.fitness.profiles.layer_names import (
 from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profilers.onnxruntime_profile import SessionProfile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.results.io.plural import pluralize
 
 ANY_PROVIDER = ""
 """Key of the units for nodes of every provider that is not named."""

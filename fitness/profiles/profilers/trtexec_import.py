@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from paretosoc.common.text import pluralize
 from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames, short_name, unknown_parts
 from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profilers.engine_rows import EngineTimes, sort_rows
 from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.results.io.plural import pluralize
 
 
 def import_trtexec(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
-from paretosoc.results.io.plural import pluralize
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
 from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
@@ -17,7 +18,6 @@ from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.html import fill, html_page, read_asset
 from paretosoc.results.export.report import report_html
-from paretosoc.results.io.plural import pluralize
 from paretosoc.results.problem.objectives import ObjectiveKind, format_number
 
 REPORT = "report.html"

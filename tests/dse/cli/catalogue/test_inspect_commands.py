@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.cli.shared.wrap import wrapped
+from paretosoc.dse.cli.shared.terminal import wrapped
 from paretosoc.platforms.io.platform_file import platform_names
 from paretosoc.sdf.analysis.sdf_report import analyse
 from paretosoc.sdf.catalogue.catalogue import catalogue
