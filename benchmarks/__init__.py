@@ -1,5 +1,5 @@
-"""Measurements; each module prints a table, or a document for programs with ``--json``.
+"""Measurements. Each module prints a table, or a document for programs with ``--json``.
 
-The modules here measure the timeline, the searches and the proof; ``speed`` other parts;
-``accuracy`` and ``validation`` how near predictions are to what was measured.
+The modules here measure the timeline, the searches and the proof, ``speed`` other parts.
+``accuracy`` and ``validation`` compare predictions with measurements.
 """

@@ -1,10 +1,10 @@
 """The exact search and its proof: nodes, leaves, bytes and seconds of search, checkers and Z3.
 
 Each instance is searched from nothing, then from its optimum, as a run does that already has it.
-The tree of the second search is checked by the fast checker, where it is small also by the plain
-one, Z3 (writing and reading the formula included), and Z3 by HaX-CoNN's equations. OR-tools
-CP-SAT, where the extra ``benchmarks`` is installed, solves the contention-free sibling of each
-instance: :mod:`benchmarks.oracles.job_shop`.
+The tree of the second search is checked by the fast checker, if it is small also by the plain one,
+Z3 (writing and reading the formula included), and Z3 by HaX-CoNN's equations. OR-tools CP-SAT, if
+the extra ``benchmarks`` is installed, solves the contention-free sibling of each instance:
+:mod:`benchmarks.oracles.job_shop`.
 
 Usage: ``python -m benchmarks.certificate [--json] [--time-limit S] [--only TEXT]
 [--against COMMIT]``.
@@ -78,7 +78,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Instance:
-    """``required_s``: what the search from the best known may take."""
+    """``required_s``: the time that the search from the best known may take."""
 
     name: str
     required_s: float
@@ -87,7 +87,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Measured:
-    """One row; None: not reached, not asked for, or no solver there."""
+    """One row. None: not reached, not asked for, or no solver there."""
 
     instance: str
     networks: int
@@ -119,10 +119,10 @@ class Measured:
 def random_chains(
     networks: int, groups: int, units: int, *, max_transitions: int, seed: int = SEED
 ) -> Problem:
-    """Chains in the spirit of the reference problem, one operating point.
+    """Return chains in the spirit of the reference problem, with one operating point.
 
-    The first unit is fast, others take 1.1 to 2.5 times as long and ask for less bandwidth;
-    transitions take 2 to 20 us; the first unit suffers contention as a GPU, the others as a DLA.
+    The first unit is fast. Others take 1.1 to 2.5 times as long and ask for less bandwidth.
+    Transitions take 2 to 20 us. The first unit suffers contention as a GPU, the others as a DLA.
     """
     rng = np.random.default_rng(seed)
     count = networks * groups
@@ -179,8 +179,10 @@ def random_chains(
 
 
 def two_deep_networks(*, max_transitions: int) -> Problem:
-    """Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA, all clocks at their maximum,
-    every legal cut."""
+    """Return Inception-ResNet-v2 with ResNet-152 on Xavier's GPU and a DLA.
+
+    All clocks are at their maximum, and every legal cut is made.
+    """
     from paretosoc.dse.problem.build import build_problem
     from paretosoc.dse.workload.options import Options
     from paretosoc.dse.workload.workload import workload_of
@@ -228,10 +230,10 @@ INSTANCES = (
 
 
 def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measured:
-    """One instance, every part under the time limit.
+    """Measure one instance, every part under the time limit.
 
     Raises:
-        AssertionError: where two searches of the same problem disagree.
+        AssertionError: if two searches of the same problem disagree.
     """
     problem = instance.make()
     first, first_s = _timed_search(problem, None, time_limit_s)
@@ -276,7 +278,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
 
 @dataclass(frozen=True)
 class Checked:
-    """Checks of one tree; None: not asked."""
+    """Checks of one tree. None: not asked."""
 
     fast_s: float | None = None
     plain_s: float | None = None
@@ -288,7 +290,7 @@ class Checked:
 def checks_of(
     problem: Problem, tree: ProofTree, claim: LemmaTarget, time_limit_s: float
 ) -> Checked:
-    """The fast checker, and for small trees the plain one and Z3."""
+    """Run the fast checker, and for small trees the plain one and Z3."""
     fault, fast_s = timed(lambda: check_tree(problem, tree, claim).fault)
     faults, plain_s, cover, cover_s = [fault], None, None, None
     if tree.leaves <= PLAIN_LEMMAS:

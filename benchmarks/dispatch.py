@@ -1,11 +1,13 @@
-"""What the right dispatch is worth: fronts that are searched as if units took one group at a time,
-played as the platform's runtime takes its work, beside fronts that are searched under that.
+"""The benefit of searching under the right dispatch.
+
+Fronts are searched as if units took one group at a time and simulated under the dispatch of the
+platform's runtime, beside fronts that are searched under that dispatch.
 
 For each workload the same search runs twice. Members of the first front are simulated again under
-the runtime's dispatch: how many have a longer makespan, how much longer, how many of them another
-one then dominates, and what of the second front's hypervolume is left.
+the runtime's dispatch. The table says how many have a longer makespan, how much longer, how many
+another one then dominates, and the share of the second front's hypervolume that is left.
 
-Usage: ``python -m benchmarks.dispatch [--evaluations 20000] [--json | --markdown]``; some minutes.
+Usage: ``python -m benchmarks.dispatch [--evaluations 20000] [--json | --markdown]``, some minutes.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Case:
     max_transitions: int | str
 
     def problem(self, dispatch: str | None = None) -> dse.Problem:
-        """Return the problem; without ``dispatch`` units take their work as the runtime has it."""
+        """Return the problem. Without ``dispatch`` units take their work as the runtime has it."""
         return dse.Problem(
             list(self.networks),
             self.platform,

@@ -1,7 +1,7 @@
-"""Exact fronts: time, nodes and lemmas, from nothing and from an explorer's front, on one core and
-more.
+"""Exact fronts: time, nodes and lemmas, from nothing and from an explorer's
+front, on one core and more.
 
-The proof from the explorer's front is made by each number of workers in turn (``--jobs 1,2``); all
+The proof from the explorer's front is made by each number of workers in turn (``--jobs 1,2``). All
 give the same tree. An instance that does not end within the time limit is proved within an epsilon
 instead, as ``dse explore`` does it: by searches with smaller and smaller tolerances.
 
@@ -67,7 +67,9 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Instance:
-    """``required_s``: what the search from nothing may take; ``members`` of its front, if known."""
+    """``required_s``: the time that the search from nothing may take. ``members``
+    of its front, if known.
+    """
 
     name: str
     required_s: float
@@ -77,8 +79,9 @@ class Instance:
 
 @dataclass(frozen=True)
 class Measured:
-    """One row; ``epsilon``: a share, None where nothing is known; None for a search from nothing
-    that was left out because the other one did not end."""
+    """One row. ``epsilon``: a share, None if nothing is known. A search from nothing is None if it
+    was left out because the other one did not end.
+    """
 
     instance: str
     groups: int
@@ -103,7 +106,7 @@ class Measured:
 def xavier_pair(
     *, units: tuple[str, ...] | None = None, fixed: tuple[tuple[str, str], ...] = ()
 ) -> Problem:
-    """VGG-19 and ResNet-50 on Xavier, at most two transitions each."""
+    """Return VGG-19 and ResNet-50 on Xavier, with at most two transitions each."""
     platform = load_platform("jetson-agx-xavier")
     options = Options(units=units, fixed=fixed, max_transitions=2)
     return build_problem(workload_of(["vgg19", "resnet50"]), platform, options).problem
@@ -125,10 +128,10 @@ INSTANCES = (
 def measure(
     instance: Instance, *, time_limit_s: float = TIME_LIMIT_S, jobs: Sequence[int] = (1,)
 ) -> Measured:
-    """One instance, the proof by each number of workers.
+    """Measure one instance, the proof by each number of workers.
 
     Raises:
-        AssertionError: where two searches disagree, or with what is known.
+        AssertionError: if two searches disagree with each other, or with known results.
     """
     problem = instance.make()
     known, explorer_s = _explored(problem)
@@ -185,7 +188,7 @@ def _explored(problem: Problem) -> tuple[Incumbents, float]:
 def _narrowed(
     problem: Problem, ended: ExactResult, time_limit_s: float, *, jobs: int
 ) -> ExactResult:
-    """The smallest tolerance that is proved in the time, from what an ended search has found."""
+    """Return the smallest tolerance that is proved in the time, starting with an ended search."""
     best, left = ended, time_limit_s
     for tolerance in TOLERANCES_PPM:
         result = find_front(
@@ -251,7 +254,7 @@ def _add_jobs(options: argparse.ArgumentParser) -> None:
 
 
 def _jobs(text: str) -> list[int]:
-    """From ``1,2,all`` to numbers of workers."""
+    """Parse ``1,2,all`` as numbers of workers."""
     parts = [str(os.cpu_count() or 1) if part == "all" else part for part in text.split(",")]
     if not all(part.isdecimal() and int(part) for part in parts):
         raise argparse.ArgumentTypeError(f"numbers and 'all', with commas, required, got {text!r}")

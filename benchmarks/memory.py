@@ -3,12 +3,12 @@
 Ten networks of the catalogue with random weights in fp32, one image. Counted are weights, and
 activations by liveness. Measured is the largest resident set of a process that runs the network,
 on one thread, over that of the same process before it loads it, when it has run a network of one
-operator. What keeps freed memory is off: ONNX Runtime's arena, and glibc's thresholds, which grow
-with the tensors that a process has freed until it returns none (``mallopt`` holds them). With
-glibc's own thresholds the resident set is that of the column beside it. Needs the extra ``host``,
-and Linux.
+operator. Features that keep freed memory are off: ONNX Runtime's arena, and glibc's thresholds,
+which grow with the tensors that a process has freed until it returns none (``mallopt`` holds them).
+With glibc's own thresholds the resident set is that of the column beside it. Needs the extra
+``host``, and Linux.
 
-Usage: ``python -m benchmarks.memory [--json]``; about a minute.
+Usage: ``python -m benchmarks.memory [--json]``, about a minute.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Row:
 
 
 def measure(name: str) -> Row:
-    """One network."""
+    """Measure one network."""
     network = load_network(name)
     weights = sum(layer.parameter_bytes(BYTES) for layer in layers_of(network.graph))
     activations = BYTES * peak_activation_elements(network.graph)
@@ -100,7 +100,7 @@ def _in_a_process(path: str, *, keeps: bool) -> tuple[float, float]:
 
 
 def _write(name: str, path: Path) -> None:
-    """The network with random weights."""
+    """Write the network with random weights."""
     file = model_file(name)
     layers = [actor.name for actor in load_network(name).graph.actors]
     (part,) = cut_model(file.data, file.folder, [layers], label=name)
@@ -109,7 +109,9 @@ def _write(name: str, path: Path) -> None:
 
 
 def resident_bytes(path: str, *, keeps: bool) -> tuple[int, int]:
-    """What a network's session adds to the resident set of this process: at most, and between runs.
+    """Return the bytes that a network's session adds to this process's resident set.
+
+    They are the largest figure, and that between runs.
 
     Args:
         path: the model.

@@ -62,7 +62,7 @@ AT_ONCE = 20
 
 @dataclass(frozen=True)
 class Judged:
-    """What was said of one problem."""
+    """The claims about one problem."""
 
     number: int
     model: str
@@ -73,8 +73,7 @@ class Judged:
 
 
 def judge(number: int, seed: int = 0) -> Judged:
-    """Draw the problem of a number, and compare what is claimed of it with all its design
-    points."""
+    """Draw the problem of a number, and compare the claims about it with all its design points."""
     began = time.process_time()
     found, front, rng = _drawn(number, seed)
     said: list[str] = []
@@ -98,7 +97,9 @@ def judge(number: int, seed: int = 0) -> Judged:
 
 
 def _drawn(number: int, seed: int) -> tuple[Enumerated, Front, np.random.Generator]:
-    """The first problem of a number that has feasible design points and can be enumerated."""
+    """Return the first problem of a number that has feasible design points and
+    can be enumerated.
+    """
     draw = DRAWS[number % len(DRAWS)]
     for attempt in count():
         own = (seed * SEEDS + number) * 1000 + attempt
@@ -110,7 +111,7 @@ def _drawn(number: int, seed: int) -> tuple[Enumerated, Front, np.random.Generat
 
 
 def _claims(found: Enumerated, front: Front, rng: np.random.Generator) -> Iterator[str]:
-    """What is proved, once enumeration confirms it."""
+    """Yield each proved claim, once enumeration confirms it."""
     can: Provable | None = None
     with suppress(ResultError):
         can = provable(found.problem, Goal.WHOLE_FRONT)
@@ -124,7 +125,9 @@ def _claims(found: Enumerated, front: Front, rng: np.random.Generator) -> Iterat
 
 
 def _exact(found: Enumerated, front: Front, nodes: int) -> str:
-    """A search of the whole front: all that it makes of one that ends, or what it has found."""
+    """Check a search of the whole front: all claims of one that ends, or the
+    findings of one that does not.
+    """
     columns = tuple(range(len(found.problem.objectives)))
     if nodes < max(NODES):
         proved = prove(front, columns, limits=Limits(nodes), jobs=1)
@@ -192,7 +195,7 @@ def _values(front: Front) -> np.ndarray:
 
 
 def model_of(problem: Problem) -> str:
-    """The execution model, and whether networks with rates wait for each other."""
+    """Return the execution model, and whether networks with rates wait for each other."""
     waits = problem.has_rates and any(network.waits_for for network in problem.networks)
     return problem.execution.words + " that wait for others" * waits
 
@@ -217,7 +220,7 @@ FEATURES: dict[str, Callable[[Problem], bool]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge the problems; the exit status."""
+    """Judge the problems. Return the exit status."""
     parser = argparse.ArgumentParser(description="claims about random problems, by enumeration")
     parser.add_argument("--count", type=int, default=1000, help="problems to draw")
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
@@ -233,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show(judged: Iterable[Judged]) -> int:
-    """Print deviations as they come, then counts; 1 if there are any deviations, else 0."""
+    """Print deviations as they come, then counts. Return 1 if there are any deviations, else 0."""
     models: Counter[str] = Counter()
     said: Counter[tuple[str, str]] = Counter()
     features: Counter[str] = Counter()

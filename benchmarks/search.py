@@ -1,11 +1,11 @@
 """Searches side by side: engine x problem x evaluations x seconds x share of the hypervolume.
 
-Problems (``benchmarks/problems/search_problems.py``): the reference problem; two networks on two
-units of Xavier; ten networks (1,027 layers, 197 groups) on all units of Xavier at all clocks. The
-share is that of the exact front's hypervolume or, where the exact search does not end, of the union
-of all fronts found here; up to 1.1 x the nadir of that front. Median and worst of all seeds.
-Seconds are those of the whole search with two threads, compilation not counted; "own" is what of
-them is not evaluation, per design point.
+Problems (``benchmarks/problems/search_problems.py``): the reference problem, two networks on two
+units of Xavier, and ten networks (1,027 layers, 197 groups) on all units of Xavier at all clocks.
+The share is that of the exact front's hypervolume or, if the exact search does not end, of the
+union of all fronts found here, up to 1.1 x the nadir of that front. Median and worst of all seeds.
+Seconds are those of the whole search with two threads, compilation not counted. "own" is the part
+of them that is not evaluation, per design point.
 
 Usage: ``python -m benchmarks.search [--json | --markdown] [--seeds 10] [--problem NAME]
 [--against COMMIT]``, or ``--exhaustive``, which computes the exact front of the reference problem
@@ -57,7 +57,7 @@ MakeEngine = Callable[..., Engine]
 
 @dataclass(frozen=True)
 class Contest:
-    """An engine with so many evaluations; None: as long as the engine before it took."""
+    """An engine with its evaluations. None: as long as the engine before it took."""
 
     engine: str
     make: MakeEngine
@@ -66,7 +66,7 @@ class Contest:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one search gave."""
+    """The result of one search."""
 
     objectives: IntArray
     evaluations: int
@@ -104,7 +104,7 @@ CONTESTS: dict[str, tuple[Contest, ...]] = {
 
 
 def run_engine(engine: Engine, evaluate: OutcomeFunction, budget: Budget) -> Run:
-    """One search, its evaluations timed apart."""
+    """Run one search, with its evaluations timed apart."""
     inside = 0.0
 
     def timed(rows: IntArray) -> Outcomes:
@@ -121,7 +121,7 @@ def run_engine(engine: Engine, evaluate: OutcomeFunction, budget: Budget) -> Run
 
 
 def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]], list[str]]:
-    """A row for each contest, and the notes below the table."""
+    """Return a row for each contest, and the notes below the table."""
     stated = problem.make()
     space = DesignSpace(stated)
     evaluate = make_outcomes(stated, jobs=JOBS)
@@ -169,7 +169,9 @@ def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]],
 
 
 def _exact(name: str, problem: Problem) -> tuple[IntArray, dict[str, Value]]:
-    """The exact front by branch and bound, from nothing on one core, and the row about that."""
+    """Return the exact front by branch and bound, from nothing on one core, and
+    the row about that.
+    """
     find_front(problem, max_nodes=1)
     results = [find_front(problem) for _ in range(3)]
     if not results[0].complete:
@@ -190,14 +192,14 @@ def _exact(name: str, problem: Problem) -> tuple[IntArray, dict[str, Value]]:
 
 
 def hypervolume_share(objectives: IntArray, best: IntArray) -> float:
-    """The hypervolume in percent of that of ``best``."""
+    """Return the hypervolume in percent of that of ``best``."""
     reference = reference_point(best)
     inside = objectives[(objectives < reference).all(axis=1)]
     return 100.0 * hypervolume(inside, reference) / hypervolume(best, reference)
 
 
 def _ahead(contests: Sequence[Contest], shares: Sequence[Sequence[float]]) -> list[str]:
-    """How far ours is ahead of each of the others at equal evaluations and at equal time."""
+    """Return how far ours is ahead of each of the others at equal evaluations and at equal time."""
     equal = shares[[contest.engine for contest in contests].index(OURS)]
     notes = []
     for index, contest in enumerate(contests):
@@ -216,7 +218,7 @@ def _ahead(contests: Sequence[Contest], shares: Sequence[Sequence[float]]) -> li
 
 
 def exhaustive() -> bool:
-    """Whether exhaustive search finds the front that the file holds."""
+    """Return whether exhaustive search finds the front that the file holds."""
     problem = PROBLEMS[0].make()
     engine = ExhaustiveEngine(DesignSpace(problem))
     run = run_engine(engine, make_outcomes(problem, jobs=JOBS), Budget(sys.maxsize))
@@ -230,7 +232,7 @@ def exhaustive() -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table; 1 where the exhaustive search contradicts the file."""
+    """Print the table. Return 1 if the exhaustive search contradicts the file."""
     compared = [column for column in COLUMNS if column.key in ("seconds", "own_us")]
     names = ("problem", "engine", "evaluations")
     if shown_against("benchmarks.search", names, compared, arguments):

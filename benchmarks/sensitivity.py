@@ -1,9 +1,9 @@
-"""How well the losses of single layers, added up, predict that of a network in mixed formats.
+"""The summed losses of single layers as a prediction of a network's loss in mixed formats.
 
 Four networks with trained weights, as packages ship them: PP-OCR's text detection, recognition and
-direction (rapidocr-onnxruntime) and Silero's voice detection (silero-vad). They
-are installed, without what they depend on, into an environment of their own below the user's cache
-or ``--environment``; nothing of them is executed but the models. Needs the extra ``host``.
+direction (rapidocr-onnxruntime) and Silero's voice detection (silero-vad). They are installed,
+without their dependencies, into an environment of their own below the user's cache or
+``--environment``. Only their models are executed. Needs the extra ``host``.
 
 Each network is cut into about twelve groups. In a mixed mapping a random number of them runs in
 int8, the others in fp32. Predicted is the sum over layers as ``dse sensitivity`` writes it,
@@ -11,7 +11,7 @@ measured the loss of the whole mapping, both on the same samples: rendered words
 words upside down, and voiced sounds. All is drawn from fixed seeds.
 
 Usage: ``python -m benchmarks.sensitivity [--json] [--mappings 10] [--samples 12]
-[--environment DIR]``; some minutes.
+[--environment DIR]``, some minutes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """What a network's mappings lose."""
+    """The losses of a network's mappings."""
 
     network: str
     layers: int
@@ -81,7 +81,7 @@ class Row:
 def text_image(
     rng: np.random.Generator, height: int, width: int, lines: int
 ) -> NDArray[np.float32]:
-    """Rendered words, [1, 3, height, width] between -1 and 1."""
+    """Return rendered words, [1, 3, height, width] between -1 and 1."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -103,7 +103,7 @@ def text_image(
 
 
 def voiced_sound(rng: np.random.Generator) -> Sample:
-    """36 ms at 16 kHz: harmonics of a random pitch, and noise."""
+    """Return 36 ms at 16 kHz: harmonics of a random pitch, and noise."""
     time = np.arange(576) / 16_000
     pitch, loud = rng.uniform(80, 300), rng.uniform(0.02, 0.5)
     tones = [np.sin(2 * np.pi * k * pitch * time + rng.uniform(0, 6)) / k for k in range(1, 12)]
@@ -115,7 +115,7 @@ def voiced_sound(rng: np.random.Generator) -> Sample:
 
 
 def turned(rng: np.random.Generator) -> NDArray[np.float32]:
-    """Words, upside down or not."""
+    """Return words, upside down or not."""
     image = text_image(rng, 48, 48, 1)
     return image[:, :, ::-1, ::-1].copy() if rng.random() < 0.5 else image
 
@@ -158,7 +158,7 @@ def measure(
     samples: int,
     metric: Metric | None = None,
 ) -> tuple[Row, list[float], list[float]]:
-    """A network's row, and losses predicted and measured, in millionths."""
+    """Return a network's row, and losses predicted and measured, in millionths."""
     path = str(packages / case.path)
     network = trained_model(path, case.dimensions)
     rng = np.random.default_rng(24)

@@ -1,13 +1,13 @@
-"""How far fronts of many networks are from the truth, and what it costs to know.
+"""The distance of fronts of many networks from the true ones, and the cost of bounding it.
 
 The first 2 to 16 of sixteen networks (ten of them are those of ``benchmarks.search``) on all units
 of Xavier: at the fastest clocks, at all clocks, and at all clocks with a power cap of 20 W. For
 each the front of NSGA-II, the bound of its latency, the epsilon of the whole front by bounds over
 boxes (``dse/certificate/boxes``), and the plain check of them. Seconds are those of one core's
-work, so that they are much the same on a busy machine; compilation is not counted.
+work, so that they are much the same on a busy machine. Compilation is not counted.
 
 Usage: ``python -m benchmarks.ten_networks [--json | --markdown] [--networks N ...]
-[--evaluations 50000] [--figure FILE]``; the figure has seconds against groups.
+[--evaluations 50000] [--figure FILE]``. The figure has seconds against groups.
 """
 
 from __future__ import annotations
@@ -84,20 +84,20 @@ class Case:
     networks: int
 
     def make(self) -> Problem:
-        """The problem."""
+        """Return the problem."""
         chip = load_platform("jetson-agx-xavier")
         names = SIXTEEN[: self.networks]
         return build_problem(workload_from(names), chip, SETTINGS[self.setting]).problem
 
 
 def explore(problem: Problem, evaluations: int) -> IntArray:
-    """Rows of the front that NSGA-II finds."""
+    """Return rows of the front that NSGA-II finds."""
     engine = RestartingNsga2(DesignSpace(problem), seed=SEED)
     return search(engine, make_outcomes(problem, jobs=1), Budget(evaluations)).rows
 
 
 def measure(case: Case, evaluations: int) -> dict[str, Value]:
-    """One row."""
+    """Return one row of the table."""
     problem = case.make()
     began = time.process_time()
     rows = explore(problem, evaluations)
@@ -133,7 +133,7 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
 
 
 def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
-    """Seconds against groups, all clocks, both logarithmic."""
+    """Draw seconds against groups for all clocks, both logarithmic."""
     from matplotlib.figure import Figure
 
     chosen = [row for row in rows if row["setting"] == "all clocks"]

@@ -1,16 +1,16 @@
 """Design points per second of the timeline on one core, compiled and plain.
 
 Two sizes, random mappings at random clocks, with contention: the reference problem (2 networks x 10
-groups, 2 units); and 10 networks with 1,000 groups in all on 4 units, once all chains, as
+groups, 2 units), and 10 networks with 1,000 groups in all on 4 units, once all chains, as
 explorations group networks by default, and once half of them graphs with many sources.
-*Compiled* is what an exploration uses; *general* is the general kernel, which simulates all but
-one or two chains.
+*Compiled* is the kernel that an exploration uses. *General* is the general kernel, which simulates
+all but one or two chains.
 
 Times exclude compilation. Each is the best of many repetitions of about a millisecond, over the
-same design points; compiled and general take turns. So other load on the machine disturbs only some
-of them: the rates are those of a core that no other program uses, not what a busy one does on
-average. Every design point is compared between the two kernels, and those that the plain evaluator
-plays with what it says about them.
+same design points. Compiled and general take turns. So other load on the machine disturbs only some
+of them: the rates are those of a core that no other program uses, not the average of a busy one.
+Every design point is compared between the two kernels, and those that the plain evaluator simulates
+with its results.
 
 With ``--against COMMIT`` the kernels of another commit are measured in the same run: two processes,
 one in a work tree of that commit, take turns, and must give the same makespans.
@@ -64,22 +64,24 @@ class Speed:
 
 
 def small() -> Problem:
-    """2 networks of 10 groups, a GPU and a DLA, 14 x 4 operating points."""
+    """Return 2 networks of 10 groups, a GPU and a DLA, 14 x 4 operating points."""
     return reference_problem()
 
 
 def large(*, graphs: bool) -> Problem:
-    """10 networks of 100 groups on 4 units, all with contention; chains, or also graphs."""
+    """Return 10 networks of 100 groups on 4 units, all with contention, as chains
+    or also graphs.
+    """
     return contended_problem(10, 100, 4, graphs=graphs)
 
 
 def measure(
     name: str, problem: Problem, *, required: int, rows: int, plain_rows: int, repetitions: int
 ) -> Speed:
-    """The compiled timeline on ``rows`` design points, the plain one on the first of them.
+    """Time the compiled timeline on ``rows`` design points, the plain one on the first of them.
 
     Raises:
-        AssertionError: where the two disagree.
+        AssertionError: if the two disagree.
     """
     population = random_rows(problem, rows)
     evaluate = make_evaluator(problem)
@@ -120,7 +122,7 @@ def measure(
 
 
 def run() -> list[Speed]:
-    """Both sizes, the large one twice."""
+    """Measure both sizes, the large one twice."""
     return [
         measure(
             "2 networks, 20 groups, 2 units",

@@ -1,1 +1,3 @@
-"""How near predictions are: to published measurements, and estimates to what they stand for."""
+"""Accuracy of predictions against published measurements, and of estimates
+against their originals.
+"""

@@ -4,15 +4,15 @@ Measured: LoudVA's profile (MIT licence), sum of the six rails while a server an
 classification requests one at a time (batch 1), with the inferences per second it reached. Its
 batch-16 and batch-32 columns were used to fit the GPU's power; the batch-1 column was not.
 
-What the comparison has to assume:
+The assumptions of the comparison:
 
 * At batch 1 the GPU waits for the server between two requests. Its busy share at clock f is
   (a/f) / (a/f + b), where the time per inference a/f + b is fitted to the throughput column: a/f is
-  the GPU's work, b what no GPU clock shortens.
+  the GPU's work, b the time that no GPU clock shortens.
 * The network is not named: the power while busy is that of ResNet-50, a network of the same kind.
 * The memory clock was left to the governor. The idle rails of the same source rise in steps with
   the GPU's clock, which the idle model explains by 1065.6, 1600 and 2133 MHz.
-* The CPU stands at its parked clock, 1190.4 MHz; feeding the GPU is part of the GPU's busy power.
+* The CPU stands at its parked clock, 1190.4 MHz. Feeding the GPU is part of the GPU's busy power.
 
 Usage: ``python -m benchmarks.accuracy.board_power [--json]``.
 """
@@ -42,7 +42,7 @@ MEMORY_STEPS = ((600_000, 1_065_600), (900_000, 1_600_000), (10**9, 2_133_000))
 
 @dataclass(frozen=True)
 class BoardPower:
-    """One GPU clock; powers in W, ``error`` relative to the measurement."""
+    """One GPU clock. Powers are in W, ``error`` is relative to the measurement."""
 
     gpu_mhz: float
     emc_mhz: float
@@ -53,7 +53,7 @@ class BoardPower:
 
 
 def compare(network: str = "resnet50") -> list[BoardPower]:
-    """Predicted and measured board power at every GPU clock of the batch-1 column."""
+    """Return predicted and measured board power at every GPU clock of the batch-1 column."""
     with TABLE.open(encoding="utf-8") as file:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
     platform = load_platform("jetson-agx-xavier")

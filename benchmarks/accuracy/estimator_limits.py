@@ -1,8 +1,8 @@
-"""How fine the estimator's classes are beside what the timeline makes of small changes.
+"""The width of the estimator's classes beside the timeline's response to small changes.
 
-Run as a module. Every time of every group is changed by a random share, and the timeline judges
-the same mappings again: what changes class then, no estimator can tell that knows the times no
-better.
+Run as a module. Every time of every group is changed by a random share, and the timeline judges the
+same mappings again. An estimator that knows the times no better cannot tell the classes of mappings
+that change class then.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ WORKLOADS, ROWS, SEED = 40, 4, 5
 
 
 def jittered(problem: Problem, share: float, rng: np.random.Generator) -> Problem:
-    """The same problem, each group's time on each unit longer or shorter by up to ``share``; one
-    factor for all clocks."""
+    """Return the problem with each group's time on each unit longer or shorter by up to ``share``.
+
+    All clocks have the same factor.
+    """
     units = []
     for unit in problem.units:
         factor = 1.0 + share * (2.0 * rng.random(len(unit.time_ps)) - 1.0)

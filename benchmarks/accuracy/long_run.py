@@ -1,12 +1,12 @@
-"""How near reported rates are to those of the state that recurs.
+"""Reported rates beside those of the recurring state.
 
 Random pipelines and free-running networks, of 1 to 4 networks of 1 to 5 groups on 1 to 4 units,
-with 1 to 8 frames in flight. An oracle plays each until its whole state at the end of a round is
-one that has been there before, for up to 2,000 rounds. Where there is one, the exact rates are
-known; errors are those of the throughput, which is the mean over the networks where they run
-freely, and the largest of any network's rate.
+with 1 to 8 frames in flight. An oracle simulates each until its whole state at the end of a round
+is one that has been there before, for up to 2,000 rounds. If there is one, the exact rates are
+known. Errors are those of the throughput, which is the mean over the networks if they run freely,
+and the largest of any network's rate.
 
-Usage: ``python -m benchmarks.accuracy.long_run [--json]``; some minutes.
+Usage: ``python -m benchmarks.accuracy.long_run [--json]``, some minutes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PIPELINES, FREE = 600, 400
 
 @dataclass(frozen=True)
 class Errors:
-    """Of rates against those of the recurring state."""
+    """Errors of rates against those of the recurring state."""
 
     kind: str
     problems: int
@@ -52,7 +52,7 @@ class Errors:
 
 
 def measure(kind: str, seeds: range, *, free_running: bool) -> Errors:
-    """Errors on random problems."""
+    """Return the errors on random problems."""
     whole, each = [], []
     for seed in seeds:
         found = errors_of(seed, free_running=free_running)
@@ -73,7 +73,9 @@ def measure(kind: str, seeds: range, *, free_running: bool) -> Errors:
 
 
 def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
-    """Relative errors of the throughput and of each stream's rate; None where no state recurs."""
+    """Return relative errors of the throughput and of each stream's rate, or None
+    if no state recurs.
+    """
     problem, design = random_stream(seed, free_running=free_running)
     exact = recurring_periods(problem, design)
     if exact is None:
@@ -88,7 +90,7 @@ def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
 
 
 def run() -> list[Errors]:
-    """Pipelines, then free-running networks."""
+    """Measure pipelines, then free-running networks."""
     return [
         measure("pipelines", range(PIPELINES), free_running=False),
         measure("free-running", range(FREE), free_running=True),

@@ -1,14 +1,15 @@
 """Predictions against the measurements of Tang et al. (SAMOS'21), Table 2.
 
 For each of the three networks a model is calibrated on five of the nine clock pairs (the corners
-and the centre of CPU and GPU clock), and the other four are predicted. Beside that stands what the
-paper's own model says, which saw measurements at every clock. All forms of the model are compared:
-on the rows held out, and with each of the nine pairs left out in turn.
+and the centre of CPU and GPU clock), and the other four are predicted. Beside them stand the
+predictions of the paper's own model, which saw measurements at every clock. All forms of the model
+are compared: on the rows held out, and with each of the nine pairs left out in turn.
 
 No row is held out of the platform file itself: its GPU's voltages, which the energies read, were
 fitted to powers of this table, and it does not say of which rows. So energies are predicted three
 times: with the file's voltages, with their ratio fitted anew to the rows in the fit alone, and with
-none; each on all rows held out, and without those whose figures the file's sources quote.
+none. Each prediction is on all rows held out, and without those whose figures the file's sources
+quote.
 
 Usage: ``python -m benchmarks.accuracy.table2 [--json]``.
 """
@@ -96,7 +97,7 @@ CURVE_COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One of the 27 rows; errors are relative, positive where too much is predicted."""
+    """One of the 27 rows. Errors are relative, and positive if too much is predicted."""
 
     network: str
     cpu_mhz: float
@@ -116,7 +117,7 @@ class Row:
 
 @dataclass(frozen=True)
 class FormError:
-    """How far off one form is, as shares; None where the rows cannot determine it."""
+    """Errors of one form, as shares. None if the rows cannot determine it."""
 
     of: str
     form: str
@@ -129,8 +130,9 @@ class FormError:
 
 @dataclass(frozen=True)
 class CurveError:
-    """How far energies of rows held out are off with some voltages of the GPU, as shares: of all
-    such rows, and without those that the platform file quotes."""
+    """Errors of energies of rows held out with some voltages of the GPU, as shares: of all such
+    rows, and without those that the platform file quotes.
+    """
 
     curve: str
     ratio: float
@@ -145,7 +147,7 @@ class CurveError:
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the paper's table: what was measured, and what its model says."""
+    """A row of the paper's table: the measurement, and the prediction of the paper's model."""
 
     measurement: ClockMeasurement
     fps: float
@@ -156,7 +158,7 @@ class Published:
 
 @lru_cache(maxsize=1)
 def published() -> dict[str, tuple[Published, ...]]:
-    """Network -> its nine rows, in the paper's order."""
+    """Return each network's nine rows, in the paper's order."""
     platform = load_platform(PLATFORM)
     unit = platform.unit_by_name["gpu"]
     columns = ("network", "unit", "a57_mhz", "gpu_mhz", "fps", "mj", "phi_fps", "phi_mj")
@@ -194,13 +196,13 @@ def run(
     power_form: PowerForm = POWER_FORM,
     platform: Platform | None = None,
 ) -> list[Row]:
-    """All 27 rows by models that were calibrated on five of each nine.
+    """Return all 27 rows by models that were calibrated on five of each nine.
 
     Args:
-        platform: with voltages of its own; None: as its file has them.
+        platform: with voltages of its own. None: as its file has them.
 
     Raises:
-        PlatformError: where five rows cannot determine the form.
+        PlatformError: if five rows cannot determine the form.
     """
     platform = platform or load_platform(PLATFORM)
     rows = []
@@ -248,8 +250,10 @@ def _calibrated(
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
-    """Median and largest absolute errors of the rows held out, the paper's beside them, and whether
-    the limits are kept."""
+    """Return median and largest absolute errors of the rows held out, beside the paper's.
+
+    The figures also say whether the limits are kept.
+    """
     held = [row for row in rows if not row.used]
     figures: dict[str, float | bool] = {}
     for name, values in (
@@ -265,8 +269,10 @@ def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
 
 
 def with_ratio(platform: Platform, ratio: float) -> Platform:
-    """The platform with another ratio of the GPU's highest to its lowest voltage; where between
-    them each clock lies stays as it is, to a millivolt."""
+    """Return the platform with another ratio of the GPU's highest to its lowest voltage.
+
+    The relative place of each clock between them stays as it is, to a millivolt.
+    """
     gpu = platform.domain_by_name["gpu"]
     volts = [point.voltage_mv or 0 for point in gpu.operating_points]
     low, high = volts[0], volts[-1]
@@ -284,8 +290,11 @@ def with_ratio(platform: Platform, ratio: float) -> Platform:
 
 
 def fitted_ratio() -> float:
-    """The ratio with the least mean square of relative errors of power, on the rows in the fit
-    alone; of several that are as good (to 1 in 1,000) the smallest."""
+    """Return the ratio with the least mean square of relative errors of power, on
+    the rows in the fit.
+
+    Of several equally good ones (to 1 in 1,000) it is the smallest.
+    """
     platform = load_platform(PLATFORM)
     residuals = []
     for ratio in RATIOS:
@@ -302,7 +311,7 @@ def fitted_ratio() -> float:
 
 
 def compare_curves() -> list[CurveError]:
-    """Energies of the rows held out, by where the GPU's voltages are from."""
+    """Compare energies of the rows held out, by the source of the GPU's voltages."""
     platform = load_platform(PLATFORM)
     volts = [point.voltage_mv or 0 for point in platform.domain_by_name["gpu"].operating_points]
     return [
@@ -332,7 +341,7 @@ def _curve_error(curve: str, ratio: float, form: PowerForm) -> CurveError:
 
 
 def compare_forms() -> list[FormError]:
-    """Every form of time and of power (with the default form of time)."""
+    """Compare every form of time and of power (with the default form of time)."""
     return [
         *(_form_error("throughput", form, POWER_FORM) for form in TimeForm),
         *(_form_error("energy", TIME_FORM, form) for form in PowerForm),

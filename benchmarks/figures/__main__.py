@@ -1,7 +1,7 @@
 """Run the commands whose figures the README and the pages name, and store their output.
 
 Usage: ``python -m benchmarks.figures [--check] [NAME ...]``. Without names all are run, which takes
-an hour; ``--check`` runs nothing. At the end every figure of a page that is not the stored one is
+an hour. ``--check`` runs nothing. At the end every figure of a page that is not the stored one is
 printed, and the exit status is 1.
 """
 

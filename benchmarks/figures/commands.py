@@ -1,5 +1,6 @@
-"""The commands whose figures the README and the pages name, and what each figure looks like in
-their output."""
+"""The commands whose figures the README and the pages name, and the form of each
+figure in their output.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ NUMBER = r"(\d[\d,]*(?:\.\d+)?)(?<!,)"
 class Command:
     """A command and the figures of its output.
 
-    ``figures``: names, and regular expressions of a line with one group; ``#`` stands for a number.
+    ``figures``: names, and regular expressions of a line with one group. ``#`` stands for a number.
     ``is_quick``: the tests run it.
     """
 
@@ -33,7 +34,7 @@ class Command:
 
     @property
     def file(self) -> Path:
-        """File of the stored output."""
+        """Return the file of the stored output."""
         return FOLDER / f"{self.name}.txt"
 
     def stored(self) -> str:

@@ -1,4 +1,4 @@
-"""Marks in pages, and whether the figures of what they mark are those of a command.
+"""Marks in pages, and the check that the marked figures are those of a command.
 
 A mark is a comment before a paragraph or a table, in one of three forms::
 
@@ -6,7 +6,7 @@ A mark is a comment before a paragraph or a table, in one of three forms::
     <!-- rows: mobile-i -->
     <!-- lines: hax-table6 -->
 
-The first names all figures of the paragraph in their order; ``=12`` is a number of another kind.
+The first names all figures of the paragraph in their order. ``=12`` is a number of another kind.
 The numbers in a row of a table after the second are those of the output's rows with the same first
 cell, in this order, though not all of them. The lines after the third are lines of the output.
 """
@@ -79,7 +79,7 @@ def unmarked(page: Path) -> list[str]:
 
 
 def differences(mark: Mark, output_of: Callable[[str], str]) -> list[str]:
-    """Compare what a mark marks with the outputs of commands; return what differs."""
+    """Compare marked text with the outputs of commands. Return the differences."""
     match mark.kind:
         case "figures":
             return _figures(mark, output_of)

@@ -1,7 +1,7 @@
 """Fit the figures of the cost model to measured networks, and predict each from the others.
 
-Units of a pool are fitted together: a unit that nobody measured takes what is usual in its pool.
-Baselines: the platform file's estimate, whose figures have seen the network, and one time per
+Units of a pool are fitted together: a unit without measurements takes the usual figures of its
+pool. Baselines: the platform file's estimate, whose figures have seen the network, and one time per
 multiply-accumulate from the unit's other networks.
 
 Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write | --intervals] [--json]``.

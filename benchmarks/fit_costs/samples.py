@@ -1,4 +1,4 @@
-"""Measured networks, and what the cost model makes of their launches."""
+"""Measured networks, and the parts of the cost model for their launches."""
 
 from __future__ import annotations
 

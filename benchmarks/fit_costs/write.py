@@ -50,8 +50,11 @@ def _short(value: float) -> float:
 def write_peak(
     platform: str, unit: str, precision: str, figures: dict[str, Any], text: str, status: str
 ) -> None:
-    """Write the figures of a peak into its platform's file, if that has the peak itself, not from
-    the file that it extends. ``text`` replaces what the source says of efficiencies."""
+    """Write the figures of a peak into its platform's file.
+
+    Does nothing if the file has the peak from the file that it extends. ``text`` replaces the
+    source's text about efficiencies.
+    """
     path = FOLDER / f"{platform}.json"
     content = path.read_text("utf-8")
     span = _peak_span(content, unit, precision)

@@ -1,1 +1,3 @@
-"""What benchmarks share: options, tables, clocks, and the same measurement at another commit."""
+"""The common part of benchmarks: options, tables, clocks, and the same
+measurement at another commit.
+"""

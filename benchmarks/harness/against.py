@@ -1,5 +1,5 @@
-"""Another commit measured in turn with today's: kernels for ``benchmarks.timeline``, and whole
-benchmarks.
+"""Another commit measured in turn with today's: kernels for
+``benchmarks.timeline``, and whole benchmarks.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ CHANGES = (
 
 
 def ratios_against(commit: str) -> list[Ratio]:
-    """The speeds of a commit's kernels and of today's, the shortest of many turns each.
+    """Return the speeds of a commit's kernels and of today's, the shortest of many turns each.
 
     Raises:
-        AssertionError: where they differ in a makespan.
-        CalledProcessError: where git knows no such commit.
+        AssertionError: if they differ in a makespan.
+        CalledProcessError: if git knows no such commit.
     """
     with _tree_of(commit) as tree, ExitStack() as stack:
         processes = [stack.enter_context(_child(path)) for path in (tree, ROOT)]
@@ -116,17 +116,19 @@ def shown_against(
     figures: Sequence[Column],
     arguments: Sequence[str] | None,
 ) -> bool:
-    """Where ``--against COMMIT`` is among the arguments, run a benchmark at that commit and now, in
-    turn, and print the smallest value of each figure.
+    """Compare a benchmark with another commit if ``--against COMMIT`` is among the arguments.
+
+    Runs the benchmark at that commit and now, in turn, and prints the smallest value of each
+    figure. Returns whether it did.
 
     Args:
-        module: the benchmark; it has ``--json`` at both commits.
+        module: the benchmark. It has ``--json`` at both commits.
         names: keys that a row is told apart by.
         figures: columns to compare, for which smaller is better.
-        arguments: of the command line; None: this process's. Others are passed on.
+        arguments: of the command line. None: this process's. Others are passed on.
 
     Raises:
-        CalledProcessError: where git knows no such commit, or a benchmark ends with an error.
+        CalledProcessError: if git knows no such commit, or a benchmark ends with an error.
     """
     options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     add_option(options)
@@ -159,14 +161,14 @@ def shown_against(
 
 
 def add_option(options: argparse.ArgumentParser) -> None:
-    """``--against COMMIT``."""
+    """Add ``--against COMMIT``."""
     options.add_argument("--against", metavar="COMMIT", help="measure that commit as well, in turn")
 
 
 def _rows(
     tree: Path, module: str, names: Sequence[str], arguments: Sequence[str]
 ) -> dict[str, Mapping[str, float | None]]:
-    """The rows that the benchmark prints, by their names."""
+    """Return the rows that the benchmark prints, by their names."""
     output = subprocess.run(
         [sys.executable, "-m", module, "--json", *arguments],
         cwd=tree,
@@ -179,7 +181,7 @@ def _rows(
 
 @contextmanager
 def _tree_of(commit: str) -> Iterator[Path]:
-    """A work tree of the commit, for a while."""
+    """Provide a work tree of the commit while the block runs."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "then"
         _git("worktree", "add", "--quiet", "--detach", str(tree), commit)
@@ -198,7 +200,7 @@ def _git(*arguments: str) -> None:
 
 
 def _child(tree: Path) -> subprocess.Popen[str]:
-    """Compiles first, where it must."""
+    """Start a process that compiles first if it must."""
     return subprocess.Popen(
         [sys.executable, "-c", CHILD],
         cwd=tree,

@@ -20,7 +20,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Return the name of the instance."""
         ...
 
 
@@ -39,15 +39,15 @@ def measure_chosen(
     add_options: Callable[[argparse.ArgumentParser], object] = lambda _: None,
     arguments: Sequence[str] | None,
 ) -> tuple[argparse.Namespace, list[dict[str, Any]]]:
-    """The options, and a row of figures for each instance that they choose.
+    """Return the options, and a row of figures for each instance that they choose.
 
     Args:
-        measure: of an instance and the options; ``time_limit`` is one of them, in seconds.
+        measure: of an instance and the options. ``time_limit`` is one of them, in seconds.
         time_limit_s: by default.
-        limits: what the time limit is for.
+        limits: description of the parts that the time limit is for.
         load: has machine code compiled, or read from the cache, before anything is measured.
         add_options: more of them.
-        arguments: of the command line; None: this process's.
+        arguments: of the command line. None: this process's.
     """
     options = parser(module, description)
     options.add_argument(

@@ -1,6 +1,6 @@
-"""What benchmarks share: the option ``--json``, and a table for people or a document for programs.
+"""The option ``--json`` of benchmarks, and a table for people or a document for programs.
 
-A benchmark describes its columns once; each row maps the columns' keys to plain values, which the
+A benchmark describes its columns once. Each row maps the columns' keys to plain values, which the
 document carries unrounded.
 """
 
@@ -21,8 +21,11 @@ WIDE = 10_000
 
 @dataclass(frozen=True)
 class Column:
-    """``key`` in the document; in the table ``title``, and the value in ``form`` (a format
-    specification such as ``,.0f``), numbers on the right; or only in the document."""
+    """A column with its ``key`` in the document.
+
+    The table has ``title``, and the value in ``form`` (a format specification such as ``,.0f``),
+    numbers on the right, unless the column is only in the document.
+    """
 
     key: str
     title: str
@@ -31,7 +34,7 @@ class Column:
 
 
 def parser(module: str, description: str) -> argparse.ArgumentParser:
-    """A parser for ``python -m module`` that knows ``--json``."""
+    """Return a parser for ``python -m module`` that knows ``--json``."""
     result = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     result.add_argument("--json", action="store_true", help="print figures for programs")
     return result
@@ -46,12 +49,12 @@ def show(
     as_markdown: bool = False,
     notes: Sequence[str] = (),
 ) -> None:
-    """Prints the rows as a table with ``notes`` below it, as Markdown, or as one JSON document.
+    """Print the rows as a table with ``notes`` below it, as Markdown, or as one JSON document.
 
     In a terminal the table is as wide as that, elsewhere as wide as it needs.
 
     Raises:
-        KeyError: where a row lacks a column.
+        KeyError: if a row lacks a column.
     """
     if as_json:
         document = {
@@ -94,7 +97,7 @@ def _markdown(columns: Sequence[Column], rows: Sequence[Mapping[str, Value]]) ->
 
 
 def machine() -> dict[str, str]:
-    """What a figure depends on besides the code."""
+    """Return the properties of the machine that figures depend on besides the code."""
     return {
         "processor": _processor(),
         "system": platform.system(),

@@ -1,4 +1,4 @@
-"""How long something takes."""
+"""Durations of functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ R = TypeVar("R")
 
 
 def best_seconds(work: Callable[[], object], *, repetitions: int) -> float:
-    """The shortest of several runs: what the machine can do when nothing else runs on it."""
+    """Return the seconds of the shortest of several runs, the one least disturbed by other load."""
     best = float("inf")
     for _ in range(repetitions):
         start = time.perf_counter()
@@ -20,8 +20,11 @@ def best_seconds(work: Callable[[], object], *, repetitions: int) -> float:
 
 
 def timed(work: Callable[[], R], *, short_s: float = 0.0, repetitions: int = 0) -> tuple[R, float]:
-    """What ``work`` gives, and its seconds; the shortest of ``repetitions`` more runs where it took
-    less than ``short_s``."""
+    """Return the result of ``work``, and its seconds.
+
+    If it took less than ``short_s``, the seconds are those of the shortest of ``repetitions`` more
+    runs.
+    """
     results: list[R] = []
 
     def once() -> None:
@@ -34,7 +37,8 @@ def timed(work: Callable[[], R], *, short_s: float = 0.0, repetitions: int = 0) 
 
 
 def best_of_each(works: Sequence[Callable[[], object]], *, repetitions: int) -> list[float]:
-    """The same for several works that take turns, so that a quiet or a busy minute is everybody's.
+    """Return the shortest seconds of several works that take turns, so that other
+    load meets all alike.
 
     Each run should be short, a few milliseconds: then some of many runs meet no other load.
     """

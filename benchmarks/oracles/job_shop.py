@@ -1,10 +1,10 @@
 """The contention-free sibling of a problem, given to OR-tools CP-SAT: bounds, and a peer in speed.
 
 A job shop with alternatives: every group is one interval on one of its units, in its smallest
-stand-alone time over the operating points; a unit runs one at a time; an edge between units passes
-a transition. It is another problem than the timeline's, and an easier one: nothing slows anything
-down, and any order may be chosen, idling included, where the timeline takes the first group that is
-ready.
+stand-alone time over the operating points. A unit runs one at a time, and an edge between units
+passes a transition. It is another problem than the timeline's, and an easier one: nothing slows
+anything down, and any order may be chosen, idling included, while the timeline takes the first
+group that is ready.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class JobShopResult:
-    """``optimum_ps`` is None where the search was ended; ``bound_ps`` holds in any case."""
+    """``optimum_ps`` is None if the search was ended. ``bound_ps`` holds in any case."""
 
     optimum_ps: int | None
     bound_ps: int
@@ -30,7 +30,7 @@ class JobShopResult:
 
 
 def has_solver() -> bool:
-    """Whether OR-tools is there (the extra ``benchmarks``)."""
+    """Return whether OR-tools is there (the extra ``benchmarks``)."""
     try:
         importlib.import_module("ortools.sat.python.cp_model")
     except ImportError:
@@ -39,11 +39,12 @@ def has_solver() -> bool:
 
 
 def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
-    """The smallest makespan without contention, in whole nanoseconds: times are rounded down, so
-    that bounds stay bounds. Model building counts; one worker.
+    """Find the smallest makespan without contention, in whole nanoseconds.
+
+    Times are rounded down, so that bounds stay bounds. Model building counts. There is one worker.
 
     Raises:
-        ImportError: where OR-tools is missing.
+        ImportError: if OR-tools is missing.
         ValueError: on repeats, which this model leaves out.
     """
     for network in problem.networks:
@@ -120,7 +121,9 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
 
 
 def _smallest_times(problem: Problem) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """[groups, units] ps, over the allowed operating points; -1 where a group cannot run."""
+    """Return [groups, units] ps over the allowed operating points, -1 if a unit
+    cannot run the group.
+    """
     columns = []
     for unit in problem.units:
         allowed = [np.flatnonzero(problem.domains[clock].allowed) for clock in unit.clocks]

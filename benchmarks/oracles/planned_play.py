@@ -1,4 +1,5 @@
-"""A simulator of one frame with any times, which keeps an order or takes what comes first.
+"""A simulator of one frame with any times, which keeps an order or takes the
+first group that is ready.
 
 A third program beside the compiled simulator and the checker: it reads the problem alone.
 """
@@ -62,8 +63,8 @@ def play(
 
     Args:
         times: stand-alone times.
-        order: first runs of the engines; each queue keeps this order. None: first come, first
-            served.
+        order: first runs of the engines. Each queue keeps this order. None: first come, first
+        served.
     """
     engines = _engines(problem, design)
     priorities = problem.priorities(design)

@@ -1,4 +1,4 @@
-"""The rates of a state that recurs: what the long run comes to, exactly."""
+"""The rates of a recurring state: the exact values of the long run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ they draw further apart: numbers decide only between frames that are ready at th
 def recurring_periods(
     problem: Problem, design: DesignPoint, *, most: int = MAX_ROUNDS
 ) -> tuple[Fraction, ...] | None:
-    """Of each stream, from frame to frame; None where no state recurs within ``most`` rounds.
+    """Return the frame period of each stream, or None if no state recurs within ``most`` rounds.
 
     Every state at the end of a round is kept, so the first that recurs is found.
     """
@@ -47,7 +47,10 @@ def recurring_periods(
 
 
 def exact_periods(simulation: Simulation, begin: Account, end: Account) -> tuple[Fraction, ...]:
-    """Between two equal states every unit executes the same number of frames of a stream."""
+    """Return the exact frame periods of the streams between two equal states.
+
+    Every unit executes the same number of frames of a stream there.
+    """
     found: list[set[Fraction]] = [set() for _ in simulation.streams]
     for (stream, unit), load in simulation.loads().items():
         done = end.executed_ps[stream, unit] - begin.executed_ps[stream, unit]
@@ -57,7 +60,7 @@ def exact_periods(simulation: Simulation, begin: Account, end: Account) -> tuple
 
 
 def random_stream(seed: int, *, free_running: bool) -> tuple[Problem, DesignPoint]:
-    """A random pipeline, or networks that run freely, with 1 to 8 frames in flight."""
+    """Draw a random pipeline, or networks that run freely, with 1 to 8 frames in flight."""
     rng = np.random.default_rng(seed)
     shape = RandomShape(ties=seed % 4 == 0, contention=seed % 8 not in (0, 1), copies=seed % 3 == 0)
     problem = random_problem(rng, shape)

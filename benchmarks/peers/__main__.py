@@ -1,7 +1,7 @@
 """Other programs beside ours, on the same work and in one sitting: the table of the README.
 
-What can be installed is, each in an environment of its own, below the user's cache or
-``--environments``; what cannot is named with the reason. The work, on one thread each:
+Programs that can be installed are, each in an environment of its own, below the user's cache or
+``--environments``. The others are named with the reason. The work, on one thread each:
 
 - the front of the reference problem (``benchmarks/problems/reference_problem.py``): the share of
   the exact front's hypervolume after ``--seconds``, median of ``--seeds``, and evaluations per
@@ -41,7 +41,7 @@ COLUMNS = (
 
 
 def peers(seconds: float, seeds: int) -> tuple[Peer, ...]:
-    """All programs, ours first; the sample's time limit is that of the searches."""
+    """Return all programs, ours first. The sample's time limit is that of the searches."""
     limits = (f"{seconds:g}", str(seeds))
     return (
         Peer("paretosoc exact", (), f"{PROGRAMS}.exact"),
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _row(peer: Peer, folder: Path) -> dict[str, Value]:
-    """What a peer answered, or in the last column why it did not."""
+    """Return a peer's answer, or in the last column the reason why it gave none."""
     row: dict[str, Value] = dict.fromkeys((column.key for column in COLUMNS), None)
     try:
         return row | {"program": peer.name} | asdict(ask(peer, folder, time_limit_s=TIME_LIMIT_S))

@@ -1,4 +1,4 @@
-"""An environment for each peer, and what is run in it."""
+"""An environment for each peer, and the programs that run in it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ INSTALLED = "installed.txt"
 
 @dataclass(frozen=True)
 class Peer:
-    """``requirements``: as pip takes them; none: the environment of this command. ``module``: what
-    is run in it."""
+    """A program to compare with.
+
+    ``requirements``: as pip takes them. None: the environment of this command. ``module``: the
+    module that runs in it.
+    """
 
     name: str
     requirements: tuple[str, ...]
@@ -31,10 +34,10 @@ class NotAvailable(Exception):
 
 
 def ask(peer: Peer, folder: Path, *, time_limit_s: float) -> Answer:
-    """The answer of a peer in its environment, which is made below ``folder`` if it is not there.
+    """Return the answer of a peer in its environment, which is made below ``folder`` if missing.
 
     Raises:
-        NotAvailable: where it cannot be installed, fails, or takes too long.
+        NotAvailable: if it cannot be installed, fails, or takes too long.
     """
     python = sys.executable
     if peer.requirements:
@@ -52,7 +55,7 @@ def ask(peer: Peer, folder: Path, *, time_limit_s: float) -> Answer:
 
 
 def installed(requirements: tuple[str, ...], folder: Path) -> str:
-    """The interpreter of an environment with the requirements; made anew where they changed."""
+    """Return the interpreter of an environment with the requirements, made anew if they changed."""
     python = str(folder / "bin" / "python")
     wanted = "\n".join(requirements)
     note = folder / INSTALLED

@@ -19,7 +19,9 @@ SIZE_COLUMNS = (
 
 
 def contended_problem(networks: int, groups: int, units: int, *, graphs: bool) -> Problem:
-    """Networks of so many groups each, all units with contention; chains, or also graphs."""
+    """Return networks of ``groups`` groups each, all units with contention, as
+    chains or also graphs.
+    """
     shape = RandomShape(
         networks=(networks, networks),
         groups=(groups, groups),
@@ -35,7 +37,7 @@ def contended_problem(networks: int, groups: int, units: int, *, graphs: bool) -
 
 
 def random_rows(problem: Problem, count: int, seed: int = SEED) -> NDArray[np.int64]:
-    """[count, groups + domains]: mappings and clocks that the problem allows."""
+    """Draw [count, groups + domains]: mappings and clocks that the problem allows."""
     rng = np.random.default_rng(seed)
     units = [rng.choice(np.flatnonzero(row), count) for row in problem.allowed]
     points = [rng.choice(np.flatnonzero(domain.allowed), count) for domain in problem.domains]

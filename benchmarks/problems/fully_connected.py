@@ -17,7 +17,7 @@ INPUTS = {"alexnet_fc": (256, 6, 6), "vgg_fc": (512, 7, 7)}
 
 
 def fully_connected(name: str) -> bytes:
-    """The model of one of ``INPUTS``, without weights."""
+    """Return the model of one of ``INPUTS``, without weights."""
     net = NetworkBuilder(name, *INPUTS[name])
     x = net.input
     for number in (6, 7):

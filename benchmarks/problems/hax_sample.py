@@ -33,11 +33,11 @@ KNOWN_BEST_MAKESPAN_PS: dict[tuple[bool, int | None], int] = {
 
 
 def hax_sample(*, contention: bool = True, max_transitions: int | None = None) -> Problem:
-    """The sample with the makespan as its objective.
+    """Return the sample with the makespan as its objective.
 
     Args:
         contention: whether the units slow each other down.
-        max_transitions: most transitions per network; None: any number.
+        max_transitions: most transitions per network. None: any number.
     """
     document: dict[str, Any] = json.loads(DATA.read_text(), parse_float=Decimal)
     names: list[str] = document["units"]
@@ -97,7 +97,9 @@ def hax_sample(*, contention: bool = True, max_transitions: int | None = None) -
 
 
 def _one_clock(name: str) -> ProblemDomain:
-    """The sample knows one clock and does not say which; Xavier's fastest stand for it."""
+    """Return a domain with Xavier's fastest clock, as the sample knows one clock
+    and does not say which.
+    """
     return ProblemDomain(
         name=name,
         frequencies_khz=(1_377_000 if name == "gpu" else 1_395_200,),

@@ -13,9 +13,12 @@ from paretosoc.results.problem.problem import Problem
 
 
 def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with bytes of every group on every unit and of every network's activations, in
-    half of the cases in several pools or on units that load whole networks; two of three have a
-    limit between the least and the most that can be taken, pools too."""
+    """Return the problem with bytes of every group on every unit and of every
+    network's activations.
+
+    In half of the cases there are several pools or units that load whole networks. Two of three
+    have a limit between the least and the most that can be taken, pools too.
+    """
     groups = problem.group_count
     drawn = [rng.integers(0, 8, groups) * 1000 for _ in problem.units]
     # Entries of interchangeable units take the same.
@@ -42,21 +45,24 @@ def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def _bytes(units: Sequence[ProblemUnit]) -> IntArray:
-    """[groups, units]"""
+    """Return weights as [groups, units]."""
     tables = [unit.weight_bytes for unit in units if unit.weight_bytes is not None]
     return np.stack(tables, axis=1)
 
 
 def most_bytes(problem: Problem) -> int:
-    """Of all networks in one pool, wherever their groups are."""
+    """Return the most bytes of all networks in one pool, on whichever units their groups are."""
     table = _bytes(problem.units)
     most = int(np.where(problem.allowed, table, 0).max(axis=1).sum())
     return most + sum(network.activation_bytes for network in problem.networks)
 
 
 def with_pools(rng: np.random.Generator, problem: Problem, most: int) -> Problem:
-    """The problem with one to three pools, some of them limited, activations of each group, and
-    units that load whole networks; ``most``: bytes of all networks in one pool."""
+    """Return the problem with one to three pools, some of them limited, and
+    activations of each group.
+
+    Some units load whole networks. ``most``: bytes of all networks in one pool.
+    """
     pools = tuple(
         MemoryPool(f"pool{p}", int(rng.integers(most // 4, most + 1)) if rng.integers(2) else None)
         for p in range(int(rng.integers(1, 4)))

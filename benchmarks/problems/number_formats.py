@@ -13,8 +13,11 @@ FORMATS = ("fp32", "fp16", "int8")
 
 
 def with_losses(problem: Problem, rng: np.random.Generator | None = None) -> Problem:
-    """The problem with the accuracy that every group costs on every unit, none without ``rng``, and
-    with three bytes for a millionth."""
+    """Return the problem with the accuracy that every group costs on every unit,
+    none without ``rng``.
+
+    There are three bytes for a millionth.
+    """
 
     def table(unit: ProblemUnit) -> ProblemUnit:
         size = problem.group_count
@@ -26,8 +29,11 @@ def with_losses(problem: Problem, rng: np.random.Generator | None = None) -> Pro
 
 
 def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -> Problem:
-    """The problem with one to ``most`` number formats for every unit, each with its own times,
-    powers, support and accuracy, and times of converting; some losses are limited."""
+    """Return the problem with one to ``most`` number formats for every unit.
+
+    Each format has its own times, powers, support and accuracy, and times of converting. Some
+    losses are limited.
+    """
     units: list[ProblemUnit] = []
     origin: list[int] = []
     allowed = []
@@ -91,7 +97,9 @@ def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -
 
 
 def with_twin(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with a unit that is interchangeable with one that it has, in all formats."""
+    """Return the problem with a unit that is interchangeable with one that it
+    has, in all formats.
+    """
     first = int(rng.choice(problem.unit_of))
     ours = [u for u, unit in enumerate(problem.unit_of) if unit == first]
     count = len(problem.units)
@@ -123,6 +131,6 @@ def with_twin(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def _first_entries_first(order: list[int], origin: list[int]) -> list[int]:
-    """The same order, but the entries of each unit in theirs."""
+    """Return the same order, with the entries of each unit in theirs."""
     left = {u: [e for e in range(len(origin)) if origin[e] == u] for u in set(origin)}
     return [left[origin[e]].pop(0) for e in order]

@@ -30,7 +30,7 @@ _SOURCE = Source(Status.ASSUMED, "drawn at random")
 
 @dataclass(frozen=True)
 class RandomShape:
-    """What to draw; pairs are inclusive bounds."""
+    """The shape of a random problem. Pairs are inclusive bounds."""
 
     networks: tuple[int, int] = (1, 4)
     groups: tuple[int, int] = (1, 5)
@@ -55,8 +55,9 @@ class RandomShape:
 
 @dataclass(frozen=True)
 class _Structure:
-    """Networks and edges, and where each group and edge takes its costs from: itself or, in a
-    copy, its original."""
+    """Networks and edges, and the source of the costs of each group and edge:
+    itself or, in a copy, its original.
+    """
 
     networks: tuple[ProblemNetwork, ...]
     edges: tuple[tuple[int, int], ...]
@@ -65,7 +66,7 @@ class _Structure:
 
 
 def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
-    """Draws a problem; every group can run on at least one unit."""
+    """Draw a problem. Every group can run on at least one unit."""
 
     def between(bounds: tuple[int, int]) -> int:
         return int(rng.integers(bounds[0], bounds[1] + 1))
@@ -135,8 +136,9 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
 
 
 def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with slopes of contention that belong to other thresholds, on half of the
-    units."""
+    """Return the problem with slopes of contention that belong to other
+    thresholds, on half of the units.
+    """
     units = []
     for unit in problem.units:
         table = unit.contention
@@ -153,7 +155,7 @@ def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> Problem:
-    """Steps of a tenth of the times on some units, and hand-overs between networks."""
+    """Return the problem with steps of a tenth of the times on some units, and hand-overs."""
     units = []
     for unit in problem.units:
         largest = 1000 if ties else np.maximum(unit.time_ps, 0) // 10
@@ -175,17 +177,20 @@ def _with_phases(rng: np.random.Generator, problem: Problem, *, ties: bool) -> P
 
 
 def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with priorities from 0 to 2 or, where it has several networks, now and then a
-    search of them."""
+    """Return the problem with priorities from 0 to 2.
+
+    If it has several networks, it has a search of them now and then instead.
+    """
     if len(problem.networks) > 1 and rng.integers(3) == 0:
         return replace(problem, searches_priorities=True)
     return with_fixed_priorities(rng, problem)
 
 
 def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with units that run engines, or are shared, each now and then, and with
-    slow transitions in half of these cases; as it is in half of all cases, and in the closed
-    form."""
+    """Return the problem with units that run engines, or are shared, each now and then.
+
+    It is as before in half of all cases, and in the closed form.
+    """
     if isinstance(problem.execution, ClosedForm) or rng.integers(2):
         return problem
     drawn = [
@@ -208,15 +213,18 @@ def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with priorities from 0 to 2."""
+    """Return the problem with priorities from 0 to 2."""
     networks = [replace(n, priority=int(rng.integers(3))) for n in problem.networks]
     return replace(problem, networks=tuple(networks))
 
 
 def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with rates of its own for most networks, some times so high or so late that work
-    runs over the end of the period, or that the units are overloaded, with objectives and limits of
-    responses; nothing waits for another network."""
+    """Return the problem with rates of its own for most networks, and objectives
+    and limits of responses.
+
+    Some rates are so high or so late that work runs over the end of the period, or that the units
+    are overloaded. No network waits for another one.
+    """
     units = range(len(problem.units))
     longest = 1 + sum(int(problem.frame_ps(u).max()) for u in units) // len(units)
 
@@ -269,8 +277,9 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_waiting_releases(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem, networks of which have rates, with some that wait for one or two earlier
-    ones."""
+    """Return the problem, in which networks have rates, with some that wait for
+    one or two earlier ones.
+    """
     networks = [
         replace(
             network,
@@ -284,8 +293,10 @@ def with_waiting_releases(rng: np.random.Generator, problem: Problem) -> Problem
 
 
 def with_batches(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with batches of up to four images for some networks; those of networks with a
-    rate may have to wait for their last image."""
+    """Return the problem with batches of up to four images for some networks.
+
+    Those of networks with a rate may have to wait for their last image.
+    """
     longest = 1 + max(int(problem.frame_ps(u).max()) for u in range(len(problem.units)))
     networks = []
     for network in problem.networks:
@@ -302,8 +313,10 @@ def random_pipeline(
     channels: ChannelUse,
     idle_time: IdleTime = IdleTime.PERIOD,
 ) -> Problem:
-    """The problem in closed form with throughput and energy as objectives; what its channels take
-    is drawn."""
+    """Return the problem in closed form with throughput and energy as objectives.
+
+    The times and powers of its channels are drawn.
+    """
     units = []
     for unit in problem.units:
         clock = int(rng.choice(unit.clocks))
@@ -320,7 +333,7 @@ def random_pipeline(
 
 
 def random_design(rng: np.random.Generator, problem: Problem) -> DesignPoint:
-    """A design point that the problem allows."""
+    """Draw a design point that the problem allows."""
     units = [int(rng.choice(np.flatnonzero(row))) for row in problem.allowed]
     points = [int(rng.choice(np.flatnonzero(domain.allowed))) for domain in problem.domains]
     priorities = None
@@ -390,7 +403,7 @@ def _edges(
 def _idle_mw(
     rng: np.random.Generator, domains: tuple[ProblemDomain, ...], clocks: tuple[int, ...]
 ) -> IntArray:
-    """[*operating points of ``clocks``], the same at all points of a host that may be off."""
+    """Draw [*operating points of ``clocks``], the same at all points of a host that may be off."""
     idle = rng.integers(0, 900, [len(domains[clock].frequencies_khz) for clock in clocks])
     for axis, clock in enumerate(clocks[1:], start=1):
         if domains[clock].may_be_off:

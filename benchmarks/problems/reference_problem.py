@@ -46,10 +46,10 @@ DLA_CONTENTION = Contention(
 
 
 def reference_problem(*, max_transitions: int | None = None, points: bool = True) -> Problem:
-    """The problem with latency and energy as objectives.
+    """Return the problem with latency and energy as objectives.
 
     Args:
-        max_transitions: most transitions per network; None: any number.
+        max_transitions: most transitions per network. None: any number.
         points: all 14 x 4 operating points, or only the fastest of each domain.
     """
     document: dict[str, Any] = json.loads(DATA.read_text(), parse_float=Decimal)

@@ -27,7 +27,7 @@ GROUPS_EACH = 21
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A problem; ``solved``: the exact search ends on it within seconds."""
+    """A problem. ``solved``: the exact search ends on it within seconds."""
 
     name: str
     make: Callable[[], Problem]
@@ -35,20 +35,22 @@ class SearchProblem:
 
 
 def reference_front() -> IntArray:
-    """[73, 2]: what exhaustive search over all 58,720,256 design points found, see the file."""
+    """Return [73, 2]: the front that exhaustive search over all 58,720,256 design points found."""
     document = json.loads(REFERENCE_FRONT.read_text())
     return np.array(document["objectives"], dtype=np.int64)
 
 
 def two_networks() -> Problem:
-    """VGG-19 and ResNet-50 on the GPU and a DLA of Xavier, memory at its fastest clock, at most two
-    transitions each."""
+    """Return VGG-19 and ResNet-50 on the GPU and a DLA of Xavier.
+
+    The memory is at its fastest clock, and each network has at most two transitions.
+    """
     options = Options(units=("gpu", "dla0"), fixed=(("emc", "max"),), max_transitions=2)
     return _on_xavier(("vgg19", "resnet50"), options).problem
 
 
 def ten_networks_built() -> BuiltProblem:
-    """Ten networks on all units of Xavier at all clocks."""
+    """Return ten networks on all units of Xavier at all clocks."""
     return _on_xavier(TEN_NETWORKS, Options(groups=GROUPS_EACH))
 
 

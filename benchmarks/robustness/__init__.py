@@ -1,1 +1,1 @@
-"""Broken inputs and killed processes by the thousand: what must not happen."""
+"""Broken inputs and killed processes by the thousand, which must do no harm."""

@@ -28,7 +28,7 @@ CONTROL = re.compile(r"[^\n\t\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue00
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended; ``status`` below 0: by that signal."""
+    """The end of a command. ``status`` below 0: by that signal."""
 
     status: int
     out: str
@@ -37,10 +37,10 @@ class Ended:
 
 
 def confined(arguments: list[str], scratch: Path) -> Ended:
-    """Run a command of ``dse`` in a child of this process, which has imported what it needs.
+    """Run a command of ``dse`` in a child of this process, which has imported the program.
 
     Args:
-        scratch: a folder for what is printed, and for temporary files.
+        scratch: a folder for the output, and for temporary files.
     """
     outputs = [scratch / "stdout", scratch / "stderr"]
     child = os.fork()
@@ -79,7 +79,7 @@ def _run_child(arguments: list[str], outputs: list[Path], scratch: Path) -> NoRe
 
 
 def complaint(ended: Ended) -> str | None:
-    """What is wrong with how a command ended; None: nothing."""
+    """Return the fault in how a command ended, or None if there is none."""
     printed = ended.out + ended.err
     if ended.status < 0:
         return f"ended by signal {-ended.status} after {ended.cpu_s:.1f} CPU-s"

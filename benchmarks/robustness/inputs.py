@@ -49,7 +49,7 @@ RESULT_COMMANDS = (
 
 @dataclass(frozen=True)
 class Sound:
-    """A file, what is written beside it, and the commands that read it.
+    """A file, the files beside it, and the commands that read it.
 
     In commands ``{}`` stands for the file, ``{dir}`` for its folder. ``finish`` is called with the
     folder after the change.
@@ -63,7 +63,7 @@ class Sound:
     finish: Callable[[Path], None] = lambda _: None
 
     def put(self, folder: Path, data: bytes) -> None:
-        """Write the file with this content, and what belongs beside it."""
+        """Write the file with this content, and the files beside it."""
         folder.mkdir(parents=True)
         for name, content in {**self.beside, self.file: data}.items():
             (folder / name).write_bytes(content)
@@ -124,7 +124,7 @@ def documents(_: Path) -> dict[str, Sound]:
 
 
 def logs_and_tables(_: Path) -> dict[str, Sound]:
-    """Return what other tools print, and tables of measurements."""
+    """Return output of other tools, and tables of measurements."""
     layers = [{"count": 100}, {"name": "n0", "timeMs": 3.5, "averageMs": 0.35, "percentage": 2}]
     engine = {
         "Layers": [
@@ -282,7 +282,7 @@ def sign(folder: Path) -> None:
 
 
 def _products(shape: tuple[int, ...] = (1, 8)) -> onnx.ModelProto:
-    """Two products with an activation in between."""
+    """Return a model with two products and an activation in between."""
     weights = numpy_helper.from_array(np.ones((8, 8), np.float32), "w")
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["a"], "first"),
@@ -322,7 +322,7 @@ def _image(form: str) -> bytes:
 
 
 def _sweep() -> str:
-    """Co-runs as the model of contention has them."""
+    """Return co-runs as the model of contention has them."""
     values = np.array([45.0, 60.0, 80.0, 90.0, 3.0, 0.8])
     rows = ["own_gbps,external_gbps,slowdown"]
     for own in range(10, 121, 10):

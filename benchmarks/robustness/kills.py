@@ -5,9 +5,9 @@
 Commands that search, prove, write a report or a deployment, run a campaign (on processes, and on a
 Dask cluster) or execute networks are ended by SIGKILL, SIGTERM or SIGINT, at moments spread over
 the time that an undisturbed run takes. Then the same command is run to its end, with ``--resume``
-or ``dse certify`` where it has left a checkpoint or a front. Prints a line per finding: a process
-that stays, a file that nobody asked for, a result that differs from the undisturbed one, or a
-repetition that fails; then kills per command and signal. Exit status 1: there are findings.
+or ``dse certify`` if it has left a checkpoint or a front. Prints a line per finding: a process that
+stays, an unexpected file, a result that differs from the undisturbed one, or a repetition that
+fails. Then it prints kills per command and signal. Exit status 1: there are findings.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ evaluations: [200]
 
 @dataclass(frozen=True)
 class Target:
-    """A command to kill; ``{}`` stands for a folder of its own, with a front to work on.
+    """A command to kill. ``{}`` stands for a folder of its own, with a front to work on.
 
-    ``again`` is run after a kill, ``else_again`` if that is refused. ``outcome`` is what must be
-    equal afterwards, ``expected`` what may be in the folder.
+    ``again`` is run after a kill, ``else_again`` if that is refused. ``outcome`` must be equal
+    afterwards, ``expected`` are files that may be in the folder.
     """
 
     command: tuple[str, ...]
@@ -58,7 +58,7 @@ class Target:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, kill, print what was found."""
+    """Parse the command line, kill, print the findings."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="number of kills")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class Kills:
-    """Kills and what they did."""
+    """Kills and their consequences."""
 
     def __init__(self, scratch: Path, rng: random.Random, address: str) -> None:
         self._scratch, self._rng, self._address = scratch, rng, address
@@ -83,7 +83,7 @@ class Kills:
         self._findings = 0
 
     def run(self, names: Sequence[str], count: int) -> int:
-        """Kill so many times, the commands by turns; the number of findings."""
+        """Kill ``count`` times, the commands by turns. Return the number of findings."""
         pair = ("explore", "squeezenet", "alexnet")
         _check(self._dse((*pair, *_SMALL, "--no-certify", "-o", str(self._front))))
         if "run" in names:
@@ -106,7 +106,7 @@ class Kills:
         return self._findings
 
     def _profile(self) -> None:
-        """A front of this machine, whose members ``dse run`` can execute."""
+        """Make a front of this machine, whose members ``dse run`` can execute."""
         host, network = self._scratch / "host", ("squeezenet", "--groups", "3")
         _check(self._dse(("profile", *network, "--frames", "3", "-q", "-o", str(host))))
         measured = ("-p", str(host / "platform.json"), "--profile", str(host / "profile.json"))
@@ -211,7 +211,7 @@ def _targets() -> dict[str, Target]:
 
 
 def _front_of(name: str) -> Callable[[Path], Any]:
-    """Read the members of a result and what is proved of them."""
+    """Return a function that reads the members of a result and the claims about them."""
 
     def read(folder: Path) -> Any:
         front = json.loads((folder / name / "front.json").read_bytes())
@@ -239,7 +239,9 @@ def _files_of(name: str) -> Callable[[Path], Any]:
 
 
 def _runs(folder: Path) -> Any:
-    """Of each run its status and the numbers of its front, once; nothing in hand any more."""
+    """Return the status of each run and the numbers of its front, once no run is
+    in hand any more.
+    """
     from paretosoc.dse.tools.campaign.store.store import Store
 
     for name in ("parts", "owners"):
@@ -271,7 +273,9 @@ def _shared_memory() -> set[str]:
 
 
 def _running_in(folder: Path) -> list[str]:
-    """Command lines of processes that a killed command has started and that do not end."""
+    """Return the command lines of processes that a killed command has started and
+    that do not end.
+    """
     end = time.monotonic() + GRACE_S
     while True:
         found = []
@@ -292,7 +296,7 @@ def _running_in(folder: Path) -> list[str]:
 
 @contextmanager
 def _dask(wanted: bool) -> Iterator[str]:
-    """The address of a cluster of two processes."""
+    """Provide the address of a cluster of two processes."""
     if not wanted:
         yield ""
         return

@@ -4,8 +4,8 @@
 
 Each changed file is read by a command in a process of its own, with limits of 20 CPU-s and 2 GB.
 Prints a line per finding: a traceback, an internal error, a process that was ended by a limit,
-control characters, or words of a library where ours are due; then the number of cases, of refusals
-and of findings per format, and the longest CPU time. Exit status 1: there are findings.
+control characters, or words of a library instead of ours. Then it prints the number of cases, of
+refusals and of findings per format, and the longest CPU time. Exit status 1: there are findings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paretosoc.dse.cli.main import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, run the cases, print what was found."""
+    """Parse the command line, run the cases, print the findings."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=6000, help="number of changed files")
     parser.add_argument("--seed", type=int, default=0, help="random seed")
@@ -105,7 +105,7 @@ def _try_one(sound: Sound, data: bytes, command: Sequence[str], scratch: Path) -
 
 
 def _put(sound: Sound, data: bytes, command: Sequence[str], scratch: Path) -> list[str]:
-    """Write the file into an empty folder; the arguments of the command."""
+    """Write the file into an empty folder. Return the arguments of the command."""
     case, folder = scratch / "case", scratch / "case" / "in"
     shutil.rmtree(case, ignore_errors=True)
     sound.put(folder, data)

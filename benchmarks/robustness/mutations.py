@@ -74,8 +74,10 @@ def with_other_bytes(data: bytes, rng: random.Random) -> bytes:
 
 
 def with_another_array(data: bytes, rng: random.Random) -> bytes:
-    """Change one array of a NumPy archive: missing, of another shape or kind, out of range; or its
-    bytes."""
+    """Change one array of a NumPy archive, or the archive's bytes.
+
+    The array is missing, of another shape or kind, or out of range.
+    """
     if rng.random() < 0.3:
         return mutated(data, rng)
     with np.load(io.BytesIO(data)) as file:

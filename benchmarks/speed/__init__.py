@@ -1,1 +1,1 @@
-"""How fast other parts are: closed form, long run, tree search, campaigns."""
+"""The speed of other parts: closed form, long run, tree search, campaigns."""

@@ -1,8 +1,8 @@
 """Design points per second of Tang's closed form (phi_1 and phi_2) on one core.
 
-The size is that of the example in Tang et al. (SAMOS'21), Fig. 3: 23 actors and 24 channels, on
-six units with the ladders of a Jetson TX2; costs are drawn. Random mappings at random clocks. Every
-design point that the plain evaluator adds up is compared with what the compiled one says about it.
+The size is that of the example in Tang et al. (SAMOS'21), Fig. 3: 23 actors and 24 channels, on six
+units with the ladders of a Jetson TX2. Costs are drawn. Random mappings at random clocks. Every
+design point that the plain evaluator adds up is compared with the compiled one's result.
 
 Usage: ``python -m benchmarks.speed.analytic [--json]``.
 """
@@ -57,7 +57,9 @@ class Speed:
 
 
 def example(channels: ChannelUse) -> Problem:
-    """23 actors in a chain with two branches past a part of it, six units, twelve points each."""
+    """Return 23 actors in a chain with two branches past a part of it, six units,
+    twelve points each.
+    """
     rng = np.random.default_rng(SEED)
     shape = RandomShape(
         networks=(1, 1),
@@ -75,10 +77,10 @@ def example(channels: ChannelUse) -> Problem:
 
 
 def measure(channels: ChannelUse, *, rows: int, plain_rows: int, repetitions: int) -> Speed:
-    """The compiled evaluator on ``rows`` design points, the plain one on the first of them.
+    """Time the compiled evaluator on ``rows`` design points, the plain one on the first of them.
 
     Raises:
-        AssertionError: where the two disagree.
+        AssertionError: if the two disagree.
     """
     problem = example(channels)
     population = random_rows(problem, rows)

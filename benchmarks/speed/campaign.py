@@ -1,4 +1,4 @@
-"""What a campaign costs beside its explorations, how a large store answers, and a cluster.
+"""The cost of a campaign beside its explorations, the speed of a large store, and a cluster.
 
 ``python -m benchmarks.speed.campaign [--runs 1000] [--evaluations 20000] [--stored 1000000]
 [--json]``
@@ -72,7 +72,9 @@ def main() -> None:
 
 
 def pairs_plan(runs: int, evaluations: int) -> Plan:
-    """Pairs of networks, with and without a cap, under several seeds: so many runs."""
+    """Return a plan of ``runs`` runs: pairs of networks, with and without a cap,
+    under several seeds.
+    """
     names = [f"{a}+{b}" for i, a in enumerate(NETWORKS) for b in NETWORKS[i + 1 :]]
     lists: dict[str, tuple[Choice, ...]] = {name: (DEFAULTS[name],) for name in AXES}
     lists |= {
@@ -91,14 +93,14 @@ def pairs_plan(runs: int, evaluations: int) -> Plan:
 
 
 def filled(folder: Path, plan: Plan) -> Store:
-    """A store that knows the runs."""
+    """Return a store that knows the runs."""
     store = Store(folder, create=True)
     store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
     return store
 
 
 def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Value]]:
-    """Where the CPU time of a campaign goes, and how its memory grows."""
+    """Measure the CPU time of the parts of a campaign, and the growth of its memory."""
     plan = pairs_plan(runs, evaluations)
     memory: list[tuple[int, float]] = []
     own_before = time.process_time()
@@ -149,10 +151,11 @@ def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Va
 
 
 def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
-    """By how many percent memory has grown, of (runs done, MB); None where there are too few.
+    """Return the growth of memory in percent, from pairs of (runs done, MB), or
+    None if there are too few.
 
-    The first fifth fills what workers remember. Medians, because a worker holds 10 % more or less
-    while it is at a large problem or writes a large front: two moments say nothing.
+    The first fifth fills the workers' caches. Medians are compared, because a worker holds 10 %
+    more or less while it is at a large problem or writes a large front: two moments say nothing.
     """
     second = [mb for count, mb in memory if runs < 5 * count <= 2 * runs]
     last = [mb for count, mb in memory if 5 * count > 4 * runs]
@@ -160,7 +163,7 @@ def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
 
 
 def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
-    """How long a store with so many finished runs takes to answer."""
+    """Measure how long a store with ``stored`` finished runs takes to answer."""
     from paretosoc.dse.tools.campaign.store.store_schema import connect
 
     with filled(folder, pairs_plan(2, 100)) as store:
@@ -200,7 +203,7 @@ def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
 
 
 def measure_cluster(folder: Path) -> list[dict[str, Value]]:
-    """The same runs here and on a cluster of two workers, one of which is killed."""
+    """Compare the same runs here and on a cluster of two workers, one of which is killed."""
     from distributed import LocalCluster
 
     from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
@@ -240,22 +243,22 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
 
 
 def results(store: Store) -> dict[str, dict[str, bytes]]:
-    """The files of all finished runs."""
+    """Return the files of all finished runs."""
     return {run.hash: store.files(run) for run in store.records(RunStatus.FINISHED)}
 
 
 def row(what: str, figure: Value, unit: str, required: str = "") -> dict[str, Value]:
-    """A line of the table."""
+    """Return a line of the table."""
     return {"what": what, "figure": figure, "unit": unit, "required": required}
 
 
 def resident_mb(pid: int) -> float:
-    """Resident memory of a process."""
+    """Return the resident memory of a process in MB."""
     return _statistics(pid, "statm")[1] * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process that is still there."""
+    """Return user and system time of a process that is still there."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -270,7 +273,7 @@ def _statistics(pid: int, name: str) -> Sequence[int]:
 
 
 def disk_mb(folder: Path) -> float:
-    """What the files in a folder take."""
+    """Return the size of the files in a folder in MB."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 

@@ -1,8 +1,8 @@
-"""That the leaves of a tree leave nothing out, as one formula: Z3 beside CaDiCaL with its proof.
+"""One formula that the leaves of a tree leave nothing out: Z3 beside CaDiCaL with its proof.
 
 The formula is that of ``certificate.smt2``: clauses, which CaDiCaL reads, too, and refutes with a
 DRUP proof that anyone can check. The tree itself, which a checker walks, stands beside them. CPU
-seconds of one thread; CaDiCaL needs ``python-sat`` (extra ``benchmarks``).
+seconds are of one thread. CaDiCaL needs ``python-sat`` (extra ``benchmarks``).
 
 Usage: ``python -m benchmarks.speed.cover [--json] [--time-limit S] [--only TEXT]``.
 """
@@ -81,7 +81,7 @@ INSTANCES = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One row; None: no answer in time, or no solver there."""
+    """One row. None: no answer in time, or no solver there."""
 
     instance: str
     lemmas: int
@@ -96,10 +96,10 @@ class Measured:
 
 
 def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measured:
-    """One instance, each solver under the time limit.
+    """Measure one instance, each solver under the time limit.
 
     Raises:
-        AssertionError: where a checker or a solver refutes the proof.
+        AssertionError: if a checker or a solver refutes the proof.
     """
     problem = instance.make()
     columns = (0,) if instance.best_only else tuple(range(len(problem.objectives)))
@@ -132,7 +132,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
 
 
 def clauses_of(text: str) -> list[list[int]]:
-    """The clauses of a cover formula; variables are numbered from 1 in their order."""
+    """Return the clauses of a cover formula. Variables are numbered from 1 in their order."""
     names: dict[str, int] = {}
     clauses: list[list[int]] = []
     for line in text.splitlines():
@@ -157,7 +157,7 @@ def _z3_s(text: str, time_limit_s: float) -> float | None:
 def _solved(
     clauses: Sequence[Sequence[int]], time_limit_s: float, *, with_proof: bool
 ) -> tuple[float, int] | None:
-    """CaDiCaL's seconds, and the size of its proof, in a process that can be ended."""
+    """Return CaDiCaL's seconds, and the size of its proof, from a process that can be ended."""
     if find_spec("pysat") is None:
         return None
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -169,7 +169,7 @@ def _solved(
 
 
 def refute(clauses: Sequence[Sequence[int]], with_proof: bool) -> tuple[float, int]:
-    """CaDiCaL's seconds, and the bytes of its proof, 0 without one."""
+    """Return CaDiCaL's seconds, and the bytes of its proof, 0 without one."""
     from pysat.solvers import Cadical195
 
     began = time.process_time()

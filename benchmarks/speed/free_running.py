@@ -1,11 +1,11 @@
 """Design points per second of the long run, on one core, compiled and plain.
 
 Networks that run freely: ten of 20 groups on four units, with contention, two frames of each in
-flight; random mappings at random clocks: once all chains, once with graphs among them. How fast it
-goes depends on how often fast networks run while the slowest makes twelve frames, so the executions
-in a design point's window are given too. And a pipeline of two networks of 10 groups, two frames in
+flight, random mappings at random clocks, once all chains, once with graphs among them. The speed
+depends on how often fast networks run while the slowest makes twelve frames, so the executions in a
+design point's window are given too. And a pipeline of two networks of 10 groups, two frames in
 flight. Times exclude compilation and are the best of many repetitions of a few milliseconds, over
-the same design points. Those that the plain evaluator plays are compared with what it says.
+the same design points. Those that the plain evaluator simulates are compared with its results.
 
 Usage: ``python -m benchmarks.speed.free_running [--json]``.
 """
@@ -39,8 +39,9 @@ REQUIRED = 3000
 
 @dataclass(frozen=True)
 class Speed:
-    """Design points per second on one problem; ``executions``: of one design point, in the mean of
-    those that the plain evaluator plays. ``fulfilled``: None where nothing is required."""
+    """Design points per second on one problem. ``executions``: of one design point, in the mean of
+    those that the plain evaluator simulates. ``fulfilled``: None if nothing is required.
+    """
 
     problem: str
     networks: int
@@ -54,7 +55,7 @@ class Speed:
 
 
 def ten_networks(*, graphs: bool) -> Problem:
-    """10 networks of 20 groups on 4 units, all with contention."""
+    """Return 10 networks of 20 groups on 4 units, all with contention."""
     return replace(
         contended_problem(10, 20, 4, graphs=graphs),
         objectives=(Objective(ObjectiveKind.THROUGHPUT), Objective(ObjectiveKind.POWER)),
@@ -71,10 +72,10 @@ def measure(
     plain_rows: int,
     repetitions: int,
 ) -> Speed:
-    """The compiled evaluator on ``rows`` design points, the plain one on the first of them.
+    """Time the compiled evaluator on ``rows`` design points, the plain one on the first of them.
 
     Raises:
-        AssertionError: where the two disagree.
+        AssertionError: if the two disagree.
     """
     population = random_rows(problem, rows)
     evaluate = make_long_run_evaluator(problem)
@@ -105,7 +106,7 @@ def measure(
 
 
 def executions_in(problem: Problem, run: PlainLongRun) -> float:
-    """About how many executions the window holds."""
+    """Return about how many executions the window holds."""
     window = run.window_ps[1] - run.window_ps[0]
     counts = [network.repeats * len(network.groups) for network in problem.networks]
     if problem.execution.has_frame:
@@ -114,7 +115,7 @@ def executions_in(problem: Problem, run: PlainLongRun) -> float:
 
 
 def run() -> list[Speed]:
-    """Chains, then graphs, then a pipeline."""
+    """Measure chains, then graphs, then a pipeline."""
     return [
         measure(
             "10 chains",

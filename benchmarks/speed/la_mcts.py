@@ -1,4 +1,4 @@
-"""How long MapFormer's tree search takes to answer for ten networks, and what of that is the tree.
+"""The time of MapFormer's tree search for ten networks, and the tree's share of it.
 
 Run as ``python -m benchmarks.speed.la_mcts``. MapFormer's 5.4 has 23 s on its board, its estimator
 included. Seconds of the processor are given beside those of the clock, which others may share.
@@ -55,7 +55,7 @@ class Timed:
         self.processor_seconds = 0.0
 
     def predict(self, problem: Problem, rows: IntArray) -> Prediction:
-        """What the inner one says."""
+        """Return the inner predictor's result, and add up its time."""
         began = time.process_time()
         predicted = self._inner.predict(problem, rows)
         self.processor_seconds += time.process_time() - began
@@ -63,7 +63,7 @@ class Timed:
 
 
 def ten_networks(*, free_running: bool) -> Problem:
-    """The ten networks on the Xavier, for throughput and power."""
+    """Return the ten networks on the Xavier, for throughput and power."""
     options = Options(objectives=("throughput", "power"), groups=GROUPS, free_running=free_running)
     return build_problem(
         workload_from(NETWORKS), load_platform("jetson-agx-xavier"), options

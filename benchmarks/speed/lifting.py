@@ -1,4 +1,4 @@
-"""What lifting the leaves of a tree would save: choices are dropped as long as the bound closes.
+"""The savings of lifting the leaves of a tree: choices are dropped as long as the bound closes.
 
 Of each leaf's choices, the last first, each is dropped without which the plain checker still closes
 it. A leaf is then left over unless another, lifted, has all of it. Each choice is a question that
@@ -34,7 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Lifted:
-    """One row; ``left``: the share of leaves that no other one covers."""
+    """One row. ``left``: the share of leaves that no other one covers."""
 
     instance: str
     leaves: int
@@ -44,7 +44,7 @@ class Lifted:
 
 
 def measure(instance: str, problem: Problem, columns: tuple[int, ...]) -> Lifted:
-    """The tree of the front in these objectives, from its own members."""
+    """Lift the leaves of the tree of the front in these objectives, from its own members."""
     found = find_front(problem, objectives=columns)
     known = Incumbents(found.objectives, found.rows)
     result = find_front(problem, objectives=columns, known=known)
@@ -80,7 +80,7 @@ def measure(instance: str, problem: Problem, columns: tuple[int, ...]) -> Lifted
 
 
 def _left(leaves: Sequence[Lemma], lifted: Sequence[Lemma]) -> int:
-    """How many lifted leaves it takes to have all leaves, the most general first."""
+    """Return how many lifted leaves it takes to have all leaves, the most general first."""
 
     def size(index: int) -> tuple[int, int]:
         lemma = lifted[index]

@@ -2,7 +2,7 @@
 
 The first 1 to 16 of the sixteen networks of ``benchmarks.ten_networks`` on all units of Xavier at
 all clocks. Every search gets as many seconds of one core, initial population included, compilation
-not; the two engines take turns, so that a busy machine slows both. The share is that of the
+not. The two engines take turns, so that a busy machine slows both. The share is that of the
 hypervolume of the union of all fronts found with as many networks, up to 1.1 x its nadir.
 
 Usage: ``python -m benchmarks.speed.many_networks [--json | --markdown] [--networks N ...]
@@ -51,8 +51,10 @@ COLUMNS = (
 def search_for(
     engine: Engine, space: DesignSpace, evaluate: OutcomeFunction, seconds: float
 ) -> tuple[IntArray, int]:
-    """The front [members, objectives] after so many seconds of one core, and the evaluations: the
-    generation that passes the limit does not count, unless it is the first."""
+    """Return the front [members, objectives] after ``seconds`` of one core, and the evaluations.
+
+    The generation that passes the limit does not count, unless it is the first.
+    """
     problem = space.problem
     archive = Archive(space.width, len(problem.objectives), len(constraints_of(problem)))
     began = time.process_time()
@@ -67,7 +69,7 @@ def search_for(
 
 
 def measure(networks: int, seeds: int, seconds: float) -> list[dict[str, Value]]:
-    """A row for each engine."""
+    """Return a row for each engine."""
     space = DesignSpace(Case("all clocks", networks).make())
     evaluate = make_outcomes(space.problem, jobs=1)
     fronts: dict[str, list[IntArray]] = {name: [] for name in ENGINES}

@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def cpu_seconds(tree: Path, *command: str) -> float:
-    """Of a command as the program in ``tree`` runs it."""
+    """Return the CPU seconds of a command as the program in ``tree`` runs it."""
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     # Python keeps bytecode, as for anyone who has run the program before.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -91,7 +91,9 @@ def cpu_seconds(tree: Path, *command: str) -> float:
 
 
 def write_large_front(folder: Path, members: int) -> int:
-    """A result folder with at most so many members, of random design points; returns how many."""
+    """Write a result folder with at most ``members`` members, of random design
+    points. Return how many.
+    """
     problem = dse.Problem(
         NETWORKS,
         PLATFORM,

@@ -32,7 +32,9 @@ BY_PROTOCOL = (
 
 
 def by_protocol(scores: Sequence[Score]) -> list[dict[str, Value]]:
-    """A row for each set and protocol, with the errors of all its laws; a set is named once."""
+    """Return a row for each set and protocol, with the errors of all its laws. A
+    set is named once.
+    """
     laws: dict[tuple[str, str, int], list[str]] = {}
     for one in scores:
         errors = f"{one.law} {100 * one.median:.1f}, {100 * one.worst:.1f}"
@@ -48,7 +50,7 @@ def by_protocol(scores: Sequence[Score]) -> list[dict[str, Value]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints the table; draws a picture of each set where asked."""
+    """Print the table, and draw a picture of each set if asked."""
     options = parser("benchmarks.validation", "The cost model against published measurements.")
     options.add_argument("--only", choices=SETS, metavar="SET", help=f"one of {', '.join(SETS)}")
     options.add_argument(

@@ -1,4 +1,4 @@
-"""Published times of batches, and what is predicted of them from the time of one image."""
+"""Published times of batches, and their predictions from the time of one image."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ NETWORK = "resnet50"
 
 
 def batches() -> list[Comparison]:
-    """Each board's largest batch at every GPU clock: the time of one image at that clock, times the
-    images, or as the program's estimate of a batch is to that of one image."""
+    """Compare each board's largest batch at every GPU clock with predictions from one image.
+
+    They are the time of one image at that clock times the images, or as the program's estimate of a
+    batch is to that of one image.
+    """
     found = []
     for board, sizes in BATCHES.items():
         (one, _), (several, _) = board_subjects({board: sizes})

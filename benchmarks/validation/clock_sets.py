@@ -1,4 +1,4 @@
-"""Published times over clocks of GPUs and DLAs, and what is predicted of them by what."""
+"""Published times over clocks of GPUs and DLAs, and their predictions from fewer of them."""
 
 from __future__ import annotations
 
@@ -58,12 +58,14 @@ ONE_RUN = "one run; shape of the others"
 
 
 def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
-    """The networks of the TX2 grid; ``used``: GPU and memory clocks in the fit of a few."""
+    """Return the networks of the TX2 grid. ``used``: GPU and memory clocks in the fit of a few."""
     return _grid_subjects("tx2_gpu_memory", used)
 
 
 def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subject]:
-    """The networks of a grid of GPU and memory clocks; the first of ``used`` is the fastest."""
+    """Return the networks of a grid of GPU and memory clocks. The first of
+    ``used`` is the fastest.
+    """
     subjects = []
     for name, rows in rows_by(read_set(data), "network"):
         pairs = [(float(row["gpu"]), float(row["memory"])) for row in rows]
@@ -81,7 +83,9 @@ def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subje
 
 
 def tx2_grid() -> list[Comparison]:
-    """Four points (the corners for comparison), one run, and for VGG-19 none at all."""
+    """Compare fits to four points (the corners for comparison), one run, and for
+    VGG-19 none at all.
+    """
     laws = (NAIVE, SUM, NORM, NORM_CONSTANT)
     subjects = tx2_subjects()
     (vgg19,) = (subject for subject in subjects if subject.name == "vgg19")
@@ -105,7 +109,9 @@ def tx2_grid() -> list[Comparison]:
 
 
 def nano_grid() -> list[Comparison]:
-    """Four points of each subject; for the two networks one run and the shape of the other."""
+    """Compare fits to four points of each subject, and for the two networks one
+    run with the other's shape.
+    """
     laws = (NAIVE, SUM, NORM)
     data = "orin_nano_gpu_memory"
     subjects = _grid_subjects(data, NANO_USED)
@@ -120,7 +126,10 @@ def nano_grid() -> list[Comparison]:
 
 
 def estimate_ms() -> FloatArray:
-    """VGG-19 by the platform file alone, at every point of the grid and the fastest CPU clock."""
+    """Return VGG-19's times by the platform file alone, at every point of the grid, in ms.
+
+    The CPU is at its fastest clock.
+    """
     platform = load_platform("jetson-tx2")
     costs = network_costs(group_network(load_network("vgg19").graph, None, groups=1), platform)
     unit = platform.unit_by_name["gpu"]
@@ -141,7 +150,7 @@ def estimate_ms() -> FloatArray:
 
 
 def tang() -> list[Comparison]:
-    """GPU and CPU clocks: the host's clock counts."""
+    """Compare times over GPU and CPU clocks: the host's clock counts."""
     platform = load_platform(table2.PLATFORM)
     unit = platform.unit_by_name["gpu"]
     subjects = []
@@ -165,7 +174,7 @@ def tang() -> list[Comparison]:
 
 
 def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject, FloatArray]]:
-    """Boards at batch sizes, with the energy of a batch in mJ, [n] rising GPU clocks."""
+    """Return boards at batch sizes, with the energy of a batch in mJ, [n] rising GPU clocks."""
     tables: list[tuple[str, int, list[tuple[float, float, float]]]] = []
     data = read_set("jetson_gpu_clocks")
     for board, rows in rows_by(data, "board"):
@@ -200,7 +209,9 @@ def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject
 
 
 def gpu_clocks() -> list[Comparison]:
-    """Four GPU clocks of a board, one with the shape of other boards, one with the platform's."""
+    """Compare fits to four GPU clocks of a board, one with other boards' shape,
+    one with the platform's.
+    """
     laws = (NAIVE, SUM, NORM)
     subjects = [subject for subject, _ in board_subjects(BATCHES)]
     fitted_to = "one run; launches of AGX Xavier, ResNet-50"
@@ -221,8 +232,9 @@ def gpu_clocks() -> list[Comparison]:
 def _by_estimate(
     data: str, fitted_to: str, chip: str, unit: str, network: str, subject: Subject
 ) -> tuple[Comparison, Comparison]:
-    """One run, and how the program's estimate of a network follows the clocks; the naive law before
-    it."""
+    """Compare one run with the program's estimate of a network over the clocks,
+    the naive law first.
+    """
     times = estimated_ps(chip, unit, network, subject)
     keep = np.arange(len(times)) != subject.fastest
 
@@ -236,8 +248,10 @@ def _by_estimate(
 def estimated_ps(
     chip: str, unit: str, network: str, subject: Subject, batch: int = 1
 ) -> FloatArray:
-    """The program's estimate of a network at the clocks of a subject. The memory's clocks are those
-    of the platform, the unit's are between two of them."""
+    """Return the program's estimate of a network at the clocks of a subject, in ps.
+
+    The memory's clocks are those of the platform, the unit's are between two of them.
+    """
     platform = load_platform(chip)
     graph = load_network(network).graph
     layers = [actor.layer for actor in graph.actors if actor.layer is not None]
@@ -257,8 +271,9 @@ def estimated_ps(
 
 
 def cpu_clocks() -> list[Comparison]:
-    """Power modes with equal GPU and memory clocks: the mode with the fastest CPU predicts the
-    others."""
+    """Compare power modes with equal GPU and memory clocks: the one with the
+    fastest CPU predicts the others.
+    """
     times, naive, measured = [], [], []
     rows = read_set("jetson_cpu_clocks").rows
     for clocks in dict.fromkeys((row["board"], row["gpu"], row["memory"]) for row in rows):
@@ -275,8 +290,11 @@ def cpu_clocks() -> list[Comparison]:
 
 
 def dla_modes() -> list[Comparison]:
-    """One power mode of a network, and the shape of the other networks; or two pairs of clocks of
-    it. Three pairs do not determine a constant inside the norm."""
+    """Compare fits to one power mode of a network with the other networks' shape,
+    or two pairs of its clocks.
+
+    Three pairs do not determine a constant inside the norm.
+    """
     subjects = []
     for name, rows in rows_by(read_set("orin_dla_modes"), "network"):
         subjects.append(

@@ -19,8 +19,9 @@ ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 
 
 def alone() -> list[Comparison]:
-    """Predict each network from the others (benchmarks.fit_costs); beside it, by one time per
-    multiply-accumulate."""
+    """Predict each network from the others (benchmarks.fit_costs), and by one
+    time per multiply-accumulate.
+    """
     found = []
     for pool in POOLS:
         samples = pool.samples()
@@ -43,7 +44,7 @@ def alone() -> list[Comparison]:
 def co_runs() -> list[Comparison]:
     """Compare times of given schedules, then times under each scheduler, ours beside theirs.
 
-    HaX-CoNN's Table 6 has ten co-runs under five schedulers; four were repeated by its authors.
+    HaX-CoNN's Table 6 has ten co-runs under five schedulers. Four were repeated by its authors.
     """
     rows = experiments()
     results = {row.number: both for row, *both in table6.predicted(rows)}
@@ -64,7 +65,7 @@ def co_runs() -> list[Comparison]:
 
 
 def named_units() -> list[Comparison]:
-    """Co-runs of networks that have no name: no traffic is known, so the model has no answer."""
+    """Return co-runs of networks without names: no traffic is known, so the model has no answer."""
     data = read_set("orin_co_runs")
     return [
         Comparison(
@@ -79,7 +80,7 @@ def named_units() -> list[Comparison]:
 
 
 def repeats() -> list[Comparison]:
-    """The same measurement by other people: the least error to expect."""
+    """Compare the same measurement by other people: the least error to expect."""
     dla, mlperf = read_set("orin_dla_repeat"), read_set("orin_maxq_repeat")
     found = [
         _repeat("Orin, DLA, MAXN, repeated, rate", dla.rows, ("published", "repeated"), unit="1/s")

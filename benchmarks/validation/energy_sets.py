@@ -20,7 +20,9 @@ GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
 
 
 def gpu_energy() -> list[Comparison]:
-    """Batch 1: time by a law, power by static + own f/f0, both at the same four clocks."""
+    """Compare energies at batch 1: time by a law, power by static + own f/f0,
+    both at the same four clocks.
+    """
     found = []
     for law in (NAIVE, SUM, NORM):
         parts = []
@@ -57,7 +59,7 @@ def _power(subject: Subject, values: dict[str, float]) -> FloatArray:
 
 
 def board_power() -> list[Comparison]:
-    """The power model of the Xavier's file (benchmarks.accuracy.board_power)."""
+    """Compare the power model of the Xavier's file (benchmarks.accuracy.board_power)."""
     rows = compare()
     measured = np.array([row.measured_w for row in rows])
     fitted_to = "other batches' power, this one's speed"

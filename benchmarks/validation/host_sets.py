@@ -1,4 +1,4 @@
-"""Tang's Table 2 without calibration: what the host's clock does to times on TX2's GPU."""
+"""Tang's Table 2 without calibration: the effect of the host's clock on times on TX2's GPU."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TANG_SLOWDOWN = "TX2, Tang's Table 2, slowdown by the CPU's clock"
 
 
 def uncalibrated(platform: Platform) -> list[Comparison]:
-    """The estimate of Tang's networks, and what the others of the table say of the host.
+    """Compare the estimate of Tang's networks, with the host's effect fitted to the table's others.
 
-    Of each network the time is that of the estimate without launches, times a scale or plus a time
-    per launch that the other two are fitted to (soft-L1 on log errors). Compared are all times,
-    and how much slower than at the fastest CPU the same GPU clock is.
+    For each network the time is that of the estimate without launches, times a scale or plus a time
+    per launch that the other two are fitted to (soft-L1 on log errors). Compared are all times, and
+    the slowdowns of each GPU clock against the fastest CPU.
     """
     tables = [_tang_table(platform, name, nine) for name, nine in table2.published().items()]
     laws: dict[str, Callable[[_TangTable, float], FloatArray]] = {
@@ -49,8 +49,9 @@ def uncalibrated(platform: Platform) -> list[Comparison]:
 
 @dataclass(frozen=True, eq=False)
 class _TangTable:
-    """Of a network, [9] each: measured, estimated with and without launches, launches times the
-    slowdown of the host's clock, and the places of the same GPU clock at the fastest CPU."""
+    """A network's figures, [9] each: measured, estimated with and without launches, launches times
+    the slowdown of the host's clock, and the places of the same GPU clock at the fastest CPU.
+    """
 
     measured_ms: FloatArray
     estimate_ms: FloatArray
@@ -87,7 +88,7 @@ def _tang_table(platform: Platform, name: str, nine: Sequence[table2.Published])
 def _fitted(
     time_ms: Callable[[_TangTable, float], FloatArray], tables: Sequence[_TangTable]
 ) -> float:
-    """The one parameter of a law that fits the tables best, positive."""
+    """Return the one parameter of a law that fits the tables best, positive."""
 
     def errors(logarithm: FloatArray) -> FloatArray:
         value = float(np.exp(logarithm[0]))
@@ -101,7 +102,7 @@ def _fitted(
 def _tang_comparisons(
     tables: Sequence[_TangTable], times: Sequence[FloatArray], fitted_to: str, law: str
 ) -> list[Comparison]:
-    """Of times [9] of each table: times, and slowdowns at the slower CPU clocks."""
+    """Compare times [9] of each table, and their slowdowns at the slower CPU clocks."""
 
     def slowdown(table: _TangTable, ms: FloatArray) -> FloatArray:
         slower = table.at_fastest_cpu != np.arange(len(ms))

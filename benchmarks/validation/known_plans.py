@@ -1,7 +1,7 @@
 """Co-runs whose plans are published: HaX-CoNN's artifact names the schedule of every time.
 
 A row of ``hax_artifact_plans.json`` says for each network which unit it starts on and how many
-convolutions and inner products it computes there; the rest is on the other unit. The plan is cut at
+convolutions and inner products it computes there. The rest is on the other unit. The plan is cut at
 the nearest group, of as many as there are, simulated as TensorRT runs it (engines, and a GPU that
 the two processes share), and read as the source reads its timers: the larger of the two networks'
 times, or their sum.
@@ -43,8 +43,9 @@ _WEIGHTED = (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
 
 @dataclass(frozen=True)
 class CoRun:
-    """A published time and its plan, by network: the starting unit and the weighted layers on
-    it."""
+    """A published time and its plan, by network: the starting unit and the
+    weighted layers on it.
+    """
 
     source: str
     experiment: int
@@ -143,7 +144,7 @@ _ALL = (10**6, 10**6)
 
 
 def predicted(runs: Sequence[CoRun], change: Change = lambda problem: problem) -> FloatArray:
-    """[runs]: times of the plans in ms, on problems that are changed before."""
+    """Return [runs]: times of the plans in ms, on problems that are changed before."""
     found = []
     for run in runs:
         built = built_pair(run.networks)
@@ -154,13 +155,16 @@ def predicted(runs: Sequence[CoRun], change: Change = lambda problem: problem) -
 
 
 def _table(runs: Sequence[CoRun], changes: Sequence[Change]) -> FloatArray:
-    """[changes, runs]"""
+    """Return predictions [changes, runs]."""
     return np.stack([predicted(runs, change) for change in changes])
 
 
 def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
-    """[runs]: predictions by the row of a table [parameters, runs] with the least sum of
-    logarithmic errors over the other pairs."""
+    """Return [runs]: predictions by the row of a table [parameters, runs] that
+    fits the other pairs best.
+
+    It has the least sum of logarithmic errors over them.
+    """
     errors = np.abs(np.log(table / _times(runs)))
     pairs = np.array([run.experiment for run in runs])
     best = [int(errors[:, pairs != pair].sum(axis=1).argmin()) for pair in pairs]
@@ -186,7 +190,7 @@ def sharing(permille: int) -> Change:
 
 
 def with_gpu_factor(factor: float) -> Change:
-    """Return a change of a problem that multiplies all times on the GPU; sharing it is free."""
+    """Return a change of a problem that multiplies all times on the GPU. Sharing it is free."""
 
     def change(problem: Problem) -> Problem:
         problem = sharing(0)(problem)
@@ -202,8 +206,10 @@ def with_gpu_factor(factor: float) -> Change:
 
 
 def plan_row(built: BuiltProblem, starts: tuple[str, str], weighted: tuple[int, int]) -> IntArray:
-    """[groups + domains]: the design point of a plan, at the fastest clocks. What a DLA cannot run
-    is on the GPU, as with TensorRT's fallback."""
+    """Return [groups + domains]: the design point of a plan, at the fastest clocks.
+
+    Groups that a DLA cannot run are on the GPU, as with TensorRT's fallback.
+    """
     problem = built.problem
     gpu, dla = (
         next(u for u, unit in enumerate(problem.units) if unit.name == name)
@@ -220,8 +226,11 @@ def plan_row(built: BuiltProblem, starts: tuple[str, str], weighted: tuple[int, 
 
 
 def _before(network: GroupedNetwork, count: int) -> list[bool]:
-    """[groups]: whether at least half of a group's weighted layers are among the first ``count``
-    of its network."""
+    """Return [groups]: whether at least half of a group's weighted layers are
+    among the network's first.
+
+    ``count``: the number of these first layers.
+    """
     seen, found = 0, []
     for group in network.groups:
         own = sum(layer.kind in _WEIGHTED for layer in group.layers)

@@ -1,4 +1,4 @@
-"""How a time follows the clocks: laws that are fitted to few points and predict the rest.
+"""Laws of times over clocks, which are fitted to few points and predict the rest.
 
 All but the naive one are the law of :mod:`fitness.cost_model.clock_law` with a p and parts.
 """
@@ -18,10 +18,10 @@ from paretosoc.fitness.cost_model.dvfs_forms import Clocks, time_ms
 
 @dataclass(frozen=True)
 class Law:
-    """``is_naive``: the time follows the unit's clock alone. ``overlap``: p; None: fitted.
+    """``is_naive``: the time follows the unit's clock alone. ``overlap``: p. None: fitted.
 
     ``inner``: a part that no clock of the measurements changes counts inside the norm, as a host's
-    at one clock does; ``outer``: it is added. ``stall``: a host holds up the unit's own work.
+    at one clock does. ``outer``: it is added. ``stall``: a host holds up the unit's own work.
     """
 
     name: str
@@ -44,8 +44,8 @@ STALL = Law("p = 3 and a stall", 3.0, stall=True)
 class Subject:
     """One network on one unit, measured at some clocks, which fill all arrays [n].
 
-    ``group``: what is left out together. ``used``: the points that are in a fit of a few.
-    ``fastest``: the point at the fastest clocks.
+    ``group``: subjects of one group are left out together. ``used``: the points that are in a fit
+    of a few. ``fastest``: the point at the fastest clocks.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Subject:
     fastest: int
 
     def at(self, points: Sequence[int]) -> Clocks:
-        """The clocks at some of the points."""
+        """Return the clocks at some of the points."""
         chosen = np.array(points, dtype=np.int64)
         clocks = self.clocks
         return Clocks(
@@ -69,8 +69,10 @@ class Subject:
 
 
 def slowdowns(own: Sequence[float], memory: Sequence[float] | None = None) -> Clocks:
-    """Clocks of a unit at one host clock and, without ``memory``, one memory clock; any unit of
-    frequency. Voltages count as one at all clocks."""
+    """Return clocks of a unit at one host clock and, without ``memory``, one memory clock.
+
+    Any unit of frequency will do. Voltages count as one at all clocks.
+    """
     mine = np.array(own, dtype=np.float64)
     one = np.ones_like(mine)
     theirs = one if memory is None else np.array(memory, dtype=np.float64)
@@ -84,11 +86,12 @@ def slowdowns(own: Sequence[float], memory: Sequence[float] | None = None) -> Cl
 
 
 def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float]:
-    """Parameters of the law that fit some points of a subject; a part that those cannot tell from
-    another has none.
+    """Return the parameters of the law that fit some points of a subject.
+
+    A part that those cannot tell from another has none.
 
     Raises:
-        PlatformError: where the points cannot determine them.
+        PlatformError: if the points cannot determine them.
     """
     if law.is_naive:
         return {"compute_ms": float(subject.measured_ms[subject.fastest])}
@@ -115,15 +118,15 @@ def fitted(law: Law, subject: Subject, points: Sequence[int]) -> dict[str, float
 
 
 def few_points(law: Law, subject: Subject) -> FloatArray:
-    """[n] ms, by a fit to the points ``used``."""
+    """Return [n] ms, by a fit to the points ``used``."""
     return time_ms(fitted(law, subject, subject.used), subject.clocks)
 
 
 def one_run(law: Law, subject: Subject, others: Sequence[Subject]) -> FloatArray:
-    """[n] ms, by the time at the fastest clocks and the shape that fits other subjects best.
+    """Return [n] ms, by the time at the fastest clocks and the shape that fits other subjects best.
 
     Raises:
-        PlatformError: where the others cannot determine a shape.
+        PlatformError: if the others cannot determine a shape.
     """
     if law.is_naive:
         shape = {"compute_ms": 1.0}
@@ -136,7 +139,9 @@ def one_run(law: Law, subject: Subject, others: Sequence[Subject]) -> FloatArray
 
 
 def joined_subjects(subjects: Sequence[Subject]) -> Subject:
-    """All points of several subjects, their times as multiples of those at the fastest clocks."""
+    """Return all points of several subjects, with times as multiples of those at
+    the fastest clocks.
+    """
     clocks = [subject.clocks for subject in subjects]
     return Subject(
         name=", ".join(subject.name for subject in subjects),

@@ -27,7 +27,7 @@ PANEL_INCHES = PAGE_INCHES / 3
 
 
 def write_pictures(found: Sequence[Comparison], folder: Path) -> list[Path]:
-    """A file for each set, in their order."""
+    """Write a file for each set, in their order."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for data in dict.fromkeys(one.data for one in found):
@@ -38,12 +38,12 @@ def write_pictures(found: Sequence[Comparison], folder: Path) -> list[Path]:
 
 
 def picture_name(data: str) -> str:
-    """The file of a set: letters, digits and underscores."""
+    """Return the file of a set: letters, digits and underscores."""
     return f"{re.sub(r'[^a-z0-9]+', '_', data.lower()).strip('_')}.svg"
 
 
 def picture(found: Sequence[Comparison]) -> bytes:
-    """SVG of one set."""
+    """Return the SVG of one set."""
     from matplotlib.figure import Figure
 
     protocols = list(dict.fromkeys(one.fitted for one in found))
@@ -57,7 +57,7 @@ def picture(found: Sequence[Comparison]) -> bytes:
 
 
 def _draw(axes: Axes, found: Sequence[Comparison]) -> None:
-    """A mark for each point held out, by its law; on the line both agree."""
+    """Draw a mark for each point held out, by its law. On the line both agree."""
     values = np.concatenate([values for one in found for values in (one.measured, one.predicted)])
     ends = [values.min(), values.max()]
     axes.plot(ends, ends, color=GREY, linewidth=0.6)

@@ -1,4 +1,4 @@
-"""What of a set is fitted and what is held out: a few points, one run, ``dse calibrate``."""
+"""The fitted and the held-out part of a set: a few points, one run, ``dse calibrate``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from paretosoc.platforms.io.platform_file import load_platform
 
 
 def rows_by(data: DataSet, column: str) -> list[tuple[str, list[dict[str, str | float]]]]:
-    """The rows of each name in a column, in the order of the file."""
+    """Return the rows of each name in a column, in the order of the file."""
     names = dict.fromkeys(str(row[column]) for row in data.rows)
     return [(name, [row for row in data.rows if row[column] == name]) for name in names]
 
 
 def tables_of(name: str) -> list[tuple[str, list[tuple[float, float, float]]]]:
-    """Per network its rows of unit MHz, memory MHz and figure."""
+    """Return, per network, its rows of unit MHz, memory MHz and figure."""
     found = []
     for network, rows in rows_by(read_set(name), "network"):
         cells = [[float(cell) for cell in list(row.values())[-3:]] for row in rows]
@@ -34,7 +34,7 @@ def tables_of(name: str) -> list[tuple[str, list[tuple[float, float, float]]]]:
 def by_few_points(
     data: str, fitted_to: str, laws: Sequence[Law], subjects: Sequence[Subject]
 ) -> list[Comparison]:
-    """Each subject by a fit to its points ``used``; a comparison per law."""
+    """Predict each subject by a fit to its points ``used``. Return a comparison per law."""
     return [
         joined(
             [
@@ -49,7 +49,7 @@ def by_few_points(
 def by_one_run(
     data: str, fitted_to: str, laws: Sequence[Law], subjects: Sequence[Subject]
 ) -> list[Comparison]:
-    """Each subject by its time at the fastest clocks and those of other groups."""
+    """Predict each subject by its time at the fastest clocks and the shape of other groups."""
     found = []
     for law in laws:
         parts = []
@@ -72,8 +72,10 @@ def by_default(
     tables: Sequence[tuple[str, Sequence[tuple[float, float, float]]]],
     used: Sequence[tuple[float, float]],
 ) -> Comparison:
-    """What ``dse calibrate`` makes of the runs at the clocks ``used`` without options; a host runs
-    at its fastest clock."""
+    """Predict by ``dse calibrate`` without options, from the runs at the clocks ``used``.
+
+    A host runs at its fastest clock.
+    """
     chip = load_platform(platform)
     clocks = chip.unit_by_name[unit].clocks
     fastest = [len(chip.domain_by_name[name].operating_points) - 1 for name in clocks]
@@ -104,7 +106,7 @@ def held_out_of(
     predicted: FloatArray,
     measured: FloatArray,
 ) -> Comparison:
-    """What was predicted of the points that are not ``used``."""
+    """Return the comparison of the points that are not ``used``."""
     keep = np.ones(len(measured), dtype=np.bool_)
     keep[list(subject.used)] = False
     return Comparison(data, fitted_to, law.name, unit, predicted[keep], measured[keep])

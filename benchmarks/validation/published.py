@@ -1,4 +1,4 @@
-"""Strict reader of ``benchmarks/data/validation``: published figures, and where they are from."""
+"""Strict reader of ``benchmarks/data/validation``: published figures, and their sources."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Cell = str | float
 
 @dataclass(frozen=True)
 class DataSet:
-    """A file of published figures; ``commit`` is None where the source is an issue.
+    """A file of published figures. ``commit`` is None if the source is an issue.
 
-    ``columns``: name to unit; ``rows``: column to cell, a text or a number above 0.
+    ``columns``: name to unit. ``rows``: column to cell, a text or a number above 0.
     """
 
     name: str
@@ -37,7 +37,7 @@ class DataSet:
     rows: tuple[dict[str, Cell], ...]
 
     def numbers(self, column: str) -> list[float]:
-        """One column of numbers.
+        """Return one column of numbers.
 
         Raises:
             DseError: on a column of texts.
@@ -48,10 +48,10 @@ class DataSet:
 
 
 def read_set(name: str, folder: Path = FOLDER) -> DataSet:
-    """The file ``NAME.json``.
+    """Read the file ``NAME.json``.
 
     Raises:
-        DseError: naming the file, the field, what was required and what came.
+        DseError: naming the file, the field, the requirement and the value.
     """
     path = folder / f"{name}.json"
     try:

@@ -1,6 +1,6 @@
 """Language models on Snapdragon's NPUs: tokens per second and time to first token.
 
-By the laws of :mod:`benchmarks.validation.rknn_llm`; constants are fitted per chip and format.
+By the laws of :mod:`benchmarks.validation.rknn_llm`. Constants are fitted per chip and format.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEAST = 3
 
 
 def runs() -> list[list[Run]]:
-    """Those whose model is in the catalogue, by chip and format, rising parameters."""
+    """Return the runs with a model of the catalogue, by chip and format, by rising parameters."""
     keyed = sorted(
         (row for row in read_set("qai_hub_llm").rows if row["model"] in IN_CATALOGUE),
         key=lambda row: (str(row["device"]), str(row["format"])),
@@ -61,7 +61,7 @@ def runs() -> list[list[Run]]:
 
 
 def snapdragon_llm() -> list[Comparison]:
-    """Every law of rate and first token over all chips and formats."""
+    """Compare every law of rate and first token over all chips and formats."""
     groups = runs()
     return [
         joined([predicted(law, group, SET) for group in groups])

@@ -71,27 +71,29 @@ class Run:
 
     @property
     def weight_bytes(self) -> float:
-        """Of matrices; the embedding is a look-up and not in the memory that is stated."""
+        """Return the bytes of matrices. The embedding is a look-up and not in the
+        memory that is stated.
+        """
         return (self.model.layer_weights + self.model.table) * self.bits / 8
 
     @property
     def middle(self) -> int:
-        """Positions before the middle of the new tokens."""
+        """Return the number of positions before the middle of the new tokens."""
         return self.prompt + self.new // 2
 
     @property
     def token_bytes(self) -> float:
-        """That a token reads: weights, and the cache."""
+        """Return the bytes that a token reads: weights, and the cache."""
         return self.weight_bytes + CACHE_BYTES * self.model.cache(self.middle)
 
     @property
     def kept_bytes(self) -> float:
-        """Weights, and the cache at its end."""
+        """Return the bytes of weights, and of the cache at its end."""
         return self.weight_bytes + CACHE_BYTES * self.model.cache(self.prompt + self.new)
 
 
 def runs() -> list[list[Run]]:
-    """Those whose model is in the catalogue, by chip and format, rising parameters."""
+    """Return the runs with a model of the catalogue, by chip and format, by rising parameters."""
     rows = read_set("rknn_llm").rows
     found = []
     for _, group in groupby(
@@ -126,8 +128,9 @@ def _ends(group: Sequence[Run]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Law:
-    """A quantity is ``base`` plus each of ``terms`` times a constant. The rate is what a time per
-    token makes it."""
+    """A quantity is ``base`` plus each of ``terms`` times a constant. The rate
+    follows from a time per token.
+    """
 
     quantity: str
     fitted: str
@@ -164,7 +167,9 @@ LAWS = (
 
 
 def rockchip_llm() -> list[Comparison]:
-    """Every law over all chips and formats; behind those of a quantity the platform file's."""
+    """Compare every law over all chips and formats, and behind those of a
+    quantity the platform file's.
+    """
     groups = runs()
     found = [joined([predicted(law, group) for group in groups]) for law in LAWS]
     return [
@@ -176,8 +181,10 @@ def rockchip_llm() -> list[Comparison]:
 
 
 def by_platform(group: Sequence[Run]) -> list[Comparison]:
-    """RK3588's rate and first token as the program estimates them, but for the two models that
-    its platform file was set to."""
+    """Compare RK3588's rate and first token with the program's estimates.
+
+    The two models that its platform file was set to are left out.
+    """
     used = _ends(group)
     held_out = [run for place, run in enumerate(group) if place not in used]
     platform = load_platform(JOINT)
@@ -201,7 +208,7 @@ def by_platform(group: Sequence[Run]) -> list[Comparison]:
 
 
 def estimate_ms(platform: Platform, name: str, sequence: int, past: int = 0) -> float:
-    """An inference on the joined NPU cores at the fastest clocks."""
+    """Return the time of an inference on the joined NPU cores at the fastest clocks."""
     dimensions = {SEQUENCE: sequence} | ({PAST: past} if past else {})
     graph = load_network(name, dimensions=dimensions).graph
     costs = network_costs(group_network(graph, None, groups=1), platform, units=["npu"])
@@ -209,8 +216,10 @@ def estimate_ms(platform: Platform, name: str, sequence: int, past: int = 0) -> 
 
 
 def predicted(law: Law, group: Sequence[Run], data: str = SET) -> Comparison:
-    """The runs of a chip and format that the law's constants were not fitted to. The fit weighs
-    relative errors, and no constant is negative."""
+    """Predict the runs of a chip and format that the law's constants were not fitted to.
+
+    The fit weighs relative errors, and no constant is negative.
+    """
     unit, measure = QUANTITIES[law.quantity]
     power = -1 if law.quantity == RATE else 1
     measured = np.array([measure(run) for run in group]) ** power

@@ -1,4 +1,4 @@
-"""What predictions beside measurements come to."""
+"""Scores of predictions beside measurements."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from paretosoc.common.arrays import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Predictions of one law under one protocol, with what was measured, both [n], held out only.
+    """Predictions of one law under one protocol with the measurements, both [n], held out only.
 
-    ``fitted``: what the prediction has seen of the set.
+    ``fitted``: the part of the set that the prediction has seen.
     """
 
     data: str
@@ -28,8 +28,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Score:
-    """Of one comparison; errors are shares of what was measured. ``rank``: Spearman's
-    correlation, None where fewer than three points are held out or all predictions are equal."""
+    """The score of one comparison. Errors are shares of the measurement. ``rank``: Spearman's
+    correlation, None if fewer than three points are held out or all predictions are equal.
+    """
 
     data: str
     fitted: str
@@ -42,7 +43,7 @@ class Score:
 
 
 def score(comparison: Comparison) -> Score:
-    """The figures of a comparison.
+    """Return the figures of a comparison.
 
     Raises:
         ValueError: without a point that is held out.
@@ -66,7 +67,7 @@ def score(comparison: Comparison) -> Score:
 
 
 def joined(parts: Sequence[Comparison]) -> Comparison:
-    """One comparison of the points of several, of one law and protocol."""
+    """Return one comparison of the points of several, of one law and protocol."""
     first = parts[0]
     return Comparison(
         first.data,

@@ -40,6 +40,6 @@ SETS: dict[str, Callable[[], list[Comparison]]] = {
 
 
 def comparisons(only: str | None = None) -> list[Comparison]:
-    """All sets, or one of :data:`SETS`."""
+    """Return all sets, or one of :data:`SETS`."""
     names = SETS if only is None else (only,)
     return [comparison for name in names for comparison in SETS[name]()]

@@ -1,4 +1,4 @@
-"""What is run of each peer, as ``python -m``, in the environment of that peer.
+"""The programs of the peers, run as ``python -m`` in the environment of each.
 
 Each prints one JSON document, an :class:`benchmarks.peers.programs.answer.Answer`.
 """

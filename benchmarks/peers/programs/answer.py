@@ -1,4 +1,4 @@
-"""What a peer reached; the only thing that its environment and ours share."""
+"""The answer of a peer, the only thing that its environment and ours share."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ class Answer:
 
 
 def print_answer(answer: Answer) -> None:
-    """As the last line of the output: some programs print lines of their own before."""
+    """Print the answer as the last line of the output, as some programs print
+    lines of their own.
+    """
     print(json.dumps(asdict(answer)))
 
 
 def answer_from(output: str) -> Answer:
-    """The answer that ends an output.
+    """Return the answer that ends an output.
 
     Raises:
-        ValueError: where none does.
+        ValueError: if none does.
     """
     lines = output.strip().splitlines()
     document = json.loads(lines[-1]) if lines else None
@@ -48,13 +50,13 @@ def answer_from(output: str) -> Answer:
 
 
 def version_of(distribution: str) -> str:
-    """The version installed."""
+    """Return the installed version."""
     return version(distribution)
 
 
 @contextmanager
 def silent() -> Iterator[str]:
-    """No prints and no log while the block runs; gives a temporary folder for files it writes."""
+    """Suppress prints and logs while the block runs, and provide a temporary folder."""
     logging.disable(logging.CRITICAL)
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -16,7 +16,7 @@ from paretosoc.common.units import PS_PER_MS
 
 
 def cp_sat_answer(*, time_limit_s: float) -> Answer:
-    """One run on one worker."""
+    """Run the solver once on one worker."""
     problem = hax_sample(max_transitions=SAMPLE_TRANSITIONS)
     solved = solve_job_shop(problem, time_limit_s=time_limit_s)
     return Answer(

@@ -23,10 +23,11 @@ REPETITIONS = 3
 
 
 def exact_answer() -> Answer:
-    """The shortest of some runs; ``share_percent`` needs no limit of time, it has the front.
+    """Return the shortest of some runs. ``share_percent`` needs no limit of time,
+    as it has the front.
 
     Raises:
-        AssertionError: where it is not the front, or not the optimum, that enumeration found.
+        AssertionError: if it is not the front, or not the optimum, that enumeration found.
     """
     front, sample = reference_problem(), hax_sample(max_transitions=SAMPLE_TRANSITIONS)
     for problem in (front, sample):
@@ -49,7 +50,7 @@ def exact_answer() -> Answer:
 
 
 def _timed(work: Callable[[], ExactResult]) -> tuple[ExactResult, float]:
-    """A result, and the smallest CPU time of some runs."""
+    """Return a result, and the smallest CPU time of some runs."""
     times = []
     for _ in range(REPETITIONS):
         began = time.process_time()

@@ -19,10 +19,10 @@ from paretosoc.dse.space.members import make_members
 
 
 def hax_conn_answer() -> Answer:
-    """One proof.
+    """Run one proof.
 
     Raises:
-        NotShown: where Z3 shows another optimum.
+        NotShown: if Z3 shows another optimum.
     """
     problem = hax_sample(max_transitions=SAMPLE_TRANSITIONS)
     found = find_front(problem, jobs=1)

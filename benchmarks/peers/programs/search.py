@@ -35,7 +35,9 @@ SAMPLE_TRANSITIONS = 1
 
 
 def search_answer(engine: str, *, seconds: float, seeds: int) -> Answer:
-    """Medians of ``seeds`` searches of ``seconds`` each; ``optimum_s`` where each found it."""
+    """Return medians of ``seeds`` searches of ``seconds`` each, with
+    ``optimum_s`` if each found it.
+    """
     make, distribution = ENGINES[engine]
     best = KNOWN_BEST_MAKESPAN_PS[True, SAMPLE_TRANSITIONS]
     problems = reference_problem(), hax_sample(max_transitions=SAMPLE_TRANSITIONS)
@@ -67,7 +69,7 @@ class _Run:
 def _search(
     make: MakeEngine, problem: Problem, *, seed: int, seconds: float, until: int | None = None
 ) -> _Run:
-    """Some batches, until the time is up or the first objective is as small as ``until``."""
+    """Run batches until the time is up or the first objective is as small as ``until``."""
     space, evaluate = DesignSpace(problem), make_outcomes(problem, jobs=1)
     archive = Archive(space.width, len(problem.objectives), len(constraints_of(problem)))
     began = time.process_time()

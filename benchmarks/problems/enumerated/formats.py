@@ -32,9 +32,12 @@ MAX_RUNS = 200
 
 
 def enumerated_formats(seed: int) -> Enumerated | None:
-    """A frame, pipeline, free run or networks with rates with some of the objectives that it has,
-    losses and memory among them where it can; limits on these, on segments and transitions,
-    deadlines, an energy budget, each sometimes; None: too large."""
+    """Draw a frame, pipeline, free run or networks with rates, or None if it is too large.
+
+    It has some of the objectives that its model permits, losses and memory among them if it can.
+    Limits on these, on segments and transitions, deadlines, and an energy budget are there
+    sometimes.
+    """
     rng = np.random.default_rng((29, seed))
     problem = with_memory(rng, with_formats(rng, _problem(rng), most=3 if seed % 3 else 2))
     problem = with_batches(rng.spawn(1)[0], problem)
@@ -84,8 +87,11 @@ def enumerated_formats(seed: int) -> Enumerated | None:
 
 
 def enumerated_losses(seed: int) -> Enumerated | None:
-    """One frame with losses of accuracy, many of them 0, as objectives, sometimes beside latency or
-    energy, and no limits but on segments and transitions; None: too large."""
+    """Draw one frame with losses of accuracy, many of them 0, as objectives, or
+    None if it is too large.
+
+    Latency or energy is beside them sometimes. There are no limits but on segments and transitions.
+    """
     rng = np.random.default_rng((78, seed))
     problem = with_formats(rng, random_problem(rng, replace(SHAPE, networks=(1, 3))))
     networks = tuple(

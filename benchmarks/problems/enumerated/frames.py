@@ -25,9 +25,11 @@ MAX_DESIGNS = 20_000
 
 
 def enumerated(seed: int) -> Enumerated | None:
-    """A problem with graphs, repeats, dependencies, shared clocks, up to five objectives, power
-    cap, budget, period, deadlines, most transitions and segments, each sometimes; None: too
-    large."""
+    """Draw a problem with many features, each sometimes, or None if it is too large.
+
+    They are graphs, repeats, dependencies, shared clocks, up to five objectives, power cap, budget,
+    period, deadlines, most transitions and segments.
+    """
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, SHAPE)
     if seed % 7 < 3:

@@ -1,5 +1,6 @@
-"""Random small problems under every execution model that has bounds over boxes, and all their
-design points."""
+"""Random small problems under every execution model that has bounds over boxes,
+and all their design points.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +44,11 @@ KINDS = (
 
 
 def enumerated_model(seed: int) -> Enumerated | None:
-    """A frame, pipeline, closed form or free run with some of the objectives above, and sometimes a
-    power cap, an energy budget, deadlines, most transitions or segments; None: too large."""
+    """Draw a frame, pipeline, closed form or free run, or None if it is too large.
+
+    It has some of the objectives above, and sometimes a power cap, an energy budget, deadlines,
+    most transitions or segments.
+    """
     rng = np.random.default_rng((5, seed))
     problem = _problem(rng)
     problem = with_batches(rng.spawn(1)[0], problem)

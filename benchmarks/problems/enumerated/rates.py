@@ -33,8 +33,11 @@ KINDS = (
 
 
 def enumerated_rates(seed: int) -> Enumerated | None:
-    """Some of the objectives above, of all networks or one, and the limits that rates have,
-    sometimes a power cap or an energy budget; None: too large."""
+    """Draw networks with rates, or None if the problem is too large.
+
+    They have some of the objectives above, of all networks or one, the limits of rates, and
+    sometimes a power cap or an energy budget.
+    """
     rng = np.random.default_rng((23, seed))
     problem = with_rates(rng, random_problem(rng, replace(SHAPE, ties=bool(rng.integers(2)))))
     if rng.integers(3) == 0:

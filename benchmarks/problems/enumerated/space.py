@@ -1,4 +1,4 @@
-"""All design points of a small problem, and what is true of claims about them."""
+"""All design points of a small problem, and the truth of claims about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ class Enumerated:
 
 
 def all_designs(problem: Problem) -> IntArray:
-    """[n, groups + domains, networks where priorities are searched]: every allowed design point."""
+    """Return every allowed design point, [n, groups + domains, and networks if
+    priorities are searched].
+    """
     choices = [np.flatnonzero(row) for row in problem.allowed]
     choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
     if problem.searches_priorities:
@@ -37,7 +39,7 @@ def all_designs(problem: Problem) -> IntArray:
 
 
 def holds_a_point(values: np.ndarray, corner: tuple[int | None, ...]) -> bool:
-    """Whether one of them is at or below the corner in all objectives."""
+    """Return whether one of the values is at or below the corner in all objectives."""
     inside = np.ones(len(values), dtype=np.bool_)
     for j, value in enumerate(corner):
         if value is not None:
@@ -46,15 +48,17 @@ def holds_a_point(values: np.ndarray, corner: tuple[int | None, ...]) -> bool:
 
 
 def is_within(members: np.ndarray, feasible: np.ndarray, epsilon_ppm: int) -> bool:
-    """Whether for every design point some member is worse by no more than this in all objectives,
-    all of them [n, objectives]."""
+    """Return whether every design point has a member that is worse by no more than ``epsilon_ppm``.
+
+    Members and design points are [n, objectives]. All objectives count.
+    """
     factor = 1 + epsilon_ppm / 1e6
     limits = np.where(feasible < 0, feasible / factor, feasible * factor) + 1
     return all((members <= limit).all(axis=1).any() for limit in limits)
 
 
 def front_of(found: Enumerated, rng: np.random.Generator, most: int = 6) -> Front | None:
-    """A front of some feasible design points; None where there are none."""
+    """Return a front of some feasible design points, or None if there are none."""
     rows = all_designs(found.problem)
     rows = rows[make_outcomes(found.problem)(rows).feasible]
     if not len(rows):
