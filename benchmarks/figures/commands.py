@@ -160,6 +160,7 @@ COMMANDS = (
         },
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
+    Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
         "hax-table8",
