@@ -24,9 +24,11 @@ from paretosoc.fitness.costs.scale_to_measured import clock_ratios
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
-from paretosoc.sdf.catalogue.catalogue import catalogue, load_resized
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
+from paretosoc.sdf.catalogue.yolo import build_yolo
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes
 
 SETS = (
     "aihub_npu",
@@ -122,9 +124,28 @@ def _of_platforms() -> list[Measured]:
     return found
 
 
+def _resized(name: str, pixels: int) -> ImportedNetwork:
+    """Return a convolutional network of the catalogue for square images of another size."""
+    import onnx
+
+    entry = next(entry for entry in catalogue() if entry.name == name)
+    if entry.input_shape[2:] == (pixels, pixels):
+        return load_network(name)
+    if name.startswith(("yolov8", "yolo11")):
+        data = build_yolo(name, pixels)
+    else:
+        model = onnx.load_from_string(model_file(name).data)
+        for dimension in model.graph.input[0].type.tensor_type.shape.dim[2:]:
+            dimension.dim_value = pixels
+        for output in model.graph.output:
+            output.type.tensor_type.ClearField("shape")
+        data = model.SerializeToString()
+    return import_onnx_bytes(data, name=name, folder=None, dimensions={}, label=name)
+
+
 @cache
 def _launches(network: str, pixels: int) -> tuple[Launch, ...]:
-    grouped = group_network(load_resized(network, pixels).graph, None, groups=1)
+    grouped = group_network(_resized(network, pixels).graph, None, groups=1)
     return tuple(launch for group in network_launches(grouped) for launch in group)
 
 

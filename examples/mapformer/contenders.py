@@ -5,19 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.predictor import Predictor, PredictorName, make_predictor
-from paretosoc.dse.papers.managers.base import DecidingEngine
 from paretosoc.dse.papers.managers.kang_ga import KangGa
 from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
 from paretosoc.dse.papers.managers.mapformer.value import Mode, tie_break, value_of
 from paretosoc.dse.papers.managers.mosaic import Mosaic
 from paretosoc.dse.papers.managers.odmdef import Odmdef
 from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
+from paretosoc.dse.search.base import Engine
 from paretosoc.dse.search.driver import Budget, SearchResult, search
 from paretosoc.dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
@@ -42,6 +43,15 @@ SOUGHT_BY_MAPFORMER = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER)
 """What Eq. 1 weighs. It rises with throughput and falls with power, so its best design point is on
 their front."""
 JUDGED = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY)
+
+
+class DecidingEngine(Engine, Protocol):
+    """An engine that ends with one decision."""
+
+    @property
+    def answer(self) -> IntArray | None:
+        """Return [groups + domains]: the decision, or None if the engine found nothing."""
+        ...
 
 
 @dataclass(frozen=True)

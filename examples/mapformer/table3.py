@@ -25,6 +25,11 @@ from rich.table import Table
 
 from examples.mapformer.published import ACCURACY_PERCENT
 from examples.mapformer.wide_console import wide_console
+from examples.mapformer.workload_regression import (
+    MosaicCostModel,
+    OdmdefCostModel,
+    workload_figures,
+)
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 from paretosoc.dse.papers.estimator.predictor import Bins
@@ -34,11 +39,6 @@ from paretosoc.dse.papers.estimator.training.pipeline import split_of
 from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.dse.papers.managers.omniboost.network import Embedding
 from paretosoc.dse.papers.managers.omniboost.omniboost import shipped_network
-from paretosoc.dse.papers.managers.workload_regression import (
-    MosaicCostModel,
-    OdmdefCostModel,
-    workload_figures,
-)
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
 

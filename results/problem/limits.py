@@ -104,11 +104,16 @@ class LimitSpec:
         """Return the words between a figure and its limit."""
         return "at least" if self.is_least else "at most"
 
+    def applies(self, problem: Problem) -> bool:
+        """Return whether problems of this execution model, with or without guarantees, may have the
+        limit.
+        """
+        models = type(problem.execution) in self.models
+        return models and self.guaranteed in (None, problem.guarantee)
+
     def values(self, problem: Problem) -> Iterator[tuple[int, int]]:
         """Yield the index of each owner that has the limit, and the value of its field."""
-        if type(problem.execution) not in self.models:
-            return
-        if self.guaranteed not in (None, problem.guarantee):
+        if not self.applies(problem):
             return
         if self.field is None:
             assert self.value is not None, "LIMITS"

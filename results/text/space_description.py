@@ -75,17 +75,10 @@ _CHANNELS = {ChannelUse.BETWEEN_UNITS: "channels between units", ChannelUse.ALL:
 
 def _limits(problem: Problem, of: Of, index: int = 0, which: str = "") -> list[str]:
     """Return the limits that one owner sets, in the order that published claims have."""
-    model, owner = type(problem.execution), of.of(problem)[index]
+    owner = of.of(problem)[index]
     limits = [
         (
-            next(
-                (
-                    kind
-                    for kind in kinds
-                    if model in kind.models and kind.guaranteed in (None, problem.guarantee)
-                ),
-                kinds[0],
-            ),
+            next((kind for kind in kinds if kind.applies(problem)), kinds[0]),
             getattr(owner, field),
         )
         for field, kinds in fields_of(of).items()

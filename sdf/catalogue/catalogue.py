@@ -274,25 +274,6 @@ def load_network(
     )
 
 
-def load_resized(name: str, pixels: int) -> ImportedNetwork:
-    """Return a convolutional network of the catalogue for square images of another size."""
-    import onnx
-
-    entry = next(entry for entry in catalogue() if entry.name == name)
-    if entry.input_shape[2:] == (pixels, pixels):
-        return load_network(name)
-    if name in _YOLO:
-        data = build_yolo(name, pixels)
-    else:
-        model = onnx.load_from_string(model_file(name).data)
-        for dimension in model.graph.input[0].type.tensor_type.shape.dim[2:]:
-            dimension.dim_value = pixels
-        for output in model.graph.output:
-            output.type.tensor_type.ClearField("shape")
-        data = model.SerializeToString()
-    return import_onnx_bytes(data, name=name, folder=None, dimensions={}, label=name)
-
-
 def nearest_names(name: str) -> str:
     """Return a hint for an unknown ``name``: the nearest names, or how to list all."""
     names = [entry.name for entry in catalogue()]

@@ -16,27 +16,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.search.base import Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.problem import Problem
 
 ACCELERATOR_PREFIX = "dla"
-
-
-class DecidingEngine(Engine, Protocol):
-    """An engine that ends with one decision."""
-
-    @property
-    def answer(self) -> IntArray | None:
-        """Return [groups + domains]: the decision, or None if the engine found nothing."""
-        ...
 
 
 class Manager(ABC):
