@@ -53,7 +53,7 @@ def kernel_folder(beside: Path, name: str) -> Path:
         OSError: if there is no such place.
     """
     chosen, source = os.environ.get(VARIABLE), beside / "__pycache__"
-    # Who owns the folder of the sources, or can put another in its place, can change them.
+    # Anybody who owns the folder of the sources, or can put another in its place, can change them.
     owner = os.stat(beside).st_uid
     for root in [Path(chosen)] if chosen else [source, user_cache()]:
         if (

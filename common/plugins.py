@@ -44,7 +44,7 @@ class Registry(Generic[T]):
     fits: Callable[[object], bool]
     """Return whether an object can serve."""
     required: str
-    """What :attr:`fits` requires, for messages."""
+    """The requirement of :attr:`fits`, for messages."""
     own: Mapping[str, T] = field(default_factory=dict)
     error: type[DseError] = DseError
 

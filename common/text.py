@@ -18,7 +18,7 @@ _PLACE = re.compile(
     r"(\[ONNXRuntimeError\] : \d+ : \w+ : )?(Load model from .*? failed: ?)?"
     r"(/\S+\.(cc|h):\d+ .*?\): )?(Type Error: )?"
 )
-"""What ONNX Runtime writes before a reason: its own files and temporary ones of ours."""
+"""Text that ONNX Runtime writes before a reason: its own files and temporary ones of ours."""
 
 
 def printable(text: str) -> str:

@@ -19,8 +19,8 @@ class ControlKind(Enum):
     """``rate``, ``mrq_rate_locked``, ``min_rate``, ``max_rate``, and ``state`` if it is there; Hz.
     Locking keeps other clients of the firmware from changing the rate."""
     OVERRIDE = "override"
-    """Of Tegra210's memory: ``clk_update_rate`` is written and ``clk_rate`` read, in Hz, within
-    those of the bandwidth manager; ``clk_state`` 1 overrides that."""
+    """Tegra210's memory: ``clk_update_rate`` is written and ``clk_rate`` read, in Hz, within those
+    of the bandwidth manager. ``clk_state`` 1 overrides that."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ExecutionProvider:
     name: str
     """``CUDAExecutionProvider``."""
     options: tuple[tuple[str, str], ...]
-    """Of the provider."""
+    """Options of the provider."""
     session: tuple[tuple[str, str], ...]
     """Entries of the session's configuration that the provider reads."""
 
@@ -107,4 +107,4 @@ class Deployment:
     rknn_target: str | None = None
     """RKNN's name of the chip."""
     runtime: str | None = None
-    """What problems are built for by default; None: for no runtime."""
+    """Default runtime of problems. None: no runtime."""

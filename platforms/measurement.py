@@ -91,9 +91,9 @@ class NetworkProfile:
 
 
 MACS_TOLERANCE = Fraction(8, 100)
-"""How far the multiply-accumulates of a network may be from those of the measured one. Variants of
-one architecture (strides of a residual block in the 3x3 or the 1x1 convolution: 6 % for ResNet-50)
-pass. The model zoo's GoogLeNet with floor pooling (9.5 % below Caffe's) does not."""
+"""Largest difference between the multiply-accumulates of a network and those of the measured one.
+Variants of one architecture (strides of a residual block in the 3x3 or the 1x1 convolution: 6 % for
+ResNet-50) pass. The model zoo's GoogLeNet with floor pooling (9.5 % below Caffe's) does not."""
 
 
 def plain_name(name: str) -> str:

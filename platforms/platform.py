@@ -130,7 +130,7 @@ class Peak:
     bandwidth_share: Fraction | None = None
     ns_per_layer: int | None = None
     ns_per_network: int = 0
-    """Of every inference, once."""
+    """Fixed time of every inference."""
     error: FitError | None = None
 
 
@@ -238,7 +238,7 @@ class Unit:
     """Share of it that follows the unit's own clock. The rest follows its host's, or none."""
     fixed_source: Source
     power: tuple[PowerTable, ...]
-    """Of its own domain first. A hosted unit adds its host's."""
+    """Powers, the unit's own domain first. A hosted unit adds its host's."""
     contention: Contention | None
     supported_kinds: tuple[str, ...] | None
     """Layer kinds that it can run at all. None means every kind."""
@@ -304,7 +304,7 @@ class PeArray:
     counts: tuple[int, ...]
     vaults: int
     cache_bytes: int
-    """Of each engine."""
+    """Cache of each engine."""
     cache_bandwidth_kbps: int
     cache_fixed_ns: int
     source: Source
@@ -328,7 +328,7 @@ class Platform:
     profiles: tuple[NetworkProfile, ...]
     """Measured groups of networks."""
     sha256: str
-    """Of the resolved JSON document, canonical form."""
+    """Hash of the resolved JSON document, in canonical form."""
     deployment: Deployment | None = None
     pe_array: PeArray | None = None
     memory_pools: tuple[MemoryPool, ...] = ()

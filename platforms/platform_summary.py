@@ -28,7 +28,7 @@ _TOPICS = {
     "profiles": "networks",
     "deployment": "deployment",
 }
-"""By the field that holds a source, or that holds what has one. All other fields are of times."""
+"""Kinds by the field that holds a source, or an object with one. All other fields are of times."""
 
 
 def sources_by_topic(platform: Platform) -> dict[str, tuple[Source, ...]]:

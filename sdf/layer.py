@@ -63,14 +63,14 @@ class Layer:
     axis: int | None = None
     """The axis a concatenation or softmax works along, counted from 0."""
     mode: str = ""
-    """Of a resize: ``nearest``, ``cubic``, ``linear``; of a linear one also how it maps pixels,
-    unless by their centres: ``linear asymmetric``."""
+    """Mode of a resize: ``nearest``, ``cubic``, ``linear``. A linear one also says how it maps
+    pixels, unless by their centres: ``linear asymmetric``."""
     result_elements: int = 0
-    """Of the output elements, those that are results of the network although other layers read them
-    too. Tensors that no layer reads are results anyway."""
+    """Output elements that are results of the network although other layers read them too. Tensors
+    that no layer reads are results anyway."""
     narrow_parameters: int = 0
-    """Of the parameters, those stored in a byte or less: they are read as they are, whatever the
-    number format of the computation."""
+    """Parameters stored in a byte or less. They are read as they are, whatever the number format of
+    the computation."""
     narrow_bits: int = 0
     """Bytes of the narrow parameters."""
 

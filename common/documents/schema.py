@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 MAX_SHOWN = 80
 MAX_ERRORS = 100
-"""Of these the most telling one is named: a table of wrong numbers has millions."""
+"""Most errors that are collected, of which the most telling one is named: a table of wrong numbers
+has millions."""
 
 SchemaName = tuple[str, str]
 """Package and name: ``("results.io.schemas", "front")`` is ``front.schema.json`` there."""

@@ -87,7 +87,7 @@ def main() -> None:
     # and again and once more at the end, takes a third of a short command's time.
     gc.set_threshold(50_000)
     if not sys.warnoptions:
-        # Those of libraries are for programmers; a command prints its own.
+        # Warnings of libraries are for programmers. A command prints its own.
         warnings.simplefilter("ignore")
     _prepare_streams()
     if not sys.stdout.isatty():
@@ -157,7 +157,7 @@ def run(arguments: list[str]) -> int:
             # Without a command there is its help, and nothing to add.
             if not message:
                 return BAD_INPUT
-            # What a choice of ours refuses arrives as pydantic words it.
+            # Errors of our own choices arrive as pydantic words them.
             text = printable(message).replace("Value error, ", "").rstrip(".")
             return _report(_with_nearest(text, error) + _help_of(error), BAD_INPUT)
         return _report_bug(error)

@@ -59,10 +59,10 @@ class Calibration:
     groups: tuple[Sequence[ClockMeasurement], ...]
     """Rows of the table, by network, layer and unit."""
     results: tuple[Calibrated, ...]
-    """Of each group."""
+    """The result of each group."""
     document: dict[str, Json]
     notes: tuple[str, ...]
-    """Times that beat the hardware, and what may explain them."""
+    """Texts about times that beat the hardware, and possible explanations."""
 
 
 def calibrate_table(

@@ -49,7 +49,7 @@ class SearchCluster:
             ResultError: if the scheduler has gone.
         """
         if task != self._sent[0]:
-            # A result that every worker fetches once, and that can be made again where one dies.
+            # A result that every worker fetches once, and that can be made again if a worker dies.
             self._sent = (task, self._client.submit(bytes, task, pure=False))
         futures = [
             self._client.submit(search_slice, self._sent[1], state, nodes, pure=False)

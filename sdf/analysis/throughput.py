@@ -124,7 +124,7 @@ class FiringModel:
     then those that :func:`firing_model` adds."""
 
     names: list[str]
-    """Of each of its actors: the graph's actor that it stands for."""
+    """For each of its actors, the actor of the graph that it stands for."""
     counts: list[int]
     """Firings in one iteration."""
     times: list[PerPhase]

@@ -40,7 +40,7 @@ class CatalogueEntry:
     """Batch, channels, height, width. For a language model: batch and tokens."""
     macs: int
     parameters: int
-    """Those that an inference reads."""
+    """Parameters that an inference reads."""
 
     @property
     def takes_images(self) -> bool:

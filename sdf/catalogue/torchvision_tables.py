@@ -68,7 +68,7 @@ class Table:
     macs: int
     parameters: int
     sha256: str
-    """Of the table, unfolded."""
+    """Hash of the table, unfolded."""
 
 
 def holds_index(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from paretosoc.sdf.catalogue.network_builder import Feature, NetworkBuilder
 
 CLASSES = 80
 BINS = 16
-"""Of the distribution that each side of a box is read from."""
+"""Bins of the distribution that each side of a box is read from."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from paretosoc.sdf.grouping.parts import join_small_parts, split_branches
 from paretosoc.sdf.layer import LayerKind
 
 MAX_ATOMS = 2_000
-"""Of a stretch with more smallest pieces, neighbours are joined first."""
+"""Most smallest pieces of a stretch. With more, neighbours are joined first."""
 MAX_PIECE = 4
 """A piece of several atoms has at most this many times the work that is asked for."""
 LOST_UNIT = 4

@@ -38,7 +38,7 @@ class NetworkSummary:
 
     name: str
     sha256: str
-    """Of the model's bytes."""
+    """Hash of the model's bytes."""
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
     layers: int
@@ -60,7 +60,7 @@ class NetworkSummary:
     legal_cuts: tuple[int, ...]
     """Positions in the order of layers that exactly one tensor crosses: cut i is before layer i."""
     transition_points: tuple[int, ...]
-    """Those of them that tear no fusion apart."""
+    """Cut points that break no fusion of layers."""
     groups: int
     """As the network is cut by default, any unit running any layer."""
     group_edges: int
@@ -69,7 +69,7 @@ class NetworkSummary:
     """The group with most work."""
     largest_group_layers: int
     largest_group_share: float
-    """Of the network's work, multiply-accumulates and moved elements together."""
+    """Share of the network's work, multiply-accumulates and moved elements together."""
     warnings: tuple[str, ...]
 
 

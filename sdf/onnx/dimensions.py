@@ -11,7 +11,7 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.nodes import Shape
 
 _BATCH_NAME = re.compile(r".*batch.*|n|b|bs|unk__\d+|none|\?|dynamic|s\d+", re.IGNORECASE)
-"""Of the first dimension of an input."""
+"""Names of the first dimension of an input that stand for the batch."""
 _NO_NAMES = ("", "?")
 """Some exporters write the second for every size that they do not know."""
 _IMAGE_DIMENSIONS = 4

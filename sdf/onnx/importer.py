@@ -27,7 +27,7 @@ _QUANTISED = re.compile(
     r"|ConvInteger)"
 )
 _MAX_BYTES = 2**31 - 1
-"""Of a protocol buffer."""
+"""Largest size of a protocol buffer."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class ImportedNetwork:
     """Names and shapes of the inputs, with the sizes taken for dynamic dimensions."""
     outputs: tuple[tuple[str, Shape], ...]
     constant_operations: tuple[tuple[str, int], ...]
-    """How many nodes of each operator are computed before the network runs (weights, shape
-    arithmetic) and so are no layers, by operator name."""
+    """Numbers of nodes, by operator name, that are computed before the network runs (weights, shape
+    arithmetic) and so are no layers."""
     warnings: tuple[str, ...]
     sha256: str
-    """Of the bytes that the model was read from."""
+    """Hash of the bytes that the model was read from."""
     unused_dimensions: tuple[str, ...] = ()
     """Dimensions that were given a size and that the model does not have."""
     readers: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -28,7 +28,7 @@ class PartTensor:
     name: str
     shape: Shape | None
     data_type: int
-    """Of TensorProto.DataType."""
+    """Type as in TensorProto.DataType."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ def source_text(given: str | None, tool: str, files: Sequence[Path]) -> str:
 
 
 MAX_FLAGGED = 12
-"""So many lines of what was left out are printed."""
+"""Most printed lines about omissions."""
 
 
 def begin_import(
@@ -217,7 +217,7 @@ def _coverage(made: Import, profile: Profile) -> list[str]:
     time, and their sum at the clocks of the measurement."""
 
     subject = made.subject
-    # What the platform itself holds must not pass for the user's own.
+    # The platform's own measurements must not pass for the user's.
     chip = replace(made.platform, profiles=(), measurements=())
     clocks = dict(subject.clocks_khz)
     costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)

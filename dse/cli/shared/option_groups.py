@@ -14,7 +14,7 @@ from paretosoc.dse.inputs.kinds import Flag, PerName, Whole
 from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
 
 Given = dict[str, Any]
-"""What was given for options of the table, by name in the library; None if an option was not."""
+"""Given values of the table's options, by name in the library. None if an option was not given."""
 
 
 @dataclass(frozen=True)

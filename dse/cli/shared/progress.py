@@ -45,7 +45,7 @@ class ProgressLine(Generic[Event]):
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None and not self._moved:
-            # What is refused before it begins leaves its message alone.
+            # A refusal before the beginning leaves its message alone.
             self._bar.live.transient = True
             self._bar.live.stop()
         else:

@@ -52,7 +52,7 @@ class ReplayPhase:
     searched_s: float | None
     proved_s: float | None
     status: str
-    """Of the certificate: certified, searched or gap."""
+    """Status of the certificate: certified, searched or gap."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class AnytimeScheduler:
         self._prepared: dict[Workload, Problem] = {}
         self._changed = threading.Condition()
         self._cancelled: threading.Event | None = None
-        """Of the present workload's search; None before the first workload."""
+        """Ends the present workload's search. None before the first workload."""
         self._best: Published | None = None
         self._ended: FinalSchedule | None = None
         self._failure: BaseException | None = None

@@ -32,7 +32,7 @@ class Figures:
     transition_s: FloatArray
     """[n, G]: the longest over the edges into the group."""
     idle_w: FloatArray
-    """[n]: drawn all the time by what is on."""
+    """[n]: power drawn all the time by everything that is on."""
     memory_point: IntArray
     """[n]: operating point of the memory; 0 if it has no domain."""
 
@@ -129,9 +129,9 @@ class Segments:
     transition_s: FloatArray
     """[n, N, S]: before it begins; 0 for a network's first."""
     idle_w: FloatArray
-    """[n]: drawn all the time by what is on."""
+    """[n]: power drawn all the time by everything that is on."""
     residence_s: FloatArray
-    """[n, N, S]: time that a frame spends in it, waiting included; 0 if nobody has looked."""
+    """[n, N, S]: time that a frame spends in it, waiting included, 0 if unknown."""
 
 
 def segments_of(

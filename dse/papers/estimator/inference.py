@@ -123,7 +123,7 @@ class LearnedPredictor:
         self._estimate = NumpyEstimator(weights)
         self._problem: Problem | None = None
         self._tokens: TokenMaker | None = None
-        # Of the libraries for linear algebra that are loaded. It comes with scikit-learn.
+        # The loaded libraries for linear algebra. threadpoolctl comes with scikit-learn.
         threads = optional_import("threadpoolctl", extra="mapformer", purpose="the estimator")
         self._threads = threads.ThreadpoolController()
 

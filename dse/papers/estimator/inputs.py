@@ -19,7 +19,7 @@ from paretosoc.dse.papers.estimator.settings import (
 from paretosoc.dse.papers.estimator.tokens import Float32Array, Tokens
 
 MAX_DEVIATIONS = 6.0
-"""Figures are cut off so far from the mean: what was never seen must not drown the rest."""
+"""Figures are cut off so far from the mean, so that unseen values do not drown the rest."""
 
 
 @dataclass(frozen=True, eq=False)

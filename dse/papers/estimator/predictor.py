@@ -32,7 +32,8 @@ class Prediction:
     """Predictions for n rows. A row that cannot run has throughput 0 and infinite power."""
 
     throughput_hz: FloatArray
-    """[n]: mean over the networks, inferences per second; a class's centre where it classifies."""
+    """[n]: mean over the networks, inferences per second. A predictor that classifies gives a
+    class's centre."""
     power_w: FloatArray
     """[n]"""
     throughput_class: IntArray

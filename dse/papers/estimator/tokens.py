@@ -38,7 +38,7 @@ STATIC_FIGURES = (
 PLAYED_FIGURES = (
     *("unit busy", "unit slowed", "log rate", "log waiting", "share of rates", "share of unit"),
 )
-"""What the short play adds to them."""
+"""Figures that the short play adds to them."""
 NEAR_ZERO_S = 1e-6
 
 

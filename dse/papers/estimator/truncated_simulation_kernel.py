@@ -86,7 +86,8 @@ def simulate_rows(
             running[u] = -1
             left[u] = 0.0
         for event in range(events):
-            # Each free unit takes what has waited longest; a frame that runs has no ready time.
+            # Each free unit takes the frame that has waited longest. A running frame has no ready
+            # time.
             for u in range(units):
                 if running[u] < 0:
                     longest = np.int64(-1)
@@ -146,7 +147,7 @@ def simulate_rows(
                             at[j] += 1
                             ready[j] = then + transition[r, at[j]]
             for j in range(jobs):
-                # What was the next to be ready is so now, whatever the rounding of the sum.
+                # The next frame to be ready is so now, whatever the rounding of the sum.
                 if ready[j] > now and ready[j] - now <= passed:
                     ready[j] = min(ready[j], then)
             now = then

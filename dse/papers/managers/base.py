@@ -91,7 +91,7 @@ def whole_row(space: DesignSpace, mapping: IntArray, clocks: IntArray) -> IntArr
 
 
 STEPS = 30
-"""How finely all ladders are walked together."""
+"""Number of common steps of all ladders."""
 
 
 def mode_steps(space: DesignSpace) -> IntArray:

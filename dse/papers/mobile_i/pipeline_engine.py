@@ -16,7 +16,7 @@ from paretosoc.results.problem.limits import constraints_of
 
 BATCH = 200
 ATTEMPTS = 20
-"""Batches drawn in a row where none holds a new row."""
+"""Batches drawn in a row if none holds a new row."""
 WAYS = 3
 """Row i of a batch is placed in way i modulo this: longest first, dearest second best first, by
 prices."""

@@ -28,7 +28,7 @@ from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz
 
 DEFAULT_EVALUATIONS = 5_000
-"""Of the search, where nothing can be proved."""
+"""Evaluations of the search if nothing can be proved."""
 COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 
 
@@ -41,7 +41,7 @@ class BaselineRow:
     member: Member
     breaks: tuple[str, ...]
     gain: float
-    """Against the best baseline that keeps all constraints; below 0 if it is worse."""
+    """Gain over the best baseline that keeps all constraints, below 0 if it is worse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ def compare(
     problem = built.problem
     column = compared_objective(problem)
     provable = problem.objectives[column].kind is not ObjectiveKind.THROUGHPUT
-    # The exact search finds the optimum by itself; it wants a first point to beat, no more.
+    # The exact search finds the optimum by itself and needs only a first point to beat.
     front = _front_of_baselines(problem, platform) if provable else None
     if front is None:
         front = explore_problem(
@@ -107,7 +107,7 @@ def compare(
     applied = {method_of(point.name) for point in points}
     return Comparison(
         problem=problem,
-        # Of a method that has a front, the point that is best at what is compared: it comes first.
+        # For a method that has a front, the best point in the compared objective comes first.
         methods=tuple(
             entry(point) for point in {point.name: point for point in reversed(points)}.values()
         )[::-1],

@@ -56,7 +56,7 @@ DRAWS = 1000
 _MAX_VALUES = 1 << 26
 """Figures that are kept for intervals, half a gigabyte."""
 Goals = Mapping[str, int | None]
-"""Columns that goals are best at; None for the knee."""
+"""Columns of goals, None for the knee."""
 
 
 def confidence(

@@ -36,7 +36,7 @@ class Factors:
     powers: IntArray
     """[units]: of powers above idle."""
     idle: int
-    """Of powers that are drawn whatever runs."""
+    """Factor of powers that are drawn whatever runs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
     def table(name: str) -> FloatArray:
         return np.array([[getattr(error, name) / 1000 for error in row] for row in rows])
 
-    # Of groups whose power was measured and others the larger error is the unit's.
+    # If some groups have measured powers and others not, the unit takes the larger error.
     power = table("power").max(axis=0, initial=0.0)
     idle = origins.idle_error / 1000
     return CostErrors(problem, table("unit"), table("network"), table("group"), power, idle)

@@ -24,11 +24,11 @@ class MappedDataflow:
     pipelined: SdfGraph
     in_order: SdfGraph
     load_ps: tuple[int, ...]
-    """Of each actor: its phases added up."""
+    """Load of each actor: its phases added up."""
     period_ps: Fraction
-    """Of the pipelined graph with its buffers: the largest load."""
+    """Period of the pipelined graph with its buffers: the largest load."""
     in_order_period_ps: Fraction
-    """Of the other one with its buffers; at least as long."""
+    """Period of the graph in order with its buffers, at least as long."""
     frames_ahead: int
     """Largest difference of frames between two phases that run in one iteration."""
 

@@ -48,11 +48,11 @@ class LimitPrices:
     """The prices of all limits that were asked for."""
 
     prices: tuple[LimitPrice, ...]
-    """Of limits beyond which something better was found, in the order of the limits."""
+    """Prices of limits beyond which something better was found, in the order of the limits."""
     free: tuple[Constraint, ...]
     """Limits beyond which nothing better was found."""
     not_tried: tuple[Constraint, ...] = ()
-    """Deadlines of networks with rates, which also say what is late."""
+    """Deadlines of networks with rates, which also define the late responses."""
 
 
 def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int = 1) -> LimitPrices:

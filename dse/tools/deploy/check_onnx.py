@@ -26,8 +26,8 @@ from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
 RELATIVE_TOLERANCE = 1e-5
-"""Of a tensor's largest value. The same kernels run in the same order: equality to the last bit is
-usual, and only operators that are not deterministic need it."""
+"""Tolerance as a share of a tensor's largest value. The same kernels run in the same order:
+equality to the last bit is usual, and only operators that are not deterministic need it."""
 _ROUNDINGS_PER_LAYER = 8
 """A layer rounds its inputs, weights and result; few values are as large as a tensor's largest."""
 _KNOWN_IR = 10
@@ -94,7 +94,7 @@ def check_equality(
     for node in uncut.graph.node:
         node.name = ""  # The runtime refuses names that stand twice; exporters write them.
     passed = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
-    # What the branch of an ``If`` makes is a tensor of the parts alone.
+    # A tensor that the branch of an ``If`` makes is one of the parts alone.
     made = {name for node in uncut.graph.node for name in node.output}
     wanted = [name for name in passed if name in made]
     kept = {value.name for value in uncut.graph.output}
@@ -257,7 +257,7 @@ def run_model(
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(folder)
         )
-    # A new onnx package marks files with a version that the runtime may not know yet, even where
+    # A new onnx package marks files with a version that the runtime may not know yet, even if
     # nothing in them is new.
     model.ir_version = min(model.ir_version, _KNOWN_IR)
     try:

@@ -56,7 +56,7 @@ PLAN_FILE = "frame_plan.py"
 MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
-"""What ``deployment.json`` says of the files written."""
+"""Facts about the files written, for ``deployment.json``."""
 
 
 def _write_nvpmodel(job: Job) -> Facts:

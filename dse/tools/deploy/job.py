@@ -20,7 +20,7 @@ class Options:
     conf: Path | None = None
     """The board's own nvpmodel file."""
     models: Mapping[str, str] = field(default_factory=dict)
-    """Network to the file of its model, where it is no longer where it was."""
+    """Network to the file of its model, if it is no longer where it was."""
     check: bool = True
     """Compare models with the uncut ones by ONNX Runtime."""
     tensorrt: str | None = None
@@ -64,8 +64,8 @@ class Format:
     check: Callable[[Deployment], object]
     """Raises ResultError if the format cannot serve the platform or a unit."""
     write: Callable[[Job], Mapping[str, Any]]
-    """Writes the files of a deployment that was checked, and returns what ``deployment.json`` says
-    of them: ``models``, ``modes``, ``providers``, ``devices``
+    """Writes the files of a deployment that was checked, and returns the facts for
+    ``deployment.json``: ``models``, ``modes``, ``providers``, ``devices``
     (:func:`results.deploy.deployment_document.deployment_to_document`)."""
     takes: frozenset[str] = frozenset()
     """Options of the command that it has a use for."""

@@ -30,7 +30,7 @@ from paretosoc.sdf.catalogue.catalogue import ModelFile
 from paretosoc.sdf.onnx.parts import ModelPart, cut_model, save_part
 
 SEED = 0
-"""Of weights that a model lacks."""
+"""Seed of weights that a model lacks."""
 
 
 def write_segments(
@@ -154,7 +154,7 @@ class _Saved:
     types: str
     """Number format to cast to; ``fp32``: none."""
     data_files: Sequence[Path]
-    """Beside the parts' own; a cast part holds its data itself."""
+    """Data files beside the parts' own. A cast part holds its data itself."""
 
 
 def _save(

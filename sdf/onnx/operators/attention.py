@@ -13,7 +13,7 @@ from paretosoc.sdf.onnx.nodes import FLOAT, Node, Shape, Tensor
 from paretosoc.sdf.onnx.operators.shape_rules import Inputs, Typed, data_input, weight_input
 
 OPERATORS = frozenset({"Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention"})
-"""Of the contributed domain."""
+"""Operators of the contributed domain."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Attention:
     cached: int
     """Positions that the node returns for the next step."""
     projection_macs: int = 0
-    """Of query, key and value, if the operator computes them."""
+    """Multiply-accumulates of query, key and value, if the operator computes them."""
 
     @property
     def macs(self) -> int:

@@ -54,7 +54,7 @@ class DataPlan:
     rows: int = 5
     """Design points of each workload."""
     networks: tuple[str, ...] = ()
-    """What workloads are drawn from; none: the entire catalogue, as it is then."""
+    """Networks that workloads are drawn from. Empty: the entire catalogue, as it is then."""
     platform: str = PLATFORM
     groups: int = GROUPS
 
@@ -78,9 +78,9 @@ class DataSet:
     power_w: FloatArray
     """[n]"""
     pool: tuple[str, ...] = ()
-    """What the workloads were drawn from, in the order of the draw."""
+    """Networks that the workloads were drawn from, in the order of the draw."""
     tokens: Tokens | None = None
-    """Of the rows, where they were made; not part of files."""
+    """Tokens of the rows, if they were made. They are not part of files."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -275,7 +275,7 @@ _UNREADABLE = (
     *(KeyError, ValueError, TypeError, AttributeError, OSError, EOFError),
     *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
 )
-"""What zipfile and a document of another form may raise."""
+"""Errors that zipfile and a document of another form may raise."""
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:

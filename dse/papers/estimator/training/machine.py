@@ -47,7 +47,7 @@ def in_processes(
             results[futures[future]] = future.result()
             on_done(len(results))
     finally:
-        # No ``with``: its own shutdown takes the cancelling of what waits back.
+        # No ``with``: its own shutdown would undo the cancelling of waiting tasks.
         workers.shutdown(cancel_futures=True)
     return [results[i] for i in range(len(tasks))]
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from paretosoc.dse.papers.estimator.training.training import Trained
 
 TRAINING_SHARE = 0.8
-"""Of the workloads (MapFormer 5.1); the rest is held out."""
+"""Share of the workloads for training (MapFormer 5.1). The rest is held out."""
 VALIDATION_SHARE = 0.05
-"""Of the training workloads: they choose the epoch, so that no held-out one does. The paper does
-not say how its epoch was chosen."""
+"""Share of the training workloads that choose the epoch, so that no held-out one does. The paper
+does not say how its epoch was chosen."""
 MIN_WORKLOADS = 10
 
 
@@ -181,7 +181,7 @@ class Epoch:
     loss: float
     """The same on the examples for validation, afterwards."""
     throughput_accuracy: float
-    """Of the examples for validation: share of the exact classes."""
+    """Share of exact classes among the examples for validation."""
     power_accuracy: float
 
 

@@ -32,7 +32,7 @@ FIRST = 64
 DRAWN = 64
 """Rows drawn at a time, of which those inside the leaf are kept."""
 ATTEMPTS = 4
-"""Draws; what is still missing then is made up of the rows that came nearest to the leaf."""
+"""Number of draws. Missing rows are then made up of those that came nearest to the leaf."""
 NEAR = 0.5
 """The share of draws that are mutations of the leaf's own samples, better ones more often: few
 random rows get through many boundaries. The rest is drawn from the entire space."""
@@ -146,7 +146,7 @@ class LaMctsEngine:
         anywhere = self._space.random(self._rng, DRAWN - near)
         if not near:
             return anywhere
-        # Of two members each the better one.
+        # The better one of each two members.
         pair = leaf.members[self._rng.integers(0, len(leaf.members), (near, 2))]
         first, second = self._values[pair].T
         parents = self._rows[np.where(first >= second, pair[:, 0], pair[:, 1])]

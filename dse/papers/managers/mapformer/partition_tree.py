@@ -21,9 +21,9 @@ from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.space.design_space import Random
 
 LEAF_SIZE = 24
-"""A node with more samples than this is split, where it can be."""
+"""A node with more samples than this is split, if it can be."""
 DEEPEST = 8
-"""Splits on one path, at most: each halves what random draws from the entire space hit."""
+"""Most splits on one path: each halves the share of random draws that hit the region."""
 EXPLORATION = 0.1
 """UCB's C_p, as a share of the spread of all values (the paper advises a tenth of the best)."""
 RETRIED_AFTER = 1.25
@@ -70,7 +70,7 @@ class Node:
     good: Node | None = None
     bad: Node | None = None
     tried_at: int = 0
-    """How many members it had when no boundary was found."""
+    """Number of its members when no boundary was found."""
 
 
 @dataclass(frozen=True, eq=False)

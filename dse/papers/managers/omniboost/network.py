@@ -32,7 +32,7 @@ from paretosoc.results.io.optional import optional_import
 UNITS = 4
 NETWORKS = 10
 GROUPS = 32
-"""Cells of the matrices; what is not there is 0."""
+"""Cells of the matrices. Missing ones are 0."""
 
 
 class Embedding:

@@ -43,7 +43,7 @@ def overflowing(
             changes += [(engine, begin, size), (engine, (begin + part) % period, -size)]
         stays.append((number, engine, begin, whole, part))
     changes += [(engine, 0, 0) for engine in level]
-    # Releases sort before what comes at the same instant.
+    # Releases sort before additions at the same instant.
     changes.sort()
     worst, place, moment = cache_bytes, -1, 0
     for engine, at, change in changes:

@@ -60,7 +60,7 @@ def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
     names = dict.fromkeys(
         name for record in records if record.figures for name in record.figures.names
     )
-    # Of one network alone: these differ from workload to workload.
+    # Objectives of one network are left out, as they differ from workload to workload.
     objectives = [_KIND_OF[name] for name in names if ":" not in name]
     return (*objectives, "hypervolume", "gain")
 

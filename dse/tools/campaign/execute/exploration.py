@@ -115,7 +115,7 @@ def explore_run(task: RunTask) -> RunOutcome:
     if settings.prove or needs_proof(optimizer):
         front, proofs, message = _timeless_proof(front, goal_of(optimizer))
     cpu_searched = time.process_time()
-    # Seconds are kept in the store; in the result they would make every one another.
+    # Seconds are kept in the store. In the result they would make all results differ.
     front = replace(front, provenance=replace(front.provenance, seconds=0.0))
     files = _files(front, prepared, inputs, proofs)
     return RunOutcome(

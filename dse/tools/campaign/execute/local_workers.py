@@ -137,7 +137,7 @@ def _own_temporary_folder() -> None:
     killed. Multiprocessing chooses it for the life of the process when it is first asked."""
     stack = ExitStack()
     folder = stack.enter_context(temporary_folder())
-    # After multiprocessing has removed what it keeps there, which has the priority -100.
+    # After multiprocessing has removed its files there, which has the priority -100.
     util.Finalize(None, stack.close, exitpriority=-101)
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:

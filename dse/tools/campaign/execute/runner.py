@@ -78,7 +78,7 @@ class _Loop:
             if not self._queue and not self._tasks:
                 if self._store.waiting() == 0:
                     break
-                # Another process has claimed what is left, or does what it waits for.
+                # Another process has claimed the remaining runs, or those that they wait for.
                 time.sleep(PATIENCE_S)
                 continue
             for ended in self._workers.wait(PATIENCE_S):

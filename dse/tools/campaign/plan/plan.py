@@ -22,9 +22,10 @@ from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_RATES
 from paretosoc.dse.workload.options import AXES
 
 MAX_RUNS = 1_000_000
-"""Of a campaign whose runs are listed: each takes about a kilobyte."""
+"""Largest number of listed runs of a campaign: each takes about a kilobyte."""
 MAX_COUNTED = 50_000
-"""Runs of a campaign that are listed to be counted; of more, only what rules tell apart."""
+"""Most runs of a campaign that are listed to be counted. Of more, only those that rules tell apart
+are listed."""
 _TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz"})
 """Fields whose values are looked at together."""
 
@@ -38,7 +39,7 @@ class NamedWorkload:
     members: tuple[str, ...]
     """Names of the networks, for matching."""
     free_running: bool = False
-    """Whether the file says so."""
+    """Whether networks run freely by the file."""
     has_rates: bool = False
     """Whether networks of the file have rates."""
 

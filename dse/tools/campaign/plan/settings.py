@@ -69,7 +69,7 @@ FILE_FIELDS = FILES | {"platform"}
 """Fields whose values are files, of which runs have the last part in their names."""
 
 SEARCH_FIELDS = frozenset({"engine", "max_evaluations", "seed", "prove"})
-"""What the numeric problem does not depend on."""
+"""Fields that the numeric problem does not depend on."""
 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(RunSettings)}
 

@@ -76,7 +76,8 @@ class RunOutcome:
     """From the task to the outcome."""
     cpu_seconds: float = 0.0
     search_cpu_seconds: float = 0.0
-    """Of these: in the exploration itself, without building the problem and packing the result."""
+    """CPU seconds of the exploration itself, without building the problem and packing the
+    result."""
 
 
 RunFunction = Callable[[RunTask], RunOutcome]

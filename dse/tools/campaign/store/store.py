@@ -82,7 +82,8 @@ class Store:
     def close(self) -> None:
         """Release the runs that this process has claimed, and close the database."""
         if self._owner is not None:
-            # On a full disk even this fails; but what no living process has claimed is free anyway.
+            # On a full disk even this fails, but runs that no living process has claimed are free
+            # anyway.
             with suppress(sqlite3.Error):
                 self._database.execute(
                     "UPDATE runs SET owner = NULL WHERE owner = ?", (self._owner.name,)

@@ -26,7 +26,8 @@ class Dispatch(Enum):
     PLANNED = "planned"
     """The next of the order that the timeline predicts, even if another one is ready before."""
     FIFO = "fifo"
-    """Of what is ready the smallest (priority, ready time, frame, network, repeat, group)."""
+    """The ready group with the smallest (priority, ready time, frame, network, repeat, group)
+    starts."""
 
 
 @dataclass(frozen=True)

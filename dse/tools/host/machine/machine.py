@@ -62,7 +62,7 @@ class Execution:
     start_ns: IntArray
     end_ns: IntArray
     lost_start_ns: IntArray
-    """How long, from the start of all to the instance's, the unit's core did other things."""
+    """Time, from the start of all to the instance's, in which the unit's core did other things."""
     lost_end_ns: IntArray
     """The same to the instance's end."""
     streams: Mapping[int, StreamLog]

@@ -54,7 +54,7 @@ def stream(
         begins.append(begin)
         ends.append(now())
         place = (place + 1) % len(chunks)
-        # What was missed is not caught up with: the rate is a limit.
+        # Missed reads are not caught up with: the rate is a limit.
         due = max(due + period, ends[-1])
         while now() < due and not is_over():
             pass

@@ -39,7 +39,7 @@ class SubModels:
     random_weights: tuple[int, ...]
     """Per network: weights that the model lacks."""
     seed: int
-    """Of weights and inputs."""
+    """Seed of weights and inputs."""
 
 
 def write_sub_models(

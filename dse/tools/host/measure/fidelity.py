@@ -20,7 +20,7 @@ from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import FASTEST, choose_member
 
 PASSES = 3
-"""Every design point is run so often, all others between: what drifts, drifts for all."""
+"""Runs of every design point, with all others in between, so that drift affects all alike."""
 
 
 def sample_rows(front: Front, samples: int, seed: int) -> IntArray:

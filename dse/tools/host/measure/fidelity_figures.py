@@ -88,7 +88,7 @@ class FidelitySummary:
     rate: Agreement
     rate_without: Agreement
     best_rank: int
-    """Of the point predicted fastest, by measured makespan. 1 is the fastest."""
+    """Rank of the point predicted fastest, by measured makespan. 1 is the fastest."""
     best_behind: float
     """Its measured makespan over the smallest, minus 1."""
     noise: float

@@ -35,9 +35,9 @@ PRECISION = "fp32"
 MEMORY_MHZ = 1000
 """A name for the one clock of the memory, so that bytes per cycle are GB/s."""
 MACS_PER_CYCLE = 16
-"""Of one core, at least: two vector units of eight lanes. Wider units, and cores that run above the
-clock that the system tells, do more: then it is what was measured. Only estimates of networks that
-were not measured use it, and with an efficiency that was."""
+"""Multiply-accumulates of one core per cycle, at least: two vector units of eight lanes. Wider
+units, and cores that run above the clock that the system reports, do more. Then the measured figure
+counts. Only estimates of networks that were not measured use it, and with a measured efficiency."""
 SOURCE_NO_POWER = "Not known: no power is measured; energy and power mean nothing here."
 _SPARE = 1.001
 """A measured time is rounded in its file."""
@@ -57,13 +57,13 @@ class HostFigures:
 
     peak_gbps: float
     share: float
-    """Of the peak that one unit reads alone."""
+    """Share of the peak that one unit reads alone."""
     macs_per_cycle: int
-    """Of one unit, at the clock that the system tells."""
+    """Multiply-accumulates of one unit per cycle, at the clock that the system reports."""
     efficiency: float
     contention: Entry | None
     fixed_us: float
-    """Of a hand-over."""
+    """Fixed time of a hand-over."""
     handover_gbps: float
     source: str
 

@@ -27,7 +27,7 @@ RATES = (0.03, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85)
 CALIBRATIONS = 2
 """Twice, so that noise shows."""
 MIN_NS = 200_000
-"""Of shorter groups co-runs tell interruptions more than slowdowns."""
+"""Co-runs of shorter groups show interruptions more than slowdowns."""
 TOLERATED_NS = 20_000
 """Less than this is no loss worth the name."""
 Say = Callable[[str], None]
@@ -40,7 +40,7 @@ class CoRun:
     unit: int
     group: int
     external_gbps: float
-    """What the others ask for alone."""
+    """Demand of the others alone."""
     slowdown: float
 
 
@@ -53,9 +53,10 @@ class Measured:
     handovers: dict[tuple[int, int, int], Spread]
     """(group, unit, other unit): time that passes, beyond the next group's own."""
     stream_gbps: tuple[float, ...]
-    """[units]: what a unit reads alone."""
+    """[units]: the rate that a unit reads alone."""
     together_gbps: tuple[float, ...]
-    """What all units read at once, each time that it was asked: other users of the memory show."""
+    """Rates that all units read at once, one per measurement. They show other users of the
+    memory."""
     demand_gbps: tuple[tuple[float | None, ...], ...]
     """[units][groups]: None if the probe could not tell."""
     calibration: Calibration | None

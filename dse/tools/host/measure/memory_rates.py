@@ -36,7 +36,7 @@ class Calibration:
     reader: FloatArray
     probe: FloatArray
     noise: float
-    """How far the samples are from ``probe``, GB/s: the root of the mean square."""
+    """Deviation of the samples from ``probe``, GB/s: the root of the mean square."""
 
     @property
     def tells(self) -> bool:

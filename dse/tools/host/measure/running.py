@@ -40,7 +40,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 WARM_UP = 2
 """Frames, or periods, that do not count."""
 FRAMES_IN_FLIGHT = 2
-"""Of a pipeline whose problem does not say how many there are."""
+"""Frames in flight of a pipeline whose problem does not say how many there are."""
 PIPELINE_WINDOW = 4
 """Least frames of a measured pipeline that are left out, and of which a period is taken."""
 
@@ -66,7 +66,7 @@ class Ran:
     period: Spread
     """Time per frame of the pipeline."""
     frames: int
-    """Frames that were run one at a time; those that count are fewer where others took cores."""
+    """Frames that were run one at a time. Fewer count if others took cores."""
     lost_share: float
     every_latency_ns: FloatArray
     """[frames, networks]: of all frames that were run one at a time."""
@@ -81,9 +81,9 @@ class KeptGuarantee:
     guaranteed_ms: float
     longest_ms: float
     late: int
-    """Frames that took longer than what is guaranteed."""
+    """Frames that took longer than the guaranteed latency."""
     unexplained: int
-    """Those of them that did so by more than others took of the cores."""
+    """Late frames that exceeded it by more than the time that others took of the cores."""
 
 
 def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
@@ -241,7 +241,7 @@ class ReleaseTimes:
     group_ms: tuple[float, ...]
     """[groups]: from start to end, the median."""
     periods: int
-    """That count."""
+    """Periods that count."""
     lost_share: float = 0.0
     """Time that the cores did other things."""
 
