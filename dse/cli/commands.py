@@ -79,7 +79,8 @@ COMMANDS = (
         panel=_BOARD,
         commands=(
             Entry("fidelity", "Measure how far predictions are off.", "measure.fidelity"),
-            Entry("contention", "Fit slowdown to measured co-runs.", "measure.contention"),
+            Entry("contention", "Fit slowdown to memory traffic.", "measure.contention"),
+            Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
         ),
     ),
     Entry(

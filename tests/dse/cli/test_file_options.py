@@ -69,6 +69,11 @@ CALLS: dict[str, dict[str, Any]] = {
     "import rknn": {"files": "rknn/R.md", "platform": "rk3588", "output": "new.json"},
     "measure fidelity": {**RESULT, "output": "new.svg"},
     "measure contention": {"sweeps": "sweep/s.csv", **XAVIER, "output": "new.json", "name": "a"},
+    "measure co-runs": {
+        "subjects": ["resnet18", "alexnet", "vgg11"],
+        "platform": "jetson-agx-xavier",
+        "output": "new.csv",
+    },
     "analyze costs": RESULT,
     "analyze limits": RESULT,
     "analyze confidence": {**RESULT, "draws": 2},
@@ -92,13 +97,22 @@ OTHERWISE: dict[tuple[str, str], dict[str, Any]] = {
 OUTPUTS = {"output", "checkpoint", "gantt"}
 """Parameters that are written, and may have any name that a file can have."""
 NAMED = {"networks", "network", "platform", "platform name", "model", "data", "dask"}
-NAMED |= {"network source", "sensitivity source"}
+NAMED |= {"subjects", "network source", "sensitivity source"}
 """Parameters that are a name, or a file."""
 TEXTS = {
     *("at", "batch", "by", "columns", "deadline_ms", "device", "dim", "dimensions", "dla"),
     *("engine", "family", "fixed", "formats", "frames_per_second", "gpu", "group", "image_mean"),
     *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
-    *("pins", "power_cap_w", "precision", "to", "max_transitions", "tolerance", "dispatch"),
+    *(
+        "pins",
+        "power_cap_w",
+        "precision",
+        "subjects",
+        "to",
+        "max_transitions",
+        "tolerance",
+        "dispatch",
+    ),
     *("processor_type", "rows", "run_name", "runtime", "source", "tensorrt", "throughput", "unit"),
     *("chip", "units", "value", "where"),
 }
@@ -146,7 +160,7 @@ def arguments(name: str, values: dict[str, Any]) -> list[str]:
         if parameter.param_type_name == "option":
             found.append(parameter.opts[0])
         if value is not True:
-            found.append(str(value))
+            found += map(str, value if isinstance(value, list) else [value])
     return found
 
 
