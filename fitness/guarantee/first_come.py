@@ -32,7 +32,7 @@ def guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[
     bounds = make_guarantees(problem, problem.tolerance_permille)(rows)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    factors = _factors(plan.groups, problem.tolerance_permille)
+    factors = play_factors(plan.groups, problem.tolerance_permille)
     figures = []
     for row, makespan, latency in zip(rows, bounds.makespan_ps, bounds.latency_ps, strict=True):
         chosen = chosen_of(problem, plan, row)
@@ -48,7 +48,7 @@ def guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[
     return figures
 
 
-def _factors(groups: int, tolerance_permille: tuple[int, int]) -> IntArray:
+def play_factors(groups: int, tolerance_permille: tuple[int, int]) -> IntArray:
     """Return [plays, groups]: factors of the times, in thousandths."""
     least, most = tolerance_permille
     rng = np.random.default_rng(0)

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.oracles.planned_play import play, stand_alone_ps
 from benchmarks.problems.random_problem import random_design
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
+from paretosoc.fitness.guarantee import first_come
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
@@ -95,6 +97,26 @@ def test_first_come_first_served_can_miss_what_a_plan_keeps() -> None:
     assert guarantee_lines(periodic, figures)[-1].endswith(
         "; misses the deadline of B; does not fit the period"
     )
+
+
+@pytest.mark.parametrize("seed", [800, 801, 803, 804, 805, 807])
+def test_first_come_first_served_is_seen_on_units_of_all_dispatches(seed: int) -> None:
+    """The latest of the same plays by another simulator."""
+    _, problem, design, tolerance = drawn(seed)
+    problem = dataclasses.replace(problem, tolerance_permille=tolerance)
+    (figures,) = guarantee_figures(problem, [design])
+    alone = stand_alone_ps(problem, design)
+    latest, of_networks = 0, [0] * len(problem.networks)
+    for factors in first_come.play_factors(problem.group_count, tolerance).tolist():
+        times = {run: time * factors[run[1]] // 1000 for run, time in alone.items()}
+        end = play(problem, design, times).end
+        latest = max(latest, *end.values())
+        for (repeat, group), instant in end.items():
+            n = problem.network_of[group]
+            since = instant - problem.release_ps(n, repeat - 1)
+            of_networks[n] = max(of_networks[n], since)
+    assert figures.first_come_ps == latest
+    assert list(figures.first_come_latency_ps) == of_networks
 
 
 def anomaly() -> tuple[Problem, DesignPoint]:
