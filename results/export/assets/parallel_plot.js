@@ -21,9 +21,9 @@ function parallelPlot(page) {
     const path = (m) => axes.map(({ at, x }, k) => `${k ? "L" : "M"}${x.toFixed(1)} ${at(m.objectives[k]).toFixed(1)}`).join("");
     lines = data.members.map((m) => (m.objectives.includes(null) ? null : path(m)));
     const first = data.members.map((m) => m.objectives[0]);
-    const share = shares(first);
+    const share = shares(first), shown = choicesOf(page);
     lines.forEach((d, i) => {
-      if (d === null || !choicesOf(page).has(i)) return;
+      if (d === null || !shown.has(i)) return;
       svg.append(withTip(draw("path", { d, class: "line", stroke: viridis(share(first[i])), "data-line": i,
         onclick: (event) => page.choose(i, event.shiftKey) }), () => memberTip(data, i)));
     });

@@ -41,8 +41,11 @@ function cards(page) {
 function memberControls(page) {
   const { data, state } = page;
   // The choices, other methods, and what is chosen.
-  const names = () => pointsOf(data).map((_, i) => i).filter((i) => i >= data.members.length || choicesOf(page).has(i) || i === state.a || i === state.b)
-    .map((i) => [i, capital(memberName(data, i))]);
+  const names = () => {
+    const shown = choicesOf(page);
+    return pointsOf(data).map((_, i) => i).filter((i) => i >= data.members.length || shown.has(i) || i === state.a || i === state.b)
+      .map((i) => [i, capital(memberName(data, i))]);
+  };
   const sides = {
     a: choice("A", [], state.a, (value) => { state.a = Number(value); page.changed(); }),
     b: choice("B", [], state.b ?? "", (value) => { state.b = value === "" ? null : Number(value); page.changed(); }),
