@@ -43,7 +43,7 @@ def test_gains_are_those_of_the_best_member_that_is_worse_in_nothing_else(front)
     latency, energy = gain.mapping
     assert (latency.median, latency.most, latency.best) == pytest.approx((0.5, 0.55, 0.2))
     assert (energy.median, energy.most, energy.best) == pytest.approx((0.2, 0.5, 0.0))
-    assert gain.clocks == ((0, 0.0),) or gain.clocks == ((1, pytest.approx(0.75)),)
+    assert gain.clocks == ((1, pytest.approx(0.75)),)
     assert gain.is_worth_it
     said = describe_mapping_gain(compared(front, ours, theirs, fastest=[(100, 1600)]))
     assert not said.comes_first
