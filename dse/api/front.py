@@ -96,13 +96,13 @@ class Front(Sequence[Member]):
     numeric: NumericFront
     """The same in integers, as ``front.json`` has it."""
     costs: CostOrigins | None = None
-    """Where costs came from, as ``costs.json`` has it."""
+    """Origins of the costs, as in ``costs.json``."""
     certificate: ProofArtifacts | None = None
     """The proof, complete or not, of the front or of its fastest member."""
     epsilon: ProofArtifacts | None = None
     """The proof of the front within a tolerance."""
     bounds: BoundProof | None = None
-    """Bounds over boxes of operating points, where the search for a proof has not ended."""
+    """Bounds over boxes of operating points if the search for a proof has not ended."""
 
     @property
     def problem(self) -> NumericProblem:

@@ -44,11 +44,11 @@ class LimitPrices:
     """Prices of all limits that were asked for."""
 
     prices: tuple[LimitPrice, ...]
-    """Of limits beyond which something better was found, in the order of the limits."""
+    """Prices of limits beyond which something better was found, in the order of the limits."""
     free: tuple[str, ...]
     """Limits beyond which nothing better was found."""
     not_tried: tuple[str, ...]
-    """Deadlines of networks with rates, which also say what is late."""
+    """Deadlines of networks with rates, which also define the late responses."""
     numeric: NumericPrices
     """The same in integers."""
 

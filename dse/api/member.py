@@ -32,7 +32,7 @@ class Member:
     numeric: NumericMember
     """The same in integers: picoseconds, femtojoules, indices."""
     index: int
-    """Position in the front; -1 of a design point that is in none."""
+    """Position in the front, or -1 if the design point is in none."""
     marks: tuple[str, ...]
     """Names of the member: ``fastest``, ``knee``, ..."""
     _problem: NumericProblem

@@ -52,9 +52,9 @@ ProgressBar = AbstractContextManager[Callable[[Progress], None] | None]
 ProofBar = AbstractContextManager[Callable[[SearchProgress], None] | None]
 
 SEARCH_SHARE = 0.5
-"""Of a time limit, where a proof follows; the proof has what is left."""
+"""Share of a time limit for the search if a proof follows. The proof has the rest."""
 PICTURE_SECONDS, PICTURE_SHARE = 1.5, 0.125
-"""What pictures have of a time limit, and of it at most."""
+"""Seconds of a time limit that pictures have, and their largest share of it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ class Verification:
 
     folder: Path
     checks: tuple[Check, ...]
-    """In their order: one for each claim, with ``name``, ``verdict``, ``detail`` and ``holds``; the
+    """One check for each claim, in order, with ``name``, ``verdict``, ``detail`` and ``holds``. The
     last one is the first that fails."""
 
     @property

@@ -30,7 +30,7 @@ class Baseline(ABC):
     label: ClassVar[str]
     """For people: in tables and pictures."""
     has_front: ClassVar[bool] = False
-    """Whether all non-dominated rows that the method proposes count, not only the best."""
+    """Whether all non-dominated rows that the method proposes count, or only the best."""
 
     def __init__(self, space: DesignSpace) -> None:
         self._space = space

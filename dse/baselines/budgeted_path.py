@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FIRST = 1 << 100
-"""Weight of what is minimised first; beyond any time or energy of a problem."""
+"""Weight of the figure that is minimised first, beyond any time or energy of a problem."""
 MAX_LABELS = 20_000
 """Per layer. Of more, those with the best bound stay, and the path may not be the fastest."""
 
@@ -53,7 +53,7 @@ def fastest_path(layers: list[Layer], budget: int) -> Path:
     min_energy = _weighted(layers, 1, FIRST)
     if min_energy.energy > budget:
         return min_energy
-    # The multiplier of the budget: the slope of the hull of (energy, time) where it crosses it.
+    # The multiplier of the budget is the slope of the hull of (energy, time) at the budget.
     while True:
         by_time, by_energy = fast.energy - min_energy.energy, min_energy.time - fast.time
         middle = _weighted(layers, by_time, by_energy)

@@ -35,7 +35,7 @@ BASELINES: tuple[type[Baseline], ...] = (
     AxoNN,
     TensorRtStyle,
 )
-"""In the order of HaX-CoNN's tables; then Tang's."""
+"""The methods in the order of HaX-CoNN's tables, then Tang's."""
 
 _COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 

@@ -67,7 +67,7 @@ class OneUnit(Baseline):
             rows = np.repeat(start[None], grid[0].size, axis=0)
             rows[:, space.groups :] = np.stack([axis.reshape(-1) for axis in grid], axis=1)
             rows = space.repair(np.random.default_rng(0), rows)
-            # What has too many transitions has been joined to another mapping.
+            # Rows with too many transitions have been repaired to another mapping.
             same = (rows[:, : space.groups] == start[: space.groups]).all(axis=1)
             if same.any():
                 yield rows[same]

@@ -42,7 +42,7 @@ class GpuOnly(Baseline):
 
 MAX_ASSIGNMENTS = 4096
 MAX_FREE_ASSIGNMENTS = 256
-"""For free-running networks, where one simulation may take a thousand times as long."""
+"""The same for free-running networks, as one simulation may take a thousand times as long."""
 
 
 class GpuAndDsa(Baseline):

@@ -39,18 +39,18 @@ SLICE_NODES = 5_000
 MAX_NODES = 4_000_000_000
 """A search ends here: each node of its tree takes a byte of memory."""
 SHARED_NODES = 20_000
-"""A subtree of more nodes is shared out where there are few."""
+"""If few subtrees are left, one with more nodes than this is shared out."""
 SUBTREES = 32
-"""Subtrees that are searched in one round; more cores than that are not used. What a round does
-does not depend on the number of cores."""
+"""Subtrees searched in one round, and so the most cores that are used. The work of a round does not
+depend on the number of cores."""
 FIRST_ROUND, ROUND_SECONDS = 640, 0.5
-"""Nodes of the first round before a deadline, and what later ones may take."""
+"""Nodes of the first round before a deadline, and seconds that later rounds may take."""
 CHECKPOINT_SECONDS = 30.0
 """From checkpoint to checkpoint at least."""
 
 Cluster = Callable[[bytes, Sequence[bytes], int], Sequence[SearchedSlice]]
-"""From a search's pickled task, the states of workers and a number of nodes to what
-:func:`dse.certificate.subtree_search.search_slice` makes of each, somewhere else."""
+"""Runs :func:`dse.certificate.subtree_search.search_slice` on other machines: from a search's
+pickled task, the states of workers and a number of nodes to one searched slice per worker."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class SearchProgress:
     epsilon_ppm: int | None
     seconds: float
     objectives: int
-    """How many objectives count; with one the search is for the best member in it."""
+    """Number of objectives that count. With one, the search is for the member best in it."""
     rows: IntArray
     """[members, groups + domains]; -1 if only the objectives are known."""
 
@@ -194,7 +194,7 @@ class _Pace:
     def saw(self, nodes: int, seconds: float) -> None:
         """Record the nodes and the seconds of a round."""
         if nodes:
-            # No faster than twice as before: what comes next may be slower.
+            # Assume at most twice the speed of before, as the next nodes may be slower.
             self._per_second = min(nodes / max(seconds, 1e-6), 2.0 * self._per_second)
 
 

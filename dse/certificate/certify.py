@@ -45,10 +45,10 @@ MAX_COVERED = 5_000
 """Trees of more leaves are not given to a solver for a second opinion."""
 COVER_SECONDS = 120.0
 LEAVES_PER_SECOND = 2000
-"""Of which a formula is made."""
+"""Leaves that are turned into a formula in a second."""
 SEARCH_SHARE, AGAIN_SHARE = 0.7, 0.5
-"""Of the time to a deadline: for the search, and of what is left then for a second one that makes
-the tree smaller; its check and a solver have the rest."""
+"""Shares of the time to a deadline: first for the search, then of the remaining time for a second
+search that makes the tree smaller. The check and a solver have the rest."""
 DEFAULT_SIMULATED_GROUPS = 40_000_000
 """By default a search has this many nodes over the number of executions in a frame: a node
 simulates each once at most, so that the time is about the same for small and large workloads."""

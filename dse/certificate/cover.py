@@ -291,7 +291,7 @@ def _ask(name: str, command: Sequence[str], text: str, timeout_s: float | None) 
     verdict = _answer(command, text, timeout_s).strip()
     left_over = None
     if verdict == "sat":
-        # A second run for the model: what is proved is the file's text, unchanged.
+        # Run again to get the model, so that the proved text is the file's, unchanged.
         left = None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - began))
         left_over = _model(command, text, left)
     elif verdict != "unsat":

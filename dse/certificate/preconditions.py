@@ -22,10 +22,10 @@ class Goal(Enum):
     """The claim to be proved."""
 
     FASTEST = "fastest"
-    """That no design point is faster than the fastest member."""
+    """Claim that no design point is faster than the fastest member."""
     WHOLE_FRONT = "whole front"
-    """That the front is complete; if that takes too long, how far from it it can be, and that no
-    design point is faster."""
+    """Claim that the front is complete. If that takes too long: a bound on its distance from
+    completeness, and that no design point is faster."""
 
 
 def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
@@ -89,11 +89,11 @@ class Provable:
     """The possible proofs about a problem, as positions of objectives."""
 
     front: tuple[int, ...] | None
-    """All of them, where the exact search is for them."""
+    """All objectives if the exact search can handle them."""
     fastest: int | None
     """The one that the fastest member is certified for."""
     bounded: tuple[int, ...]
-    """Those with bounds over boxes."""
+    """The objectives that have bounds over boxes."""
     refused: str | None
     """Why the exact search is not for all of them."""
     unbounded: str | None

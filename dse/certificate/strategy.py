@@ -27,11 +27,11 @@ from paretosoc.results.front.front import Front
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.75
-"""Of the time to a deadline: for the exact search, of what is left for the fastest member, and of
-what is left then for bounds over boxes."""
+"""Shares of the time to a deadline: for the exact search, then of the remaining time for the
+fastest member, and then of the remaining time for bounds over boxes."""
 BY_ITSELF_PARTS = 24
-"""After every proof Z3 is asked about the formulation, for a second, where the space has fewer
-parts."""
+"""If the space has fewer parts than this, every proof is followed by a second of Z3 on the
+formulation."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 

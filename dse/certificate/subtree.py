@@ -25,11 +25,11 @@ class Subtree:
     points: IntArray
     """[domains]: masks of operating points."""
     bound: IntArray
-    """[objectives]: lower bounds of what is in it."""
+    """[objectives]: lower bounds of all design points in it."""
     log: bytearray = field(default_factory=bytearray)
     """Kinds of nodes, in preorder."""
     parts: list[Subtree] = field(default_factory=list)
-    """What was handed over, in the order of the log."""
+    """Subtrees that were handed over, in the order of the log."""
     nodes: int = 0
     """Nodes that were bounded."""
 

@@ -129,8 +129,8 @@ class Worker:
         assert self.subtree is not None
         stop = int(self.tree.progress.nodes) + nodes
         while True:
-            # The kernel allocates nothing: where a buffer is full it returns, and is called again
-            # with the log taken out, or twice the room for members.
+            # The kernel allocates nothing. When a buffer is full it returns, and is called again
+            # after the log was taken out or the room for members was doubled.
             left = stop - int(self.tree.progress.nodes)
             ended = search_nodes(
                 self._plan, self._rules, self._chosen, self._state, self.tree, left

@@ -94,6 +94,6 @@ def _terms(problem: Problem, groups: Iterable[int], tables: Sequence[IntArray | 
 
 
 def _at_most_in_all(terms: Sequence[str], limit: int) -> str:
-    # ``+`` takes at least two arguments; SMT-LIB has no negative numerals.
+    # ``+`` takes at least two arguments, and SMT-LIB has no negative numerals.
     most = str(limit) if limit >= 0 else f"(- {-limit})"
     return f"(assert (<= (+ {' '.join((*terms, '0', '0'))}) {most}))"

@@ -80,7 +80,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if claim.solvers:
         how = f"{size}, covered by {', '.join(claim.solvers)}."
     epsilon = claim.epsilon_ppm
-    # Of a tree with open parts: nothing has checked it.
+    # The tree has open parts, so nothing has checked its epsilon.
     reached = "" if epsilon is None else f" {within(epsilon)} (not checked)"
     if len(claim.objectives) > 1 and claim.status is CertificateStatus.GAP:
         return (

@@ -48,11 +48,11 @@ from paretosoc.results.text.releases import describe_loads
 PROBE_EVALUATIONS = 5_000
 """Spent on each constraint that the search did not meet, to see how near one can come to it."""
 FREE_RUNNING_PROBE_EVALUATIONS = 300
-"""The same where networks run freely: 5,000 took 69 s of the processor for six of them, the search
+"""The same if networks run freely: 5,000 took 69 s of the processor for six of them, the search
 itself 4 s."""
 
 MORE_COUNTS = (1, 2, 4, 8)
-"""How many more of what is counted, with no objective of its own, are tried."""
+"""Increments of a limit on transitions that are tried."""
 
 
 def explain_infeasible(
@@ -244,7 +244,7 @@ def _probe(problem: Problem, constraint: Constraint) -> Problem:
     execution = problem.execution
     if isinstance(execution, Periodic) and constraint.kind not in OVER_TIME:
         execution = OneFrame()
-    # If the deadline says what is late, it stays.
+    # A deadline that defines the late responses stays.
     stays = RESPONSE if constraint.kind is MISSES else None
     asked = [kind for kind in LIMITS if kind.field and kind.counts is None and kind is not stays]
     problem = without_limits(problem, asked)

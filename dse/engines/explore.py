@@ -41,7 +41,7 @@ FREE_RUNNING_EVALUATIONS = 300
 others,
 and efficient mappings hold heavy networks back: they take a good part of a second each."""
 STALLED_TIMES = 5
-"""With a time limit alone a search ends where the front has not grown for so many times the
+"""With a time limit alone, a search ends when the front has not grown for this many times the
 default: NSGA-II begins anew several times within that."""
 MAX_SNAPSHOTS = 200
 
@@ -134,7 +134,7 @@ def explore_problem(
     if not is_single_decision(optimizer):
         result = _with_baselines(result, baselines)
     if len(result.rows) == 0:
-        # What a manager did not reach says nothing of what others may.
+        # A manager that finds no feasible row says nothing about other methods.
         probe = not is_single_decision(optimizer)
         raise InfeasibleError(
             explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)

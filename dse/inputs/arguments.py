@@ -13,9 +13,10 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Flag, Whole, exact, wrong_argument
 
 MAX_COUNT = 10**12
-"""Of everything that limits work: no search gets so far, and sums of counts fit into 64 bits."""
+"""Maximum of every count that limits work: no search gets so far, and sums of counts fit into 64
+bits."""
 MAX_SIZE = 1_000_000
-"""Of every option that says how large or how many something is: above all that a network has."""
+"""Maximum of every option for a size or number, above all of the parts of a network."""
 MAX_SEED = 2**32 - 1
 MAX_DRAWS = 100_000
 LEAST_SECONDS, MAX_SECONDS = Fraction(1, 1000), 10**9

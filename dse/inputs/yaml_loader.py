@@ -16,7 +16,7 @@ from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal, exact_integer
 
 MAX_NODES = 50_000
-"""Maximum number of keys and values; PyYAML takes a second for these."""
+"""Maximum number of keys and values, for which PyYAML takes a second."""
 
 _WHOLE = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
 _DECIMAL = re.compile(

@@ -51,7 +51,7 @@ class BuiltProblem:
     """The model of each network."""
     costs: tuple[NetworkCosts, ...]
     precision: str
-    """The number format of the costs; several, with commas, where groups choose."""
+    """The number format of the costs, or several with commas if groups choose."""
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
 

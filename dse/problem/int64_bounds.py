@@ -27,8 +27,8 @@ INT64_LIMIT = 1 << 63
 TIME_FACTOR = 1000
 """Remainders of times are multiplied by this on the way to mean power and stretch."""
 POWER_FACTOR = 10**6
-"""Power in mW becomes uW; where a schedule is longer than its period, more counts in the mean power
-than is drawn at any instant."""
+"""Factor from mW to uW. If a schedule is longer than its period, its mean power counts more than is
+drawn at any instant."""
 
 
 def check_magnitudes(problem: Problem) -> None:
@@ -85,7 +85,7 @@ def check_magnitudes(problem: Problem) -> None:
     if problem.has_rates:
         _check_longest_group(slowest, power)
         played += MAX_PERIODS * period
-    # The sums are floats; a margin keeps their rounding on the safe side.
+    # The sums are floats. A margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
         raise ResultError(

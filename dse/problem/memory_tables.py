@@ -27,13 +27,13 @@ class MemoryTables:
     weights: tuple[IntArray, ...]
     """[groups of all networks] of each unit in each format."""
     activations: tuple[tuple[int, ...], ...]
-    """Of each network while each of its groups runs, all frames in flight."""
+    """Bytes of each network while each of its groups runs, for all frames in flight."""
     cap: int | None
     """At most so much in all pools together."""
     pools: tuple[MemoryPool, ...]
     """None if all units have one."""
     pool_of: tuple[int, ...]
-    """Of each unit in each format: the pool."""
+    """Pool of each unit in each format."""
 
 
 def memory_tables(

@@ -27,7 +27,7 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MAX_GROUPS = 4_000
-"""Of a problem: a search takes about half a megabyte for each."""
+"""Most groups of a problem. A search takes about half a megabyte for each."""
 MAX_EDGES = 400_000
 """Between them: each has a table of transition times."""
 

@@ -31,7 +31,7 @@ class PhaseModel:
     imported: ImportedNetwork
     grouped: GroupedNetwork
     grown: ImportedNetwork | None
-    """The model where its cache has grown: at the last repeat, at the second if there is one only;
+    """The model with its grown cache: at the last repeat, or at the second if there is only one;
     None if nothing grows."""
 
 
@@ -159,7 +159,7 @@ def _caches(earlier: PhaseModel, later: PhaseModel) -> dict[str, int]:
     results = {prod(shape) for _, shape in earlier.imported.outputs}
     held: dict[str, int] = {}
     if later.imported.outputs == later.grown.outputs:
-        # Results are what is added to the cache, not all of it.
+        # The outputs are the part that is added to the cache, not the whole cache.
         held = {name: prod(shape) for name, shape in earlier.imported.inputs}
     caches = {name: size for name, size in growing.items() if size - held.get(name, 0) in results}
     if not caches:

@@ -27,7 +27,7 @@ from paretosoc.results.problem.runtimes import (
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 CHOSEN = "chosen"
-"""In place of a limit of unit changes: ``CHOSEN_TRANSITIONS`` more than what groups force."""
+"""Stands for the limit of unit changes with ``CHOSEN_TRANSITIONS`` more than groups force."""
 CHOSEN_TRANSITIONS = 2
 
 

@@ -200,7 +200,7 @@ def _empty_archive(space: DesignSpace, constraints: int) -> Archive:
 def _arrays_from(data: bytes) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            # We compress nothing; a few bytes that unfold to gigabytes are not ours.
+            # Checkpoints are not compressed, so an archive that unfolds to more bytes is not one.
             if sum(entry.file_size for entry in archive.infolist()) > len(data):
                 raise ValueError
         with np.load(io.BytesIO(data), allow_pickle=False) as file:

@@ -213,7 +213,7 @@ class _Run:
         if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
             return
         if self._cut_short:
-            # What a larger budget resumes from was written before.
+            # The checkpoint that a larger budget resumes from was written before.
             return
         if not (last or len(pending) > self._left or checkpoint.due()):
             return

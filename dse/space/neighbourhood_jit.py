@@ -13,9 +13,9 @@ from paretosoc.fitness.simulator.jit import jit
 STEPS = (-2, -1, 1, 2)
 """Operating points that one clock is moved by, besides going to either end."""
 WAYS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
-"""How two clocks are moved at the same time."""
+"""Directions in which two clocks are moved at the same time."""
 MOVED_GROUPS = (2, 3)
-"""Groups that a transition point moves by; by one it is a single group on another unit."""
+"""Groups that a transition point moves by. A move by one is a single group on another unit."""
 
 
 @jit

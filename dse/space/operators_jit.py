@@ -43,7 +43,7 @@ class SpaceTables(Tables):
     size: IntArray
     """[networks]: its groups."""
     limit: IntArray
-    """[networks]: transitions, at most; -1: any number."""
+    """[networks]: largest number of transitions; -1: any number."""
     owner: IntArray
     """[groups]: its network."""
     allowed: IntArray

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from paretosoc.fitness.profiles.profile_file import Profile
 
 MAX_RELEASES = 1000
-"""Of a network with a rate in the period of all."""
+"""Most releases of a network with a rate within the period of all."""
 MAX_FRAMES_IN_FLIGHT = 8
 
 

@@ -46,16 +46,16 @@ class WorkloadNetwork:
     max_transitions: int | str | None = None
     priority: int = 0
     rate_hz: Fraction | None = None
-    """It is released so often, evenly, each image of a batch; with that it has no repeats of its
-    own."""
+    """Frequency of its even releases, counted for each image of a batch. With a rate it has no
+    repeats of its own."""
     deadline_95_ms: Fraction | None = None
-    """Limits the 95th percentile of its responses; like the next two only with rates."""
+    """Limits the 95th percentile of its responses. Like the next two it needs rates."""
     max_jitter_ms: Fraction | None = None
     max_misses: int | None = None
-    """So many responses of a period may be beyond the deadline."""
+    """Most responses of a period that may be beyond the deadline."""
     pins: tuple[Pin, ...] = ()
     batch: int = 1
-    """Images that it computes at once; a rate is of images."""
+    """Images that it computes at once. A rate counts images."""
     dimensions: tuple[tuple[str, int], ...] = ()
     """Sizes at the first repeat."""
     grows: tuple[tuple[str, int], ...] = ()

@@ -190,7 +190,7 @@ def _continued(
 def _source(text: str, folder: str, path: str) -> str:
     """Return the catalogue's name, or the path of a file as seen from here."""
     try:
-        # os.path.join keeps "./"; without it, "./vgg19" in this folder would mean the catalogue's.
+        # os.path.join keeps "./". Without it, "./vgg19" in this folder would mean the catalogue's.
         source, copies = find_network(text, lambda file: os.path.join(folder, file))
     except WorkloadError as error:
         raise WorkloadError(f"{path}: {error}") from None

@@ -19,7 +19,7 @@ MAX_EPSILON = 1e3
 STEPS = 24
 LARGE, ROUNDING = 1e300, 1e-9
 LARGE_SUM = 1e200
-"""In place of no limit on a figure; weights of figures are up to 2**62."""
+"""Stands for no limit on a figure. Weights of figures are up to 2**62."""
 SCALE_KINDS = {
     ObjectiveKind.LATENCY,
     ObjectiveKind.THROUGHPUT,
@@ -42,11 +42,11 @@ class Room:
     energy_fj: FloatArray
     """[corners]: idle energy included."""
     power_mw: FloatArray
-    """[corners]: energy over time, where the time is not given."""
+    """[corners]: limit of energy over time, used if the time is not given."""
     rates: FloatArray
     """[corners, networks]: of networks that run freely, at least, per ps."""
     figures: FloatArray
-    """[corners, figures]: what groups add to figures that are sums."""
+    """[corners, figures]: limits of the figures that are sums over groups."""
 
     def at(self, index: int) -> Room:
         """Return the room of one corner."""
@@ -63,7 +63,7 @@ class Lines:
     chains: FloatArray
     """[lines, chains]"""
     beyond: FloatArray
-    """[lines, networks]: where they run freely, else no networks."""
+    """[lines, networks]: no networks unless they run freely."""
     figures: FloatArray
     """[lines, figures]: of sums over groups."""
 
@@ -160,7 +160,8 @@ class Corners:
                     for n in range(len(problem.networks)) if one is None else [one]:
                         ends[:, n] = np.minimum(ends[:, n], problem.releases(n) * value)
                 case ObjectiveKind.MISSES, one:
-                    # Whole numbers below the corner; fewer than none are none's.
+                    # Misses are whole numbers below the corner. No network has a negative number of
+                    # them.
                     most = np.ceil(value) - 1
                     for n in range(len(problem.networks)) if one is None else [one]:
                         releases = problem.releases(n)
@@ -241,7 +242,7 @@ class Corners:
         """Return [lines, corners]: whether a line leaves no room in a corner."""
         right = self.largest(lines, chain_end, idle_mw, room)
         least = lines.least[:, None]
-        # Where a limit holds with equality, rounding must not close what no epsilon closes.
+        # If a limit holds with equality, rounding must not close a corner that no epsilon closes.
         least = np.where(least > 0, least * (1 - ROUNDING), least * (1 + ROUNDING))
         return np.asarray(right < least)
 
@@ -315,13 +316,13 @@ class Corners:
         if not len(lines.least):
             return np.full(len(self._values), np.inf)
         if self._scales:
-            # All that is left shrinks by 1 + epsilon, and so does the right side; losses of
-            # accuracy at least so much, as whole numbers below the corner.
+            # All remaining limits shrink by 1 + epsilon, and so does the right side. Losses of
+            # accuracy shrink at least as much, as whole numbers below the corner.
             room = self.room(np.zeros(len(self._values)), paths_ps)
             above = replace(room, figures=room.figures + 1)
             right = self.largest(lines, chain_end, idle_mw, above)
             least = lines.least[:, None]
-            # A line whose least sum is 0 or less closes what it closes at once, or nothing.
+            # A line with a least sum of 0 or less closes its corners at once, or none.
             ratio = np.divide(right, least, out=np.full(right.shape, np.inf), where=least > 0)
             found = np.maximum(ratio.min(axis=0) - 1, 0.0)
             if self._figures:

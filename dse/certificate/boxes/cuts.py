@@ -57,7 +57,7 @@ def optimise_shares(
     per_share = np.divide(1.0, space, out=np.zeros(count), where=limited)
     of_kinds = slice(1, 1 + kinds)
     lost = makespan * per_share[0] * box.lost_mw
-    # Variables: shares, what configurations allow, least sums.
+    # Variables: shares, allowances of configurations, least sums.
     rows, limits = [], sides.tolist()
     for room in allowed:
         row = np.zeros(count + 1 + parts)

@@ -44,7 +44,7 @@ class BoundedFront:
     claim: BoundSummary
     proof: BoundProof
     refused: int = 0
-    """Corners that the check refuses where the search found them empty; they are further in."""
+    """Corners that the search found empty but the check refuses. They are reported further in."""
 
     def about(self, front: Front) -> BoundedFront:
         """Return the same bounds about a later front whose members dominate or

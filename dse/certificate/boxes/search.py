@@ -26,9 +26,9 @@ LINES_EACH = 24
 LEAST_EXECUTED = 0.97
 SEED_CORNERS = 8
 ROUNDED = 4e-7
-"""How closely the epsilon of a line is known."""
+"""Accuracy to which the epsilon of a line is known."""
 MAX_CORNERS = 3000
-"""Where a front leaves more corners open, bounds are found for those of some members."""
+"""If a front leaves more corners open, bounds are found for some of its members only."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Effort:
     """The effort for a line."""
 
     rounds: int
-    """Of multiplicative updates."""
+    """Number of multiplicative updates."""
     accuracy: float
-    """Of linear programs."""
+    """Accuracy of linear programs."""
     stalled: float
     """A new line that brings 1 + epsilon of its corner down by less ends the work on a box."""
 
 
 EACH, LAST = Effort(200, 1e-3, 0.005), Effort(6000, 2e-4, 0.001)
-"""In a box that may be divided; in one that cannot."""
+"""Efforts in a box that may be divided, and in one that cannot."""
 
 
 @dataclass
@@ -165,7 +165,7 @@ class BoxSearch:
                 self._push(node)
                 continue
             if late():
-                # What has been found counts, divided or not.
+                # The lines found so far count whether or not the box is divided.
                 self._push(node)
                 return
             parts = self._divide(node)
@@ -279,7 +279,7 @@ class BoxSearch:
         node.epsilon = np.minimum(node.epsilon, found)
         if len(node.weights) > LINES_EACH:
             node.weights = self._needed(node)
-            # What the others give: corners below the largest may be a little worse now.
+            # Epsilon of the remaining lines. Corners below the largest may be a little worse now.
             node.epsilon = self._epsilon(node)
 
     def _improve(
@@ -304,7 +304,7 @@ class BoxSearch:
         if node.arrays is None or not node.weights:
             return []
         least = np.minimum(node.epsilon, MAX_EPSILON)
-        # All of the largest epsilon, and nearly all of what is below it.
+        # Keep the largest epsilon exactly, and the smaller ones nearly.
         wanted = np.where(least < node.worst, np.minimum(1.01 * least + 0.01, node.worst), least)
         reached = self._corners.closing(
             self._lines(node, node.weights),
@@ -319,7 +319,7 @@ class BoxSearch:
         while left.any():
             best = int((reached & left).sum(axis=1).argmax())
             if not (reached[best] & left).any():
-                # No line reaches what is left.
+                # No line reaches the remaining corners.
                 break
             kept.append(node.weights[best])
             left &= ~reached[best]

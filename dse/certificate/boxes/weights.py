@@ -22,7 +22,8 @@ from paretosoc.results.problem.problem import Problem
 
 LARGEST_WEIGHT = 10**7
 MAX_SEGMENT_WEIGHT = 2.0**62
-"""Weights of segments are larger, by the time that a segment may cost; files have int64."""
+"""Largest weight of a segment. It may be above ``LARGEST_WEIGHT``, by the time that a segment may
+cost, and files have int64."""
 TURNS, RATE = 8, 0.5
 MIXES, MIX_RATE = 5, 2.0
 
@@ -71,7 +72,7 @@ class WeightFinder:
         images = np.array(self._problem.images if self._streams else (1,))
         each = np.floor(sums / images).min(axis=1, keepdims=True)
         least = sums.shape[1] * each[:, 0]
-        # Rounded sums may come out below what all take.
+        # Rounded sums may come out below the part that all networks have.
         beyond = np.maximum(sums - each * images, 0)[:, : len(self._streams)]
         figures = 1 + kinds + chains + len(self._segments)
         segments = table[:, 1 + kinds + chains : figures]
@@ -159,7 +160,7 @@ class WeightFinder:
         if self._streams or np.isinf(last) or (room.figures < 0).any():
             return None
         ends = room.ends_ps[0][self._networks.chain_end]
-        # Where the right side bends: see :mod:`fitness.check.boxes.limits`.
+        # Times at which the right side bends: see :mod:`fitness.check.boxes.limits`.
         times = {1.0, last, energy / max(power, 1e-9)}
         if np.isfinite(self._corners.flow):
             times |= set((ends / self._corners.flow).tolist())
@@ -249,7 +250,7 @@ class WeightFinder:
         if left <= 0:
             return None
         space[0] = left if np.isfinite(left) else 0.0
-        # Without a limit on time or energy, what units and chains take is not limited either.
+        # Without a limit on time or energy, the times of units and chains are not limited either.
         if not space[0] and np.isinf(self._longest(room)):
             time = np.inf
         space[1 : 1 + kinds] = time if np.isfinite(time) else 0.0
@@ -280,7 +281,7 @@ class WeightFinder:
         """
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
-        # Where no other weight is, those of figures alone.
+        # If no other weight is above 0, take those of figures alone.
         largest = weights[:count].max() or weights.max()
         weights *= LARGEST_WEIGHT / max(largest, 1e-300)
         weights = np.minimum(np.floor(weights), MAX_SEGMENT_WEIGHT)

@@ -22,7 +22,7 @@ from paretosoc.results.problem.parts import GROUP
 from paretosoc.results.problem.problem import Problem
 
 Term = Any
-"""A Z3 expression; z3 has no types."""
+"""A Z3 expression, as z3 has no types."""
 
 
 def check_formulated(problem: Problem) -> None:

@@ -23,8 +23,8 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objec
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 UPPER_PARTS, TASKS = 128, 64
-"""Parts that are shared out, in so many tasks; fewer are left to one process. What is asked does
-not depend on the number of processes."""
+"""Number of parts that are shared out, and of tasks that they make. Fewer parts are left to one
+process. The questions do not depend on the number of processes."""
 POLL_S = 0.2
 
 
@@ -163,7 +163,7 @@ def _sum(known: FormulationProgress, more: Sequence[FormulationProgress]) -> For
 
 
 _stop: Event | None = None
-"""Of a process of the pool: set where the others have ended."""
+"""Event of a process of the pool, set once the others have ended."""
 
 
 def _begin_process(stop: Event) -> None:

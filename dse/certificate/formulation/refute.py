@@ -110,7 +110,7 @@ class Refutation:
         self._stopped = stopped
         self.questions = 0
         self.parts = 0
-        """Those that have no solution, and are not split."""
+        """Parts that have no solution and are not split."""
 
     def refute(self, path: Path) -> None:
         """Show that a part has no solution, and that no other part is left out on the way to it.

@@ -18,7 +18,7 @@ MAX_PROCESSES = 4
 MANY_EXECUTIONS = 100_000
 """A second or two of plain simulation, as long as processes take to start."""
 CHUNKS = 8
-"""Of members, for each process: what one of them takes differs."""
+"""Chunks of members for each process, as members take different times."""
 
 
 def check_members(

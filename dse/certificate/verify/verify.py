@@ -52,7 +52,7 @@ NOT_CLAIMED = (
     "Not claimed: how the result was reached, names of methods and solvers, where costs are from, "
     "pictures, report.html."
 )
-"""For people; docs/concepts/certificate.md has a table of all keys."""
+"""A sentence for people. docs/concepts/certificate.md has a table of all keys."""
 
 
 class Checker(Enum):

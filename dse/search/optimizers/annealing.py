@@ -24,7 +24,7 @@ WALKERS = 200
 HOT, COLD = 0.1, 1e-4
 """Temperatures, as amounts of domination: products of shares of the front's ranges."""
 CYCLE = 100
-"""Steps from hot to cold; then it is hot again, so that no budget need be known."""
+"""Steps from hot to cold. Then it is hot again, so that no budget need be known."""
 RETURNING = 0.05
 """Probability that a walker restarts from a member of the front instead."""
 

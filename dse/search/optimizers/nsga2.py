@@ -34,11 +34,11 @@ VISITED = 8
 REBALANCED = 60
 """Members of the front with one network remapped, per local search."""
 MIN_PAUSE, MAX_PAUSE = 1, 15
-"""Generations without a local search after one; longer and longer while it hardly finds new rows,
-but a new member ends that."""
+"""Generations without a local search after one. The pause grows while the local search hardly finds
+new rows, and a new member ends it."""
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4
-"""Matings in a row where no child is new."""
+"""Matings in a row that give no new child before the search gives up."""
 MIN_SHARE = 4
 """A generation has at least a quarter of the population's size if there are new rows: else ever
 more work would go into proposals once the front is almost found."""

@@ -14,7 +14,7 @@ from paretosoc.fitness.objectives import Outcomes
 
 BATCH = 1000
 ATTEMPTS = 20
-"""Batches drawn in a row where none holds a new row."""
+"""Batches in a row without a new row before the search gives up."""
 
 
 class RandomEngine:

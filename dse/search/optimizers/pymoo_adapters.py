@@ -107,7 +107,7 @@ class PymooEngine:
             vtype=int,
         )
         self._algorithm = algorithm
-        # Where hardly any new row is left, pymoo would try a hundred times to make one.
+        # If hardly any new row is left, pymoo would try a hundred times to make one.
         if hasattr(algorithm, "mating"):
             algorithm.mating.n_max_iterations = 4
         algorithm.setup(self._problem, termination=NoTermination(), seed=seed)

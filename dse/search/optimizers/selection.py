@@ -24,8 +24,8 @@ class Survivors:
     chosen: IntArray
     """[at most size]"""
     crowding: FloatArray
-    """[chosen]: mean distance between the neighbours within the rank, as a share of its range;
-    infinite at the ends; 0 if infeasible."""
+    """[chosen]: mean distance between the neighbours within the rank, as a share of its range. It
+    is infinite at the ends, and 0 if infeasible."""
 
 
 def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivors:
@@ -72,7 +72,7 @@ def tournament(
 Hashes = NDArray[np.uint64]
 
 SLOTS = 1 << 20
-"""Entries remembered; a newer one may take an older one's place, whose row may then come again."""
+"""Entries remembered. A newer one may replace an older one, whose row may then come again."""
 SHIFT = 64 - (SLOTS - 1).bit_length()
 """A hash shifted by this many bits is its slot."""
 

@@ -70,7 +70,7 @@ def choose_survivors(objectives, violation, size, work, distance, chosen, crowdi
         begin, end = end, newest[front]
         _measure_crowding(objectives, order, begin, end, before, spare, distance)
         if end - begin >= left:
-            # Of the last front, the least crowded rows first: there may not be room for all.
+            # Take the least crowded rows of the last front first, as there may not be room for all.
             for i in range(begin, end):
                 distance[order[i], 0] = -distance[order[i], 0]
             _sort(order, begin, end, distance, 0, 1, spare)
@@ -81,7 +81,7 @@ def choose_survivors(objectives, violation, size, work, distance, chosen, crowdi
             chosen[i], crowding[i] = order[i], distance[order[i], 0]
         left -= end - begin
     kept = end
-    # Where places are left, the rows that break their limits least.
+    # If places are left, take the rows that break their limits least.
     count = np.int64(0)
     for r in range(objectives.shape[0]):
         if violation[r, 0] > 0.0:
@@ -147,7 +147,7 @@ def _rank(objectives, order, count, rank, newest, before):
         while front < fronts:
             other = newest[front]
             while other >= 0 and not _dominates(objectives, other, row):
-                # Of two objectives the newest row of a front has the lowest second one.
+                # With two objectives the newest row of a front has the lowest second one.
                 other = before[other] if objectives.shape[1] > 2 else np.int64(-1)
             if other < 0:
                 break

@@ -30,19 +30,19 @@ BEGINNINGS = 24
 DRAWS = 8
 """Random rows of which each descent begins with the best."""
 SWEEPS = 4
-"""Over all networks and clocks; the last ones change next to nothing."""
+"""Sweeps over all networks and clocks. The last ones change next to nothing."""
 SHARES = (1 / 3, 1 / 2, 2 / 3, 1.0)
-"""Where a network is cut in two, as shares of its time on the first unit; 1: not cut."""
+"""Points at which a network is cut in two, as shares of its time on the first unit. 1: not cut."""
 MARGINS = (0.97, 0.88)
-"""Of the power cap, and of the rates that are held against least rates, in turn: what is expected
-to keep a limit may break it."""
+"""Shares of the power cap, and of the rates that are held against least rates, tried in turn: a row
+that is expected to keep a limit may break it."""
 FAIR = (0.0, 0.5, 1.0)
-"""Where fairness is an objective, in turn: the share of it in what is looked for."""
+"""Weights of fairness, tried in turn if it is an objective."""
 SAME = 1e6
 """Rows whose throughput and power are expected to be equal to a millionth are taken for one."""
 STEEPNESS = 20.0
-"""What being above the cap, or below a least rate, by a percent costs, in percent of the value; and
-what a segment too many costs, in its logarithm."""
+"""Cost of one percent above the cap, or below a least rate, in percent of the value, and of one
+segment too many, in its logarithm."""
 
 
 def free_running_seeds(space: DesignSpace, rng: Random) -> IntArray:
@@ -91,7 +91,7 @@ class _Aims:
     """The aims of n descents."""
 
     weight: FloatArray
-    """[n]: of the logarithm of power against that of throughput; 1: efficiency."""
+    """[n]: weight of the logarithm of power against that of throughput. 1: efficiency."""
     margin: FloatArray
     """[n]: the share of the power cap that they keep, and of the rates that they count on."""
     fair: FloatArray

@@ -20,8 +20,8 @@ from paretosoc.dse.space.design_space import DesignSpace, Random
 
 ROUNDS = 6
 FIRST_ENTRY = 0.01
-"""What entering a unit costs at first; where segments are limited it grows while they are too many,
-and else it shrinks away."""
+"""Cost of entering a unit at first. If segments are limited it grows while there are too many, and
+otherwise it shrinks to nothing."""
 SHARPNESS = (1.0, 20.0)
 """Between these: how much the largest load of a mapping dominates its weights."""
 
@@ -84,11 +84,11 @@ class _Costs:
 
     space: DesignSpace
     time: FloatArray
-    """[n, groups, units]: in ps; infinite where not allowed."""
+    """[n, groups, units]: in ps, infinite if not allowed."""
     energy: FloatArray
-    """[n, groups, units]: above idle; infinite where not allowed."""
+    """[n, groups, units]: above idle, infinite if not allowed."""
     usual: FloatArray
-    """[n, 2]: what all groups take on their best units, in time and in energy."""
+    """[n, 2]: time and energy of all groups on their best units."""
 
     @classmethod
     def at(cls, space: DesignSpace, rows: IntArray) -> _Costs:
@@ -145,7 +145,7 @@ class _Costs:
 
         space, count = self.space, len(mapping)
         units, networks = len(space.problem.units), len(space.first)
-        # Of none allowed, one is twice too many.
+        # If no segment is allowed, one counts as twice too many.
         most = [
             np.inf if unit.max_segments is None else max(unit.max_segments, 0.5)
             for unit in space.problem.units

@@ -89,7 +89,7 @@ def make_filter(problem: Problem) -> Filter:
     """
     from paretosoc.dse.search.surrogate.lower_bounds_jit import beaten_rows
 
-    # Times and powers alone are bounded here; transitions and segments count with the evaluation.
+    # Only times and powers are bounded here. Transitions and segments count with the evaluation.
     problem = without_limits(problem, [kind for kind in LIMITS if kind.counts])
     simulate = make_lower_bound_evaluator(problem)
     cap = problem.power_cap_mw if problem.execution.period_ps is None else None
@@ -98,7 +98,8 @@ def make_filter(problem: Problem) -> Filter:
         frame = simulate(rows)
         if cap is None:
             return frame
-        # What keeps the cap draws at most cap x T, of which idle power x T is gone already.
+        # A row that keeps the cap draws at most cap x T, and idle power x T of that is already
+        # used.
         room = cap - frame.idle_mw
         time = -(-frame.dynamic_fj // np.maximum(room, 1))
         time = np.where(room > 0, np.maximum(time, frame.makespan_ps), frame.makespan_ps)

@@ -21,7 +21,7 @@ class Precedence(Tables):
     """Dependencies of groups and networks, beside the plan. All arrays are int64."""
 
     edge: IntArray
-    """[edges, 3]: source, target, index of the edge; by target."""
+    """[edges, 3]: source, target and index of the edge, sorted by target."""
     owner: IntArray
     """[groups]: the network."""
     repeats: IntArray

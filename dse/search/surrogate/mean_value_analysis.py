@@ -21,7 +21,7 @@ from paretosoc.results.problem.execution import frames_in_flight
 ROUNDS = 8
 """Rounds of the fixed point."""
 MIN_MW = 1e-6
-"""A chip's power may be given as 0; the logarithm must stay finite."""
+"""A chip's power may be given as 0, but the logarithm must stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
