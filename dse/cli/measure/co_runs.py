@@ -15,7 +15,7 @@ from rich.console import Console
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, Force
-from paretosoc.dse.cli.shared.tables import plain_table
+from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
