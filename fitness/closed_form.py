@@ -43,7 +43,7 @@ class LoadPlan(Tables):
     edges: int
     every_channel: bool
     time_ps: IntArray
-    """In the order of ``Plan.cost``; -1 if the unit cannot run the group."""
+    """Times in the order of ``Plan.cost``, -1 if the unit cannot run the group."""
     dynamic_fj: IntArray
     source: IntArray
     """[edges]: group."""

@@ -27,7 +27,7 @@ from paretosoc.results.problem.parts import ContentionTable
 LIMIT = 1 << 63
 COARSE_KBPS = (1_000, 10_000, 100_000)
 """Scaled thresholds are multiples of the first of these with which the fractions stay small enough
-for int64; the published ones have a tenth of a GB/s at best."""
+for int64. The published ones have a tenth of a GB/s at best."""
 COARSE_RATE = Fraction(1, 100)
 """Scaled rates keep two decimals, like the published ones."""
 

@@ -62,11 +62,11 @@ class EnergyAccount:
 
     possible: BoolArray
     frame_period_ps: IntArray
-    """From frame to frame where frames overlap, of free-running networks per image; else 0."""
+    """Time from frame to frame if frames overlap, per image if networks run freely, else 0."""
     time_ps: IntArray
     """W, at least 1."""
     energy_fj: IntArray
-    """Over W; of free-running networks per image."""
+    """Energy over W, per image if networks run freely."""
     power_uw: tuple[IntArray, IntArray]
     """Mean power, rounded down and rounded up."""
     stream_period_ps: IntArray | None = None
@@ -94,13 +94,13 @@ class ModelRules:
     """One model's part."""
 
     make_account: Callable[[Problem, int], AccountFunction]
-    """From a problem and a number of threads to a function from rows [n, groups + domains], and
-    what one frame alone gives, to time and energy."""
+    """Makes, from a problem and a number of threads, a function that takes rows [n, groups +
+    domains] and the results of one frame alone, and gives time and energy."""
     needs_frame: bool
     """Whether that function looks at the frame."""
     run_members: MemberFunction
-    """From a problem, rows [n, groups + domains], which domains are on [n, domains], one frame of
-    each and a number of threads to what members draw."""
+    """Simulates members: from a problem, rows [n, groups + domains], the domains that are on [n,
+    domains], one frame of each and a number of threads."""
     bounded: frozenset[ObjectiveKind] = frozenset()
     """Objectives that are known to be no better than stand-alone times give."""
     provable: frozenset[ObjectiveKind] = frozenset()
@@ -271,8 +271,8 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         provable=_OF_A_FRAME,
         limits_provable=True,
     ),
-    # Mean power is bounded over a given time only: where a longer makespan draws more energy, its
-    # mean power may still be less.
+    # Mean power is bounded over a given time only. If a longer makespan draws more energy, its mean
+    # power may still be less.
     Periodic: ModelRules(
         make_account=_make_frame_account,
         needs_frame=True,
@@ -281,14 +281,14 @@ RULES: dict[type[ExecutionModel], ModelRules] = {
         provable=_OF_A_FRAME | {ObjectiveKind.POWER},
         limits_provable=True,
     ),
-    # The exact search has no bounds on responses; over boxes there are some.
+    # The exact search has no bounds on responses. Over boxes there are some.
     Rates: ModelRules(
         make_account=_make_frame_account,
         needs_frame=True,
         run_members=_run_frames,
         bounded=_OF_RATES,
     ),
-    # Of a pipeline, what one frame alone takes can still be proved.
+    # The figures of one frame alone can still be proved for a pipeline.
     Pipeline: ModelRules(
         make_account=_make_long_run_account,
         needs_frame=False,

@@ -74,7 +74,7 @@ class Outcomes:
     objectives: IntArray
     """[n, objectives]"""
     constraint_values: IntArray
-    """[n, constraints]: what each constraint limits."""
+    """[n, constraints]: the limited figure of each constraint."""
     feasible: BoolArray
     """[n]: possible, and every value within its limit."""
 
@@ -354,7 +354,7 @@ def memory_bytes(problem: Problem, tables: MemoryTables, rows: IntArray) -> IntA
     found = np.stack([table[groups, units].sum(axis=1) for table in tables.weights], axis=1)
     first = [network.first_group for network in problem.networks]
     for table, p in zip(tables.held, tables.pool_of_place, strict=True):
-        # Of one pool it is the same wherever the groups are.
+        # The memory of one pool is the same on every mapping.
         rows_of = units if (table != table[:, :1]).any() else units[:1]
         held = np.maximum.reduceat(table[groups, rows_of], first, axis=1)
         found[:, p] += held.sum(axis=1)

@@ -33,11 +33,11 @@ class Evaluation:
     makespan_ps: IntArray
     """[n]"""
     latency_ps: IntArray
-    """[n, networks]: last end minus arrival; of networks with rates the longest response."""
+    """[n, networks]: last end minus arrival, or the longest response of networks with rates."""
     dynamic_fj: IntArray
-    """[n]: energy above idle power; with rates of a period in the mean of the window."""
+    """[n]: energy above idle power. With rates it is the mean of a period of the window."""
     busy_ps: IntArray
-    """[n]: time that units are busy, added up; likewise."""
+    """[n]: sum of the busy times of units, with rates likewise."""
     idle_mw: IntArray
     """[n]: power that is drawn all the time."""
     percentile_95_ps: IntArray
@@ -47,7 +47,7 @@ class Evaluation:
     misses: IntArray
     """[n, networks]: too late responses in a period of the window in the mean, rounded up."""
     recurs_ps: IntArray
-    """[n]: with rates, when the recurring window ends; where nothing recurs, beyond
+    """[n]: end of the recurring window of networks with rates. If nothing recurs, it is beyond
     ``MAX_PERIODS`` periods by as much as the first one alone reaches over its end."""
     periods: IntArray
     """[n]: periods of that window, 0 if nothing recurs."""
@@ -100,7 +100,7 @@ class Kernel(Enum):
     """The compiled forms of the timeline, which all give the same integers."""
 
     TWO_CHAINS = auto()
-    """One or two networks that are chains; the fastest."""
+    """One or two networks that are chains: the fastest kernel."""
     GENERAL = auto()
     """Any problem."""
 

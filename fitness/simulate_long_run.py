@@ -56,7 +56,7 @@ from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps
 
 SMALL_QUOTIENT, SMALL_DIVISOR = 1 << 50, 1 << 58
 MAX_SHOWN = 1000
-"""What is shown of a design point ends when this many executions have ended, if not before."""
+"""The shown part of a design point ends when this many executions have ended, if not before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class LongRuns:
     window_ps: IntArray
     """[n]"""
     executed_ps: IntArray
-    """[n, streams, units]: stand-alone time of what is executed in the window."""
+    """[n, streams, units]: stand-alone time of the work that is executed in the window."""
     load_ps: IntArray
     """[n, streams, units]: stand-alone time of one frame."""
     idle_mw: IntArray
@@ -78,7 +78,7 @@ class LongRuns:
     dynamic_high: IntArray
     """[n, units]"""
     images: tuple[int, ...]
-    """[streams]: of a frame; 1 of one stream."""
+    """[streams]: images of a frame, 1 if there is one stream."""
 
     @cached_property
     def stream_period_ps(self) -> IntArray:

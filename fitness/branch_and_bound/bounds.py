@@ -310,7 +310,7 @@ def _work_bound(plan, state, tree):
     most = np.int64(0)
     for q in range(plan.queues):
         if state.unit[q].free == 0:
-            # Of what runs only the work left counts.
+            # A running group counts with its remaining work only.
             done = _least_of(plan, state, tree, state.unit[q].place) - _work_left(state, q, now)
             load[plan.queue_unit[q]] -= done
             total -= done

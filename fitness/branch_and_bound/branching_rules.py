@@ -11,7 +11,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.tables import Tables
 
 UNLIMITED = -1
-# What is minimised, entries of BranchingRules.objective.
+# Minimised figures, entries of BranchingRules.objective.
 MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(
     9
 )
@@ -33,11 +33,11 @@ class BranchingRules(Tables):
     in_start: IntArray
     in_group: IntArray
     in_edge: IntArray
-    """Groups that feed a group, and where the edge begins in ``Plan.transition_ps``."""
+    """Groups that feed a group, and the begin of the edge in ``Plan.transition_ps``."""
     out_start: IntArray
     out_group: IntArray
     out_edge: IntArray
-    """Groups that a group feeds, and where the edge begins in ``Plan.transition_ps``."""
+    """Groups that a group feeds, and the begin of the edge in ``Plan.transition_ps``."""
     first: IntArray
     """[networks]: first group."""
     size: IntArray
@@ -63,19 +63,19 @@ class BranchingRules(Tables):
     loss_limit: IntArray
     """[networks]: maximum loss of accuracy in ppm, or ``UNLIMITED``."""
     loss: IntArray
-    """[groups x units]: accuracy that a group costs, in ppm; 0 if it is not known."""
+    """[groups x units]: accuracy that a group costs, in ppm, or 0 if it is not known."""
     least_loss: IntArray
     """[groups]: the smallest of them over the units that a group may be on."""
     more_bytes: IntArray
-    """[figures, groups x units]: memory that a group's constants take beyond the least over the
-    units that it may be on; figure 0 of all pools together, the others of each pool that has a
-    name; no figures where memory is not counted."""
+    """[figures, groups x units]: memory of a group's constants beyond the least over the units that
+    it may be on. Figure 0 is of all pools together, the others are of each pool that has a name.
+    There are no figures if memory is not counted."""
     least_bytes: IntArray
-    """[figures]: what is held wherever groups are."""
+    """[figures]: memory that is held on any mapping."""
     held_bytes: IntArray
-    """[places, groups x units]: what a network holds at least, see :mod:`fitness.memory`."""
+    """[places, groups x units]: least memory that a network holds, see :mod:`fitness.memory`."""
     least_held_bytes: IntArray
-    """[networks, places]: what it holds there wherever its groups are."""
+    """[networks, places]: memory that it holds there on any mapping."""
     place_figure: IntArray
     """[places]: the figure of its pool, or -1."""
     memory_cap_bytes: IntArray
@@ -85,17 +85,16 @@ class BranchingRules(Tables):
     ladder: IntArray
     """[domains]: operating points."""
     objective: IntArray
-    """[objectives]: what is minimised, such as ``MAKESPAN``."""
+    """[objectives]: the minimised figure, such as ``MAKESPAN``."""
     objective_network: IntArray
     """[objectives]: whose latency or tokens, or -1."""
     needs_power: int
     """1 if power or energy is minimised or limited."""
     rate_mw: IntArray
-    """[rates]: multipliers of the Lagrangian bound, see
-    :mod:`fitness.branch_and_bound.trade_off`; none if makespan and energy are not the two
-    objectives."""
+    """[rates]: multipliers of the Lagrangian bound, see :mod:`fitness.branch_and_bound.trade_off`.
+    There are none unless makespan and energy are the two objectives."""
     trade_time: int
-    """Which of the two is the makespan."""
+    """Position of the makespan among the two."""
     trade_longest: int
     """Larger makespans times rates could leave int64."""
     tolerance_ppm: int
@@ -103,5 +102,4 @@ class BranchingRules(Tables):
     power_cap_mw: int
     energy_budget_fj: int
     period_ps: int
-    """Energy and power are counted over it; ``UNLIMITED`` if there is none: over the makespan.
-    """
+    """Time over which energy and power are counted. ``UNLIMITED`` stands for the makespan."""

@@ -164,7 +164,7 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
     least[:1] += least_held.sum()
     if named:
         np.add.at(least, tables.pool_of_place + 1, least_held.sum(axis=1))
-    # What is held wherever groups are needs no place in the search.
+    # Memory that is held on any mapping needs no place in the search.
     varies = (tables.held != tables.held[:, :, :1]).any(axis=(1, 2))
     held = tables.held[varies]
     return {

@@ -125,7 +125,7 @@ def next_option(plan, rules, tree, level):
         tree.option[level] += 1
         if rules.allowed[g * plan.units + u] == 0:
             continue
-        # Of interchangeable units with nothing on them only the first is tried.
+        # Of interchangeable units with nothing on them, only the first is tried.
         alike = rules.alike[u]
         if (
             alike >= 0

@@ -319,7 +319,7 @@ def search_nodes(plan, rules, chosen, state, tree, nodes):
                 if level == 0:
                     return DONE
             continue
-        # Buffers are emptied and grown by the caller; nothing is allocated here.
+        # The caller empties and grows buffers, so that nothing is allocated here.
         if tree.progress.logged == tree.log.shape[0]:
             return LOG_FULL
         if tree.progress.ending:

@@ -26,7 +26,7 @@ choice is closed; 1 if all that is still open is handed over; members; how often
 inserted; the member that fathomed last."""
 # Why a slice of the search ended.
 DONE, NODE_LIMIT, LOG_FULL, MEMBERS_FULL = range(4)
-# What a level chooses: a unit; operating points, the faster or the slower half first.
+# Choice of a level: a unit, or operating points with the faster or the slower half first.
 UNIT_CHOICE, FASTER_FIRST, SLOWER_FIRST = range(3)
 PARTS = 256
 """Choices that are handed over before the caller empties the buffer."""
@@ -55,7 +55,7 @@ class SearchTree(Tables):
     held: IntArray
     """[networks, places]: bytes that each network holds at least."""
     raised: IntArray
-    """[groups, places]: what an assigned group added to them."""
+    """[groups, places]: memory that an assigned group added to them."""
     named_on: IntArray
     """[units]: assigned groups, in all number formats at a unit's first entry."""
     kind: IntArray
@@ -69,12 +69,12 @@ class SearchTree(Tables):
     bound: IntArray
     """[levels, objectives]: lower bounds of the subtree."""
     snapshot: IntArray
-    """[levels, words]: the simulation's state where the choice became open."""
+    """[levels, words]: the simulation's state at which the choice became open."""
     objectives: IntArray
-    """[members, objectives]: the archive, non-dominated; by the first objective where there are
+    """[members, objectives]: the archive, non-dominated, sorted by the first objective if there are
     two."""
     closing: IntArray
-    """[members, objectives]: from where on a bound is fathomed: ``objectives``, or what is near
+    """[members, objectives]: the least bounds that are fathomed, which are ``objectives`` or near
     enough to them."""
     member_units: IntArray
     """[members, groups]: -1 if only the objectives are known."""

@@ -112,7 +112,7 @@ def resume(plan, rules, chosen, state):
         g = state.place[place].group
         if chosen.group[g].unit >= 0 and plan.instance[place].incoming > 0:
             state.place[place].ready = _delivered(plan, chosen, state, place, g)
-    # What is still open is written back into the same list, never before what is read.
+    # Open groups are written back into the same list, never before the place that is read.
     for i in range(count):
         place = state.open[i]
         if plan.has_engines and joins_engines(plan, chosen, place):
@@ -126,7 +126,7 @@ def resume(plan, rules, chosen, state):
 @jit
 def _delivered(plan, chosen, state, place, g):
     """Return when the data of all ended predecessors of an instance has arrived at its unit."""
-    # What was delivered without transitions was there no later.
+    # A delivery without a transition was there no later.
     ready = state.place[place].ready
     v = chosen.group[g].unit
     for i in range(plan.input_start[place], plan.input_start[place + 1]):

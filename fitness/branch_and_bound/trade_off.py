@@ -80,7 +80,7 @@ def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
     if high_growth <= 0:
         return True
     for _ in range(MAX_CUTS):
-        # Where the two tangents meet; left of it and there the one holds, right of it the other.
+        # The two tangents meet here. Left of it and at it the one holds, right of it the other.
         span = longest - shortest
         at = (high - low - high_growth * span) // (low_growth - high_growth)
         at = min(max(at, np.int64(0)), span)

@@ -38,7 +38,7 @@ RICHEST_FIRST = (
     TimeForm.OVERLAP,
     TimeForm.SHARES,
 )
-"""The forms to choose from; each later one has at most as many parameters."""
+"""The forms to choose from. Each later one has at most as many parameters."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Calibrated:
     unit: str
     time_form: TimeForm
     time_reason: str
-    """Why this form; empty if the caller named it."""
+    """Reason for this form, empty if the caller named it."""
     time: Fit
     power_form: PowerForm | None
     power: Fit | None
@@ -200,7 +200,7 @@ def _time_task(
         raise PlatformError(
             f"{label}: the form shares needs shares in the unit's clock_law, got none"
         )
-    # Of a time of 1 ms.
+    # Length of a time of 1 ms.
     length = sum(share**overlap for share in shares.values()) ** (1 / overlap)
     clocks = _clocks(rows, platform)
 

@@ -31,7 +31,7 @@ class ClockProfile:
     power_form: PowerForm | None
     power: dict[str, float]
     note: str
-    """Where it is from."""
+    """Origin of the profile."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def check_determined(task: Task) -> None:
             f"{task.label}: {len(names)} parameters ({', '.join(names)}) need as many measurements "
             f"at least, got {len(task.measured)}"
         )
-    # Where all overlaps, one part alone counts at each point; the test needs all of them.
+    # If all overlaps, one part alone counts at each point, but the test needs all of them.
     held = held | {"overlap": min(held["overlap"], 3.0)} if "overlap" in held else held
     inside = dict(zip(names, _starts(task)[0].tolist(), strict=True))
     columns = []
@@ -177,5 +177,5 @@ def _least_squares(task: Task, starts: Sequence[FloatArray], usual: FloatArray) 
         for start in starts
     ]
     best: FloatArray = min(found, key=lambda result: float(result.cost)).x
-    # What has run into its bound, but for rounding.
+    # A parameter that has run into its bound, but for rounding, is set to it.
     return np.where(best < AT_BOUND * usual, low, best)

@@ -20,14 +20,14 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 BANDWIDTH_DECIMALS = (2, 1)
-"""Of GB/s; what fits better is taken."""
+"""Decimals of bandwidths in GB/s to choose from; the better fit is taken."""
 DENOMINATORS = tuple(
     sorted(
         2**twos * 5**fives for twos in range(12) for fives in range(6) if 2**twos * 5**fives <= 4000
     )
 )
-"""Of percentages: those of short decimals. The integer model needs small numerators, and of these
-fractions one is near any value."""
+"""Denominators of percentages: those of short decimals. The integer model needs small numerators,
+and one of these fractions is near any value."""
 MARGIN = Fraction(5, 4)
 """Own demands up to so much above the sweep's can be computed with, too."""
 
@@ -42,7 +42,7 @@ class UsedFit:
     parameters: dict[str, Fraction]
     predicted: FloatArray
     median_error: float
-    """Of |predicted - measured| / measured; the following, too."""
+    """Median of |predicted - measured| / measured. The next two fields are of the same figure."""
     mean_error: float
     largest_error: float
     worst_sample: int

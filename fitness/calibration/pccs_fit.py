@@ -37,12 +37,13 @@ MAX_PERCENT = 95.0
 GRID = 24
 """Values of each threshold in the coarse search."""
 MAX_THRESHOLDS = 32
-"""Of more own demands, such as measured ones that all differ, this many bound the gaps tried."""
+"""If there are more own demands, such as measured ones that all differ, this many bound the gaps
+that are tried."""
 CANDIDATES = 3
 """Starts of the local search, for each normalBW."""
 REFITS = 40
 STEPS = 15
-"""Of a refit, which starts near its end."""
+"""Steps of a refit, which starts near its end."""
 SEED = 2021
 MAX_ERROR = 1 / 3
 """A parameter whose error is a larger share of it is refused: the sweep does not determine it."""
@@ -222,7 +223,7 @@ class _Fit:
         generator = np.random.default_rng(SEED)
         model = self._predicted(values)
         residuals = self.measured - model
-        # Refits have fewer degrees of freedom than samples; the residuals are widened for it.
+        # Refits have fewer degrees of freedom than samples, so the residuals are widened for it.
         free = max(len(residuals) - len(self.free), 1)
         residuals = (residuals - residuals.mean()) * np.sqrt(len(residuals) / free)
         refits = [
@@ -265,7 +266,7 @@ class _Fit:
                 self._choices("balance_gbps", float(self.sweep.external[~light].max())),
             )
         )
-        # At a rate of 1 and without minor contention the loss is what the rate multiplies.
+        # At a rate of 1 and without minor contention, the loss is the factor that rates multiply.
         shape = loss_percent(
             self.sweep.own[~light],
             self.sweep.external[~light],

@@ -16,7 +16,7 @@ COLUMNS = ("own_gbps", "external_gbps", "slowdown", "alone_ms", "together_ms")
 FEWEST = 8
 """Fewer samples than parameters, and some to see the error by, are refused."""
 MIN_GBPS = 0.01
-"""The least of a threshold; demands below it are noise, or in another unit."""
+"""Least value of a threshold. Demands below it are noise, or in another unit."""
 MAX_GBPS = 10_000
 MAX_SLOWDOWN = 100
 NOISE = 0.8

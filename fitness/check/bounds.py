@@ -121,7 +121,7 @@ def _least_start(facts: Facts, work: Work, i: Int, unit: Int, now: Int) -> Int:
     if continues(facts, work, i):
         start = max(start, work.least_end[i - 1])
     elif unit >= 0 and _knows_engines(facts, work, facts.network_of[i]):
-        # An engine waits for what any of its groups reads from elsewhere.
+        # An engine waits for all inputs that any of its groups reads from elsewhere.
         last = leaves_with(facts, work, i)
     for k in range(i, last + 1):
         start = max(start, facts.arrival_of[k])

@@ -37,9 +37,9 @@ class Facts(Tables):
     last_frame: int
     """``NONE``: frames never run out."""
     due_ps: int
-    """From one frame to the next where each is due at a time of its own; else 0."""
+    """Time from one frame to the next if each is due at a time of its own, else 0."""
     of_frames: bool
-    """Whether frames follow one another, of one design point."""
+    """Whether frames of one design point follow one another."""
     slot_start: IntArray
     unit_of: IntArray
     """[units]: the first entry of the same unit, which runs its groups in all number formats."""
@@ -47,13 +47,13 @@ class Facts(Tables):
     """Units that are first entries."""
     queues: int
     queue_of: IntArray
-    """[networks, units]: where groups of a network wait for an entry."""
+    """[networks, units]: queue in which groups of a network wait for an entry."""
     queue_unit: IntArray
     """[queues]: the first entry of its unit."""
     runs_engines: IntArray
     """[units]"""
     sharing_permille: IntArray
-    """[units]: what sharing costs, or ``NONE`` if the unit is not shared."""
+    """[units]: cost of sharing, or ``NONE`` if the unit is not shared."""
     joins_engines: IntArray
     """[networks]: 1 if engines may read or be read in their middle."""
     has_joins: int
@@ -69,12 +69,12 @@ class Facts(Tables):
     priority: IntArray
     """[networks]"""
     arrival_of: IntArray
-    """[instances]: from the release of the frame on, where nothing feeds it; else 0."""
+    """[instances]: arrival after the release of the frame if nothing feeds it, else 0."""
     input_start: IntArray
     input: IntArray
     """Instances whose ends an instance waits for."""
     input_edge: IntArray
-    """The edge, or edges + the hand-over; ``NONE`` if a repeat or another network is awaited."""
+    """The edge, or edges + the hand-over, or ``NONE`` if a repeat or another network is awaited."""
     follower_start: IntArray
     follower: IntArray
     order: IntArray
@@ -134,11 +134,11 @@ class Facts(Tables):
     clock_stride: IntArray
     """Domains of a unit, and how far one operating point is from the next in its tables."""
     table_start: IntArray
-    """[units]: where its choices of operating points begin; rows of the next four tables."""
+    """[units]: begin of its choices of operating points, which are rows of the next four tables."""
     time_ps: IntArray
     """[choices, groups]"""
     step_ps: IntArray
-    """What each further repeat takes longer."""
+    """Time that each further repeat adds."""
     demand_kbps: IntArray
     dynamic_mw: IntArray
     idle_mw: IntArray
@@ -150,8 +150,8 @@ class Facts(Tables):
     """[domains]: operating points."""
     memory: int
     contention: IntArray
-    """[units, operating points of the memory, parameters]; the first is ``NONE`` if nothing
-    slows the unit down."""
+    """[units, operating points of the memory, parameters]. The first is ``NONE`` if nothing slows
+    the unit down."""
     board_mw: int
     needs_power: int
     cap_mw: int
@@ -161,21 +161,20 @@ class Facts(Tables):
     """[objectives]: such as ``MAKESPAN``."""
     objective_network: IntArray
     closing: IntArray
-    """[members, objectives]: the smallest bounds that a member closes, by the first; of two
-    objectives the second falls."""
+    """[members, objectives]: the smallest bounds that a member closes, sorted by the first. With
+    two objectives the second falls."""
     makespan_column: int
     steps: IntArray
-    """[steps, 2]: makespans, which rise, and energies, which fall, that close most; none without
-    rates."""
+    """[steps, 2]: rising makespans and falling energies that close most, none without rates."""
     rate_mw: IntArray
-    """Without rates none; else 0 and the rates of exchange."""
+    """0 and the rates of exchange, none without rates."""
     longest_ps: int
     """Makespans times rates stay in the tables' integers up to here."""
     most_fj: int
     """So do sums of energies."""
 
     exact: bool
-    """Whether integers are Python's."""
+    """Whether integers are Python's, which have no limit."""
 
     def __post_init__(self) -> None:
         if not self.exact:

@@ -11,7 +11,7 @@ import numpy as np
 BEYOND = 1 << 200
 """Above every product of two figures of a problem."""
 _INSTEAD = {"np": SimpleNamespace(int64=int), "FAR": BEYOND}
-"""By their names in the kernels: what bounds them to 64 bits."""
+"""Replacements, by their names in the kernels, of the parts that bound them to 64 bits."""
 _MODULES: dict[int, dict[str, Any]] = {}
 
 

@@ -15,7 +15,7 @@ from paretosoc.results.problem.interchangeable import interchangeable_before
 from paretosoc.results.problem.problem import Problem
 
 MAX_LEMMAS = 100_000
-"""With mirror images of leaves; more are not written out for a solver."""
+"""Most leaves, mirror images included, that are written out for a solver."""
 
 
 def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:

@@ -44,7 +44,7 @@ class Stop:
     end_ps: tuple[int | None, ...]
     """[instances]: None as long as it has not ended."""
     open_group: int | None
-    """The group whose unit is chosen next; None if the choice is one of clocks."""
+    """The group whose unit is chosen next, or None if the choice is one of clocks."""
     is_over: bool
 
 
@@ -59,7 +59,8 @@ class LemmaBound:
     """0 if power and energy are neither objectives nor limited, like the next one."""
     dynamic_fj: int
     is_complete: bool
-    """Whether the timeline was simulated to its end: its makespan is that of every design point."""
+    """Whether the timeline was simulated to its end, so that its makespan is that of every design
+    point."""
 
 
 @dataclass(frozen=True)

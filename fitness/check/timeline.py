@@ -357,7 +357,7 @@ def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool
     instant = later
     for q in range(facts.queues):
         if work.running[row, q] >= 0:
-            # The rate, kept where nothing starts any more at this instant.
+            # The rate is kept if nothing more starts at this instant.
             u = facts.queue_unit[q]
             others = total - work.seen_kbps[u]
             rate = WORK_PER_PS - lost_rate(facts, u, point, work.demand[row, q], others)
@@ -370,7 +370,7 @@ def _advance(facts: Facts, work: Work, row: Int, costs: Int, later: Int) -> bool
     work.now[row] = instant
     for u in range(facts.units):
         if facts.sharing_permille[u] >= 0 and work.sharing[u] > 0:
-            # The power is the mean of what runs.
+            # The power is the mean over the running groups.
             drawn = _up(work.sum_mw[u], work.sharing[u]) * (instant - now)
             work.ended_fj[row] += drawn
             work.shared_fj[u] += drawn

@@ -34,7 +34,7 @@ class OpenPart:
     bound: IntArray
     """[objectives]"""
     is_closed: bool
-    """Whether members close these, with the claim's tolerance."""
+    """Whether members close these bounds, with the claim's tolerance."""
 
 
 @dataclass(frozen=True, eq=False)

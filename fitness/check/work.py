@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FAR = np.int64((1 << 63) - 1)
 Int = int | np.int64
 """A figure in a kernel, interpreted or compiled."""
-# Why a timeline has stopped, Work.stop[0]; what matters there is Work.stop[1].
+# Why a timeline has stopped, in Work.stop[0]. Work.stop[1] is the group or unit.
 AT_UNIT, AT_CLOCK, OVER = range(3)
 # Status of an instance.
 LOCKED, ELIGIBLE, WAITING, RUNNING, ENDED = range(5)
@@ -49,9 +49,9 @@ class Work(Tables):
     stop: IntArray
     """Why the timeline has stopped, and the group or unit that it stopped at."""
     now: IntArray
-    """[depths]; the timelines."""
+    """[depths]: the instants of the timelines."""
     ended_fj: IntArray
-    """[depths]: dynamic energy of what has ended."""
+    """[depths]: dynamic energy of all instances that have ended."""
     status: IntArray
     """[depths, instances]"""
     instant: IntArray
@@ -60,7 +60,8 @@ class Work(Tables):
     missing: IntArray
     """Inputs that have not ended."""
     queue: IntArray
-    """[depths, instances]: what is eligible or waits, of it ``queued`` [depths]."""
+    """[depths, instances]: eligible or waiting instances, the first ``queued`` [depths] of each
+    row."""
     queued: IntArray
     running: IntArray
     """[depths, queues]: an instance, or -1."""
@@ -68,16 +69,16 @@ class Work(Tables):
     """[depths, queues]: work left of it."""
     demand: IntArray
     starting: IntArray
-    """[queues]: what starts now, then rates."""
+    """[queues]: starting instances, then rates."""
     sharing: IntArray
-    """[units]: what runs, and the largest of its demands and the sum of its powers."""
+    """[units]: number of running groups, and the largest of their demands and the sum of their
+    powers."""
     seen_kbps: IntArray
     sum_mw: IntArray
     smallest_ps: IntArray
     """[costs, units + 1, groups]; the last row over all units that a group may have."""
     step_ps: IntArray
-    """The same shape, where repeats grow: by how much ``smallest_ps`` grows at least from repeat to
-    repeat."""
+    """The same shape, if repeats grow: least growth of ``smallest_ps`` from repeat to repeat."""
     smallest_fj: IntArray
     step_fj: IntArray
     dynamic_mw: IntArray
@@ -128,7 +129,7 @@ class Work(Tables):
     of it ``executions`` [1]."""
     executions: IntArray
     shared_fj: IntArray
-    """[units]: what shared units have drawn so far, and how long they were busy."""
+    """[units]: energy that shared units have drawn so far, and their busy time."""
     shared_ps: IntArray
 
     def __post_init__(self) -> None:

@@ -33,7 +33,7 @@ DIGITS = 50
 GUARD_DIGITS = 10
 """The last digits, dropped so that an exact half stays one."""
 ROUNDING = 2.0**-53
-"""Of one floating-point operation."""
+"""Relative rounding error of one floating-point operation."""
 ROUNDINGS = 64
 """Bound on the error of a launch's time in floating point, in roundings, with a wide margin: powers
 and roots are off by up to four each."""
@@ -41,7 +41,7 @@ MIN_PS = 1e-6
 """Below this the floating-point path is not taken."""
 
 Array = NDArray[Any]
-"""Of floats, or of Decimals as objects: the law is one for both."""
+"""Array of floats, or of Decimals as objects: the law is one for both."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
 from paretosoc.sdf.layer import Layer, LayerKind
 
 CYCLES_PER_PS = Fraction(1, 10**9)
-"""Of a clock of 1 kHz."""
+"""Cycles of a clock of 1 kHz in a picosecond."""
 TRAFFIC_PER_BYTE = 10**9
 """bytes / ps = 10^9 kB/s."""
 DEPTHWISE = "depthwise convolution"
@@ -49,11 +49,12 @@ class UnitModel:
     overlap: Fraction
     fixed_ps: int
     setup_ps: int
-    """Of a network, once."""
+    """Time that a network takes once."""
     fixed_own_share: Fraction
     counts_elements: bool
-    """Whether a launch without multiply-accumulates computes one operation per element written: on
-    a CPU the vector lanes that multiply do all else, too. Elsewhere it is bound by its traffic."""
+    """Whether a launch without multiply-accumulates computes one operation per element written, as
+    on a CPU, where the vector lanes that multiply do all other work, too. On other units traffic
+    bounds it."""
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
@@ -142,7 +143,7 @@ def group_parts(
         work = launch_work(launch, model)
         pairs[work, moved_bytes(launch, model)] += 1
         if work:
-            # What tiles add is no work of the layers, so a measurement may take it away.
+            # Work that tiles add is none of the layers, so a measurement may take it away.
             shares.append(sum(x.macs for x in launch.layers) / model.macs_per_ps / work)
     return TimeParts(
         launches=tuple(

@@ -34,7 +34,7 @@ class UnitCosts:
     error: tuple[CostError, ...]
     """One per group: how far these costs may be off."""
     number_format: str | None = None
-    """Of these costs, if several may be chosen."""
+    """Number format of these costs if several may be chosen."""
     step_ps: IntArray | None = None
     """The time by which each further repeat takes longer, if it does."""
 
@@ -50,7 +50,7 @@ class NetworkCosts:
     """[edges, units, units]: the time that passes when an edge goes from one unit to another, 0 on
     the diagonal."""
     refused: tuple[str, ...] = ()
-    """What units cannot run of the network, with its share of the work."""
+    """Parts of the network that units cannot run, with their share of the work."""
     notes: tuple[str, ...] = ()
     """Units that a source has no time of. Figures of measurements and fits that beat the hardware,
     with possible explanations."""

@@ -70,7 +70,7 @@ def profiles_for(
     chosen = [profile for profile in own if holds(profile)]
     for profile in chosen:
         _check_names(profile, network)
-    # The platform's profiles are for one grouping; with another one they do not apply.
+    # The platform's profiles are for one grouping and do not apply to another.
     return chosen + [
         profile for profile in platform.profiles if holds(profile) and _matches(profile, network)
     ]

@@ -136,7 +136,7 @@ def _from_layers(
 ) -> list[Block]:
     records = profile.layers
     layers = [layer for group in network.groups for layer in group.layers]
-    # What every deployment leaves to the host need not have been measured.
+    # Layers that every deployment leaves to the host need not have been measured.
     tail = {layers[index].name for index in host_tail(layers, profile.batch)}
     home: dict[str, tuple[int, int]] = {}
     needed: list[set[int]] = []

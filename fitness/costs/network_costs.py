@@ -96,7 +96,7 @@ def network_costs(
         )
         for key, entry in found.items():
             entries = measured.setdefault(key, [])
-            # Several clocks of one owner complement each other; the user's replace the platform's.
+            # Several clocks of one owner complement each other. The user's replace the platform's.
             if not entries or (id(record) in user_profiles) == (
                 id(entries[0].profile) in user_profiles
             ):

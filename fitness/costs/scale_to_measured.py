@@ -57,7 +57,7 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
     memory = at_peak * _largest_share(lambda share: sum_of(at_peak, at_peak * share) <= total)
     rest = total - sum_of(at_peak, memory)
     if not fixed or rest < 0:
-        # A measurement that beats the peak, or what the steps of the share leave.
+        # Either a measurement beats the peak, or this is the remainder of the steps of the share.
         factor = total / (total - rest)
         return [part.scaled(at_peak * factor, memory * factor, Fraction(0)) for part in parts]
     return [part.scaled(at_peak, memory, rest / fixed) for part in parts]

@@ -16,26 +16,27 @@ from paretosoc.platforms.platform import Peak
 from paretosoc.results.costs.cost_origins import CostError
 
 SHARES = 250
-"""Of a group in the time of its network by the estimate. GoogLeNet's ten groups on Xavier are off
-by 0.28 (GPU) and 0.19 (DLA)."""
+"""Error of a group's share in the time of its network, if estimated. GoogLeNet's ten groups on
+Xavier are off by 0.28 (GPU) and 0.19 (DLA)."""
 ONE_RUN = 50
-"""Of a network's time at other clocks, from one run: 3 to 4 % in the median, 12 to 21 at worst."""
+"""Error of a network's time at other clocks, from one run: 3 to 4 % in the median, 12 to 21 at
+worst."""
 SEVERAL_RUNS = 20
 """The same from runs at several clocks: 0.4 to 4.5 % in the median."""
 REPEATED = 20
-"""Of a measurement beside the same once more: 1.0 to 1.2 % in the median, at worst 6.6."""
+"""Error of a measurement against a repetition of it: 1.0 to 1.2 % in the median, at worst 6.6."""
 OF_A_BATCH = 150
-"""Of a batch, from the time of one image: 2.5 to 38 % in the median."""
+"""Error of the time of a batch, from the time of one image: 2.5 to 38 % in the median."""
 POWER = 200
-"""Of power by the platform file, most of which is assumed. Two submissions of one board differ by
-22 % in the median."""
+"""Error of power by the platform file, most of which is assumed. Two submissions of one board
+differ by 22 % in the median."""
 MEASURED_POWER = 50
-"""Of power that was measured, at other clocks: 3 % in the median."""
+"""Error of measured power at other clocks: 3 % in the median."""
 IDLE_POWER = 200
-"""Of all power that is drawn whatever runs."""
+"""Error of all power that is drawn whatever runs."""
 NOBODY_MEASURED = CostError(unit=350, network=300, group=SHARES, power=POWER)
-"""Of a unit that no fit contains. On CPUs and NPUs that were left out of a fit, what networks have
-in common is 0.3 to 0.6, the rest 0.2 to 0.3."""
+"""Errors of a unit that no fit contains. On CPUs and NPUs that were left out of a fit, the part
+that networks have in common is 0.3 to 0.6, the rest 0.2 to 0.3."""
 
 
 def estimated(peak: Peak) -> CostError:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from paretosoc.results.problem.problem import Problem
 
 LATE, EARLY = SIDES = (0, 1)
-"""Of the two timelines."""
+"""Indices of the two timelines."""
 QUEUE = record("start", "count")
-"""Where it begins in ``Tracks.queued``, and how much it takes."""
+"""Begin of a queue in ``Tracks.queued``, and its length."""
 TRACK = record("next", "running", "left", "rate", "ready")
 """A queue in one timeline: the position that starts next, the instance that runs or -1, its work
 left, its rate, and when the next may start, -1 if something that it waits for has not ended."""
@@ -41,7 +41,7 @@ class OrderRules(Tables):
     source: IntArray
     """Instances whose ends it waits for."""
     edge_row: IntArray
-    """Where the edge begins in ``Plan.transition_ps``, or -1 if none is passed."""
+    """Begin of the edge in ``Plan.transition_ps``, or -1 if none is passed."""
     release_ps: IntArray
     """[instances]: when it may start at the earliest."""
     due_ps: IntArray

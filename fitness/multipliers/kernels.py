@@ -191,7 +191,7 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
     ``makespan``: the unit in which the room of units is counted.
     """
     count = shares.shape[0]
-    # Below what figures reach whose least sum is 0.
+    # Less than the ratio of any figure, which is 0 if its least sum is 0.
     best = -1.0
     for j in range(count):
         scratch.log[j] = np.log(max(shares[j], 1e-6)) if room[j] > 0.0 else -LARGE
@@ -209,7 +209,7 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
             shares[j] /= norm
             scratch.mean[j] += shares[j]
         if turn % 16 == 15 and box.rate.shape[0] > 1:
-            # Of a game against configurations the mean of all rounds is what converges.
+            # In a game against configurations the mean of all rounds converges, not the last round.
             for j in range(count):
                 scratch.trial[j] = scratch.mean[j] / (turn + 1)
             ratio = _ratio(networks, box, room, makespan, kinds, scratch.trial, scratch)
@@ -224,7 +224,8 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
             best = ratio
             for j in range(count):
                 scratch.best[j] = shares[j]
-        # Of log D - log R: what the best mapping takes less what the worst configuration allows.
+        # Slope of log D - log R: the sum of the best mapping less the allowance of the worst
+        # configuration.
         steepest = 1e-12
         # A figure's least sum may be 0.
         least = max(scratch.sums[0], 1e-200)

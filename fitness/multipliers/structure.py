@@ -31,13 +31,13 @@ class Networks(Tables):
     path: IntArray
     """Groups along the paths, network by network."""
     first: IntArray
-    """[networks + 1]: where each begins in ``path``."""
+    """[networks + 1]: begin of each in ``path``."""
     beside: IntArray
     """Groups beside the paths."""
     transition_ps: FloatArray
     """[len(path), units, units]: from the group before, on the path."""
     limit: IntArray
-    """[networks]: most transitions along the path; -1: no limit."""
+    """[networks]: most transitions along the path, or -1 for no limit."""
     counts_segments: IntArray
     """[networks]"""
     member: FloatArray
@@ -45,11 +45,12 @@ class Networks(Tables):
     chain_end: IntArray
     """[chains]: the last network."""
     arrival_ps: FloatArray
-    """[chains]: of the first network; with rates 0: what counts is the sum of all releases."""
+    """[chains]: arrival of the first network. With rates it is 0, as the sum of all releases
+    counts."""
     unit_of: IntArray
-    """[units]: the first entry of the same unit, where number formats are chosen."""
+    """[units]: the first entry of the same unit if number formats are chosen."""
     figure: FloatArray
-    """[figures, groups, units]: what is added to figures that are sums."""
+    """[figures, groups, units]: terms of the figures that are sums."""
 
 
 @dataclass(frozen=True, eq=False)

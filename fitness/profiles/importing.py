@@ -29,9 +29,9 @@ class Import:
     source: str
     """Origin of the measurements, recorded with them."""
     lines: list[str] = field(default_factory=list)
-    """What was found."""
+    """Sentences about what the import has found."""
     flagged: list[str] = field(default_factory=list)
-    """What was left out, and why."""
+    """Sentences about each part that was left out, with the reason."""
     document: Document = field(init=False)
 
     def __post_init__(self) -> None:

@@ -21,7 +21,8 @@ _FUSION = re.compile(r"(.+)/\w*Fusion")
 """A node that an optimisation of ONNX Runtime made, after the first node that it replaced."""
 _SEPARATORS = (" + ", " || ", ", ")
 _MAX_NAME = 100_000
-"""Characters; a part given to a DLA names all its layers. Taking names apart is not linear."""
+"""Most characters of a name. A part given to a DLA names all its layers, and taking names apart is
+not linear."""
 _OPENING, _CLOSING = "([{", ")]}"
 
 

@@ -16,11 +16,11 @@ from paretosoc.sdf.layer import Layer
 
 COLUMNS = ("network", "layer", "format", "loss_ppm")
 METRIC = "metric"
-"""An optional column: what the loss is of."""
+"""An optional column that names the metric of the loss."""
 EVERY_LAYER = "*"
 """Instead of a layer's name: all that multiply and have no row of their own."""
 REFERENCE = "fp32"
-"""The format that losses are held against; without rows it costs nothing."""
+"""The format that losses are held against. Without rows it costs nothing."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class LossTable:
     """Losses in millionths of the metric, by network, number format and layer."""
 
     name: str
-    """Of the file."""
+    """Name of the file."""
     sha256: str
     losses: Mapping[tuple[str, str], Mapping[str, int]]
     """(network, format) -> layer, or ``EVERY_LAYER``, -> loss."""
     metrics: Mapping[str, str]
-    """Network -> what its losses are of, where the table says it."""
+    """Network -> metric of its losses, if the table gives it."""
 
     def metric_of(self, networks: Sequence[str]) -> str | None:
         """Return the metric of a network's losses, or None if the table does not say it.

@@ -30,7 +30,7 @@ class Subject:
     precision: str
     clocks_khz: Clocks
     batch: int = 1
-    """Images that were computed at once; ``macs`` are of one."""
+    """Images that were computed at once. ``macs`` are of one."""
 
 
 def new_document(

@@ -39,14 +39,14 @@ class Profile:
 
     networks: tuple[NetworkProfile, ...]
     sha256: str
-    """Of the file's bytes."""
+    """Digest of the file's bytes."""
     models: tuple[ClockProfile, ...] = ()
     board_mw: int | None = None
-    """Takes the place of the platform's board power; None: it stays."""
+    """Replaces the platform's board power, unless None."""
     cost_model: CostModel | None = None
-    """Changes the costs of all networks; None: they stay."""
+    """Changes the costs of all networks, unless None."""
     name: str = ""
-    """Of the cost model."""
+    """Name of the cost model."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:

@@ -180,7 +180,7 @@ def _end_job(plan, chosen, state, now, slot, job):
         if not plan.job[job].is_first:
             latency = max(latency, state.latency[frame, network])
         state.latency[frame, network] = latency
-    # What is shown of endless streams runs on after all that counts has been noted.
+    # The shown part of endless streams runs on after all responses that count have been noted.
     if plan.job[job].responds and state.run.responded < state.response.shape[0]:
         response = now - state.slot[slot].release - plan.job[job].counts_from_ps
         state.response[state.run.responded].network = network
@@ -379,8 +379,8 @@ def advance(plan, chosen, state):
     if state.stops and state.run.open_count:
         return False
     now = state.run.now
-    # Where a start depends on an open choice, nothing is dispatched: all completions share the past
-    # up to here.
+    # If a start depends on an open choice, nothing is dispatched: all completions share the past up
+    # to here.
     if state.stops:
         for u in range(plan.queues):
             if _can_start(state, u, now):
@@ -401,13 +401,14 @@ def advance(plan, chosen, state):
         elif state.unit[u].free and state.unit[u].queued > 0:
             first_ready = min(first_ready, state.heap[u, 0].ready)
         demand += state.unit[u].demand
-    # A new contention interval only where the running set has changed.
+    # A new contention interval begins only if the running set has changed.
     if state.run.running_changed:
         update_rates(plan, chosen, state, now, demand)
-    # The next event: the first end, or what becomes ready for a free unit before it.
+    # The next event is the first end, or the ready time of a group for a free unit before it.
     later = state.run.next_end
     if first_ready < later:
-        # Nothing ends, and what becomes ready starts. Where its unit is busy, nothing happens.
+        # Nothing ends, and the group that becomes ready starts. If its unit is busy, nothing
+        # happens.
         state.run.now = first_ready
         return True
     if later == NEVER:

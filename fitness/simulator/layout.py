@@ -42,7 +42,7 @@ NETWORK = record(
 """Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority; with rates, beyond which
 response it is late; 1 if engines may read or be read in their middle."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
-"""A group on a unit at a choice of its clocks; the time is below 0 if the unit cannot run it."""
+"""A group on a unit at a choice of its clocks. The time is below 0 if the unit cannot run it."""
 CONTENTION = record(
     *("normal_kbps", "total_kbps", "balance_kbps", "peak_kbps", "minor_num", "minor_den"),
     *("proportional_num", "proportional_den", "intensive_num", "intensive_den"),
@@ -83,7 +83,7 @@ class Plan(Tables):
     dependent: IntArray
     """First jobs of the networks that wait for a network, by network."""
     period_ps: int
-    """From release to release of a frame of networks with rates; 0 without rates."""
+    """Time from release to release of a frame of networks with rates, 0 without rates."""
     has_priorities: int
     """1 if networks differ in priority, or may do so."""
     searches_priorities: int
@@ -91,34 +91,34 @@ class Plan(Tables):
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]."""
     unit_of: IntArray
-    """[units]: the entry at which groups queue, the first of the same unit; its own index where
+    """[units]: the entry at which groups queue, the first of the same unit, or its own index if
     number formats are not chosen."""
     unit_count: int
     """Units, whatever their number formats."""
     queues: int
     queue_of: IntArray
-    """Flat [networks, units]: where the groups of a network wait for an entry. A queue has the
-    number of its unit's first entry; further ones of shared units follow."""
+    """Flat [networks, units]: queue in which the groups of a network wait for an entry. A queue has
+    the number of its unit's first entry. Further ones of shared units follow."""
     queue_unit: IntArray
     """[queues]: the first entry of its unit."""
     runs_engines: IntArray
     """[units]"""
     has_engines: bool
-    """Whether a unit runs engines; part of the type, as tests at every event cost a tenth of the
-    speed."""
+    """Whether a unit runs engines. It is part of the type, as tests at every event cost a tenth of
+    the speed."""
     share: IntArray
-    """Flat [units, networks + 1]: of WORK_PER_PS what each of so many engines that run at once
-    gets; 0 if the unit is not shared."""
+    """Flat [units, networks + 1]: share of each of so many engines that run at once, in
+    WORK_PER_PS, or 0 if the unit is not shared."""
     has_shared: int
     """1 if a unit is shared."""
     table_start: IntArray
-    """[units]: where a unit's costs begin; inside, [operating points of its clocks, groups]."""
+    """[units]: begin of a unit's costs, which are [operating points of its clocks, groups]."""
     cost: RecordArray
     """[rows] of ``COST``"""
     grows: int
     """1 if repeats take longer and longer."""
     step_ps: IntArray
-    """[rows]: what each further repeat takes longer."""
+    """[rows]: time that each further repeat adds."""
     clock: IntArray
     """[units, clocks]: domain, or -1."""
     clock_stride: IntArray
@@ -299,7 +299,7 @@ def _unroll(problem: Problem) -> _Unrolled:
     for handover, (tail, head) in enumerate(problem.handovers):
         last = networks[network_of[tail]].repeats - 1
         lead(tail, last, head, 0, len(problem.edges) + handover)
-    # What has hand-overs but no edges waits for the begin of its job, too.
+    # Groups with hand-overs but no edges wait for the begin of their job, too.
     fed, feeding = ({edge[end] for edge in problem.edges} for end in (1, 0))
     order = [
         (group, repeat, job)

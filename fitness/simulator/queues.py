@@ -24,7 +24,7 @@ def enqueue(plan, chosen, state, place, instance, group, slot, ready):
         network = plan.job[plan.instance[instance].job].network
         queue = plan.queue_of[network * plan.units + chosen.group[group].unit]
     if plan.has_engines and continues(plan, chosen, instance):
-        # Its unit was open as the group before it ended; the engine goes on.
+        # Its unit was open as the group before it ended, and the engine goes on.
         ready = CONTINUES
     order = state.slot[slot].frame * plan.instances + instance
     sift_up(state.heap[queue], state.unit[queue].queued, ready, order, place)

@@ -16,13 +16,13 @@ CONTINUES = np.int64(-1)
 """A ready time before all others."""
 
 HIGH_FJ = 1 << 62
-"""Taken from the dynamic energy of streams where it has grown so far: they may run for long."""
+"""Taken from the dynamic energy of streams once it has grown so far, as they may run for long."""
 OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
-"""Where no state recurs, a window begins and ends at the first rounds by whose ends this many
-executions have ended; see :mod:`fitness.simulate_long_run`. A single stream seldom gets there;
+"""If no state recurs, a window begins and ends at the first rounds by whose ends this many
+executions have ended, see :mod:`fitness.simulate_long_run`. A single stream seldom gets there,
 several always do."""
 GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
-"""What a group costs on the unit chosen for it; unit and time are -1 if that is open."""
+"""Costs of a group on the unit chosen for it. Unit and time are -1 if that is open."""
 RUN = record(
     *("now", "frames", "in_flight", "frames_left", "running_changed"),
     *(
@@ -63,13 +63,13 @@ SLOT = record("frame", "networks_left", "release", "age")
 """Frame, from 0; networks left; release; where a state's form is written, how many of the frames in
 flight are older."""
 JOB_STATE = record("waits", "left")
-"""Jobs still waited for; groups left that feed none."""
+"""Jobs still waited for, and remaining groups that feed none."""
 EXECUTION = record("ready", "start", "end")
 RESPONSE = record("network", "ps")
 """From a release of a network with a rate to its end."""
 # Rows of State.account: so far, when the window begins, when the kept state was.
 SO_FAR, AT_BEGIN, AT_KEPT, ACCOUNTS = range(4)
-# What a place holds, in State.form; JOINING and the number of inputs that are missing.
+# Contents of a place, in State.form: JOINING is added to the number of missing inputs.
 WAITING, RUNNING, JOINING = range(1, 4)
 
 
@@ -84,7 +84,7 @@ class Chosen(Tables):
     unit_used: IntArray
     """[units]"""
     table_row: IntArray
-    """[units]: where the costs at the chosen clocks begin."""
+    """[units]: begin of the costs at the chosen clocks."""
     contention: RecordArray
     """[units] of ``CONTENTION``, at the chosen clock of the memory."""
     priority: IntArray
@@ -126,33 +126,33 @@ class State(Tables):
     frame_end: IntArray
     """[frames]"""
     ended: IntArray
-    """[streams]: frames ended; nothing if a given number of frames is simulated."""
+    """[streams]: frames ended. It is empty if a given number of frames is simulated."""
     account: IntArray
     """[ACCOUNTS, account_width]: the instant; per unit dynamic energy, then how often 2**62 fJ have
     been taken from it; per stream and unit the stand-alone time executed. The row SO_FAR leaves out
     what runs."""
     form: IntArray
-    """[2 x form size] where a recurring state is looked for: the state relative to the instant, and
+    """[2 x form size] if a recurring state is looked for: the state relative to the instant, and
     the one that was kept. See :mod:`fitness.simulator.streams`."""
     response: RecordArray
     """[responses of all frames] of ``RESPONSE``, in the order of the ends; of streams those since a
     state was kept."""
     open: IntArray
-    """[places or 0]: places of the open groups, where the timeline stops at open choices."""
+    """[places or 0]: places of the open groups, if the timeline stops at open choices."""
     log: RecordArray
     """[frames x instances or 0] of ``EXECUTION``, if executions are logged."""
     logged: IntArray
     """[rows of ``log``, or 0]: of streams, frame x instances + instance of each row; they are in
     the order of their ends."""
     stops: bool
-    """Whether the simulation stops at open choices. Like the next two part of the type: the
-    compiler leaves out code that is not needed; as a test at every event it cost 10 % of the
+    """Whether the simulation stops at open choices. Like the next two fields it is part of the
+    type, so that the compiler leaves out unneeded code. A test at every event cost 10 % of the
     time."""
     logs: bool
     """Whether executions are logged."""
     streams: bool
-    """Whether frames never run out: of one stream, whose frame is all networks, or of one for each
-    network."""
+    """Whether frames never run out. There is one stream, whose frame is all networks, or one for
+    each network."""
 
 
 def make_state(

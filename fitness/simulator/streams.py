@@ -91,7 +91,7 @@ def count_execution(plan, chosen, state, u, place, stream, ran):
     group = state.place[place].group
     u = plan.queue_unit[u]
     state.run.executions += 1
-    # What shared units draw is accounted from interval to interval.
+    # The energy of shared units is accounted from interval to interval.
     if state.unit[u].sharing == 0:
         state.run.busy_ps += ran
         state.account[1 + u] += chosen.group[group].dynamic_mw * ran

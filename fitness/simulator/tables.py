@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 CACHE_LINE = 64
 LANES = 16
-"""Numbers in a vector of compiled code, of as many design points that are simulated at the same
-time: what two registers hold. With one, the processor waits for each division."""
+"""Design points that are simulated at the same time, as numbers in a vector of compiled code that
+two registers hold. With one, the processor waits for each division."""
 RecordArray = np.recarray[Any, Any]
 
 

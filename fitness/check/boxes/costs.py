@@ -20,7 +20,8 @@ from paretosoc.results.problem.parts import ContentionTable, ProblemDomain
 from paretosoc.results.problem.problem import Problem
 
 Box = tuple[int, ...]
-"""[domains]: sets of operating points, bit k for point k; the bit after the last: off."""
+"""[domains]: sets of operating points, with bit k for point k and the bit after the last for
+off."""
 Points = tuple[int, ...]
 MAX_PRODUCT = 1 << 62
 """Above all whole numbers of numpy that are used."""
@@ -94,9 +95,9 @@ class Configurations:
     """
 
     running: IntArray
-    """[configurations, units]: the class that runs, counted from 1; 0: none."""
+    """[configurations, units]: the class that runs, counted from 1, or 0 for none."""
     rate: IntArray
-    """[configurations, units]: in 1/65536; 0 if a unit rests."""
+    """[configurations, units]: rates in 1/65536, 0 if a unit rests."""
     lost: IntArray
     """[configurations]: sum of power x lost rate."""
 

@@ -28,13 +28,15 @@ class FrameTime:
     """
 
     is_period: bool = False
-    """From frame to frame in the long run; else the makespan of one frame."""
+    """Whether this is the time from frame to frame in the long run, or the makespan of one
+    frame."""
     executed: int = 1
     counted: int = 1
     in_flight: int | None = 1
-    """Frames under way at a time; None: a period has no room for paths."""
+    """Frames under way at a time. None: a period has no room for paths."""
     of_streams: bool = False
-    """Whether every network has frames of its own: the period is that of their mean rate."""
+    """Whether every network has frames of its own, so that the period is that of their mean
+    rate."""
 
 
 def frame_time(problem: Problem, columns: Sequence[int]) -> FrameTime:

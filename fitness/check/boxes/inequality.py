@@ -32,10 +32,10 @@ class Inequality:
     energy_weight: int
     chain_weights: tuple[int, ...]
     figure_weights: tuple[int, ...] = ()
-    """Of the problem's additive figures, which the right side has like the chains."""
+    """Weights of the problem's additive figures. The right side has them like the chains."""
     beyond: tuple[int, ...] = ()
-    """[networks]: of networks that run freely, each one's least sum less the smallest; ``least`` is
-    that smallest one times their number, as ``time`` is the period of their mean rate."""
+    """[networks]: of networks that run freely, the least sum of each less the smallest. ``least``
+    is the smallest times their number, as ``time`` is the period of their mean rate."""
 
 
 class Structure:
@@ -92,7 +92,7 @@ class Structure:
             for first in problem.unit_of
         ]
         for unit, price in zip(problem.units, entry, strict=True):
-            # Of a unit's first number format alone.
+            # Segments count on a unit's first number format alone.
             least -= price * (unit.max_segments or 0)
         for n, weight in enumerate(per_network):
             found = self._network(n, box, weights, weight, entry)

@@ -24,19 +24,19 @@ class Limits:
     """The limits that every design point at or below a corner keeps. None: no limit."""
 
     makespan_ps: int | None
-    """Of one frame alone."""
+    """Makespan of one frame alone."""
     period_ps: int | Fraction | None
     """In the long run."""
     ends_ps: tuple[int | None, ...]
     """[networks]: of their last repeats, in one frame alone."""
     energy_fj: int | None
-    """Of a frame, idle energy included."""
+    """Energy of a frame, idle energy included."""
     power_uw: int | None
     """Energy over the time of a frame."""
     rates: tuple[Fraction, ...] = ()
     """[networks]: of networks that run freely, at least, per ps."""
     figures: tuple[int | None, ...] = ()
-    """Of what groups add to the problem's additive figures."""
+    """Limits of the problem's additive figures."""
 
 
 def limits_of(
@@ -76,7 +76,7 @@ def limits_of(
             case ObjectiveKind.LATENCY | ObjectiveKind.GUARANTEED_LATENCY, int(n):
                 ends[n] = _smaller(ends[n], networks[n].arrival_ps + value)
             case ObjectiveKind.THROUGHPUT, _:
-                # Of a frame; of networks that run freely the time per image.
+                # The period of a frame, or the time per image of networks that run freely.
                 period = frame_period_limit_ps(problem, value) if has_frame else value
             case ObjectiveKind.ENERGY, _:
                 energy = _smaller(energy, value)
@@ -105,11 +105,11 @@ def limits_of(
     if len(known) == len(ends):
         makespan = _smaller(makespan, max(known))
     if problem.execution.frames_overlap:
-        # Rounded down, and never above what a file can hold.
+        # Energy is rounded down, and never above the largest value of a file.
         energy = None if energy is None or energy >= INT64_MAX else energy + 1
         period = None if period is None or period >= INT64_MAX else period
     if not has_frame:
-        # A network that executes nothing on a unit has this rate; others have less than they say.
+        # A network that executes nothing on a unit has this rate. Others have less than they say.
         none = Fraction(1, INT64_MAX)
         least_rates = [rate if rate > none else Fraction(0) for rate in least_rates]
         if period is not None:
@@ -191,7 +191,7 @@ def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -
     if power is not None:
         energy = _smaller(energy, power * period // UW_PER_MW)
     if energy is not None:
-        # Of every unit rounded down.
+        # The energy of every unit is rounded down.
         energy += len(set(problem.unit_of))
     ends = tuple(
         period if most is None else min(period, problem.releases(n) * most)
@@ -220,7 +220,7 @@ def contradicts(
         return True
     weight, energy_weight = inequality.time_weight, inequality.energy_weight
     if time.of_streams:
-        # What networks with more than the least sum must execute at least is left to none.
+        # Work that networks must do beyond the least sum is not left to others.
         pairs = zip(limits.rates, inequality.beyond, strict=True)
         weight -= int(WORK_PER_PS * sum((rate * more for rate, more in pairs), Fraction(0)))
     ends = [limits.ends_ps[n] for n in chain_ends]
@@ -240,7 +240,7 @@ def contradicts(
         figures += price * (room or 0)
     times = [limits.period_ps if time.is_period else limits.makespan_ps]
     if time.is_period and not energy_weight:
-        # What holds without energy holds of one frame alone, too.
+        # Without energy, the inequality holds for one frame alone, too.
         times.append(limits.makespan_ps)
     longest = min((ps for ps in times if ps is not None), default=None)
     # In a time t chains take t times ``flow`` over ``parts``, unless that is unlimited.

@@ -33,14 +33,14 @@ class PlainAccount:
     """The time of ``drawn_fj``, at least 1."""
     drawn_fj: int
     energy_fj: int
-    """Of a frame; of free-running networks per image."""
+    """Energy of a frame, or per image if networks run freely."""
     energy_by_unit_fj: tuple[int, ...]
     period_ps: int = 0
-    """From frame to frame where frames overlap."""
+    """Time from frame to frame if frames overlap."""
     run: PlainLongRun | None = None
-    """Of free-running networks."""
+    """The long run of free-running networks."""
     rates: PlainRates | None = None
-    """Of networks with rates."""
+    """The periods of networks with rates."""
 
     @cached_property
     def guarantee(self) -> PlainGuarantee | None:

@@ -44,7 +44,7 @@ class PlainLoads:
     energy_fj: int
     """phi_2, of one frame (Eq. 8)."""
     energy_by_unit_fj: tuple[int, ...]
-    """Idle and busy (Eq. 9-11); what is left is the memory's and the board's."""
+    """Idle and busy energy (Eq. 9-11). The rest is the memory's and the board's."""
 
 
 def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:

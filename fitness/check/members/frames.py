@@ -44,7 +44,7 @@ class Account:
     drawn_fj: tuple[int, ...]
     """Dynamic energy of each unit."""
     shared_ps: int
-    """How long shared units were busy, added up."""
+    """Sum of the busy times of shared units."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,12 @@ class PlainTimeline:
     schedule: Schedule
     frame_end_ps: tuple[int, ...]
     latency_ps: tuple[tuple[int, ...], ...]
-    """[frames][networks]: last end minus arrival; of a paced network the longest of a repeat."""
+    """[frames][networks]: last end minus arrival. For a paced network it is the longest of a
+    repeat."""
     drawn_fj: tuple[int, ...]
     """Dynamic energy of each unit, at its first entry."""
     busy_ps: int
-    """How long units are busy, added up."""
+    """Sum of the busy times of units."""
 
 
 @lru_cache(maxsize=4)

@@ -33,8 +33,8 @@ class Broken:
     """A mapping rule or a limit that a design point breaks."""
 
     constraint: str | None
-    """Name of the limit, as in ``breaks`` of ``front.json``; None: a rule, which nothing may break.
-    """
+    """Name of the limit, as in ``breaks`` of ``front.json``. None: a rule that nothing may
+    break."""
     why: str
     """With figures."""
 
@@ -55,11 +55,11 @@ class PlainOutcome:
     """First rules, then limits: transitions, segments, accuracy, memory, deadlines, 95th
     percentiles, jitter, misses, period, power, energy."""
     responses: tuple[Responses, ...] | None = None
-    """Per network, where these have rates."""
+    """Responses of each network if networks have rates."""
     latencies_ps: tuple[int, ...] = ()
-    """Per network; with rates the longest response."""
+    """Latency of each network, or its longest response if networks have rates."""
     window_ps: tuple[int, int] | None = None
-    """Of networks with rates, where something recurs."""
+    """Begin and end of the recurring window of networks with rates, if there is one."""
 
 
 def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = False) -> PlainOutcome:
@@ -251,7 +251,7 @@ _FIGURES: dict[LimitSpec, Callable[[PlainAccount, int], int]] = {
     OVERLOAD: lambda account, _: 0 if account.rates is None else account.rates.recurs_ps,
     POWER: lambda account, _: -(-account.drawn_fj * 1000 // account.time_ps),
 }
-"""Figures of limits that are no objectives; a least value and its figure are negative."""
+"""Figures of limits that are no objectives. A least value and its figure are negative."""
 
 
 def _broken_limits(account: PlainAccount) -> Iterator[Broken]:

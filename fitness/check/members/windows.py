@@ -43,11 +43,11 @@ class PlainLongRun:
     recurs: bool
     """Whether the state at the window's end is the one at its beginning."""
     periods_ps: tuple[int, ...]
-    """Of each stream, from frame to frame in the mean, rounded up."""
+    """Mean time from frame to frame of each stream, rounded up."""
     dynamic_fj: tuple[int, ...]
-    """Of each unit, in the window."""
+    """Dynamic energy of each unit in the window."""
     schedule: Schedule
-    """What is shown, in the order (frame, network, repeat, group)."""
+    """The shown executions, in the order (frame, network, repeat, group)."""
     shown_ps: int
 
     @property
@@ -102,12 +102,12 @@ class PlainRates:
     window_ps: tuple[int, int] | None
     """None: nothing recurs."""
     recurs_ps: int
-    """The window's end; if nothing recurs, so far beyond 32 periods as the first one alone reaches
-    over its end."""
+    """The window's end. If nothing recurs, it is beyond 32 periods by as much as the first one
+    alone reaches over its end."""
     responses_ps: tuple[tuple[int, ...], ...]
     """[networks]: of the releases that end in the window, rising."""
     dynamic_fj: tuple[int, ...]
-    """Of every unit in a period of the window in the mean, rounded down."""
+    """Mean dynamic energy of every unit in a period of the window, rounded down."""
     busy_ps: int
     """Time that units are busy, likewise."""
     periods: int

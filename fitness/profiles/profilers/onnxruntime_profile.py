@@ -22,7 +22,7 @@ from paretosoc.platforms.errors import PlatformError
 _NODE = re.compile(r"(.*)_kernel_time")
 _RUN = "model_run"
 _MAX_US = 10**15
-"""Thirty years; longer times are none."""
+"""Thirty years. Longer times are refused."""
 _MAX_UNREADABLE = 100
 """With more events that cannot be read the file is something else."""
 

@@ -23,7 +23,7 @@ from statistics import fmean, median
 from paretosoc.platforms.errors import PlatformError
 
 _MAX_LINE = 10_000
-"""Characters; the longest lines that boards print have a few hundred."""
+"""Most characters of a line. The longest lines that boards print have a few hundred."""
 _TOO_LONG = re.compile("[0-9]{10}")
 """No load, clock or power has so many digits, and sums of such numbers are no floats."""
 _STAMP = re.compile(r"^[0-9][0-9]-[0-9][0-9]-[0-9]{4} [0-9][0-9]:[0-9][0-9]:[0-9][0-9] ")
@@ -38,7 +38,7 @@ _NOT_A_RAIL = frozenset({"RAM", "SWAP", "IRAM", "NC"})
 INSIDE_ANOTHER = frozenset({"VDDQ_VDD2_1V8AO"})
 """Rails of the AGX Orin that hang behind another one: not to be added."""
 BOARD_RAIL = "VDD_IN"
-"""Where there is one, it measures all the others."""
+"""The rail that, if there is one, measures all the others."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def _matched(
 ) -> tuple[list[LayerTime], list[LayerTime]]:
     """Return plain rows and DLA parts by the layers that they denote."""
     found = [(row, names.find(row.name)) for row in times.layers]
-    # A range names its ends only; what other rows name is not in it.
+    # A range names its ends only, and layers that other rows name are not in it.
     named = {name for _, item in found if not item.is_range for name in item.layers}
     plain = []
     for row, item in found:

@@ -9,7 +9,7 @@ from paretosoc.fitness.profiles.vendors.table import PS_PER_MS, Row, VendorTable
 from paretosoc.platforms.errors import PlatformError
 
 PRECISIONS = {"float": "fp16", "w8a8": "int8"}
-"""Number formats of the table that are number formats here; the NPU runs floats in FP16."""
+"""Number formats of the table and their names here. The NPU runs floats in FP16."""
 DEVICES = {
     "snapdragon-8-gen-3": "Samsung Galaxy S24",
     "snapdragon-8-elite": "Samsung Galaxy S25",

@@ -35,7 +35,7 @@ CATALOGUE_NAMES = {
     "vitbase": "vit_b_16",
     "wideresnet50": "wide_resnet50_2",
 }
-"""What the vendors call networks of the catalogue (as :func:`plain_name` spells them)."""
+"""Vendors' names (as :func:`plain_name` spells them) of networks of the catalogue."""
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,8 @@ class Chains(Tables):
     memory_inverse: FloatArray
     """[rows]: 1 / the denominator."""
     delay_ps: IntArray
-    """[groups, units, units]: from the end of the group before on one unit until this one is ready
-    on another; 0 for the first of a chain."""
+    """[groups, units, units]: time from the end of the group before on one unit until this one is
+    ready on another, 0 for the first of a chain."""
     chain: RecordArray
     """[networks, at least SLOTS] of ``CHAIN``"""
 
@@ -97,7 +97,7 @@ class Lanes(Tables):
     figure: RecordArray
     """One ``FIGURES``"""
     table_row: IntArray
-    """[LANES, units]: where the costs at the chosen clocks begin."""
+    """[LANES, units]: begin of the costs at the chosen clocks."""
     unit_used: IntArray
     """[LANES, units]"""
     domain_on: IntArray

@@ -54,7 +54,7 @@ def fill_costs(plan, chains, memory_row):
     points = plan.contention.shape[1]
     for row in range(plan.units * points):
         contention = plan.contention[row // points, row % points]
-        # Where there is no contention all parameters are 0: no loss, of a denominator that divides.
+        # Without contention all parameters are 0: no loss, with a denominator that divides.
         den = max(contention.minor_den, 1)
         chains.memory[row].num = contention.minor_num
         chains.memory[row].den = den
@@ -114,7 +114,7 @@ def _step(figure, engines):
     all_ended = (waits_0 | (when_0 > now)) & (waits_1 | (when_1 > now))
     ready_0 = all_ended & waits_0 & (when_0 <= now) & (waits_1 | apart)
     ready_1 = all_ended & waits_1 & (when_1 <= now) & (waits_0 | apart)
-    # A clash is where both are ready for the same queue.
+    # A clash: both are ready for the same queue.
     late_1 = when_1 + integers(figure.lead, 0)
     starts_0 = ready_0 & ((when_0 <= late_1) | apart | (when_1 > now))
     starts_1 = ready_1 & ((late_1 < when_0) | apart | (when_0 > now))
@@ -253,7 +253,7 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
         before, unit = row[np.uint64(group - 1)], row[np.uint64(group)]
         ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
         if plan.has_engines:
-            # Without a branch: whether groups stay where they are cannot be predicted.
+            # Without a branch, as it cannot be predicted whether groups stay on their unit.
             goes_on = (before == unit) & (plan.runs_engines[unit] == 1)
             ready = np.int64(GOES_ON) if goes_on else ready
     else:
