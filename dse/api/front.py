@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 
 
 _SHARE = "a number from 0 to below 1"
+_PAGE_MEMBERS = 200_000
+"""Members times draws that a page waits for."""
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
 
@@ -356,7 +358,7 @@ class Front(Sequence[Member]):
         return trace_bytes(titles), [title for title, _ in titles]
 
     def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
-        """Return the HTML report, and a note if it lacks the deployment.
+        """Return the HTML report, and notes if it lacks deployments or error bars.
 
         Raises:
             PlatformError, ResultError: if ``platform`` is not the front's platform.
@@ -365,6 +367,7 @@ class Front(Sequence[Member]):
         from paretosoc.dse.tools.deploy.deploy import deployment_texts
         from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
         from paretosoc.results.export.report import report_html
+        from paretosoc.results.export.report_data import ReportConfidence
 
         notes: list[str] = []
         texts: list[dict[str, str]] = []
@@ -377,7 +380,18 @@ class Front(Sequence[Member]):
             if platform is not None:
                 raise
             notes.append(f"without deployment: {error}")
-        return report_html(self.numeric, schedule_of, self.costs, texts).encode(), notes
+        sure = None
+        if self.costs is not None and len(self):
+            # As many draws as take some seconds: intervals and regrets are read to two digits.
+            draws = min(DRAWS // 2, max(50, _PAGE_MEMBERS // len(self)))
+            try:
+                sure = ReportConfidence(
+                    self.confidence(resolution=0, draws=draws), self.confidence(draws=draws)
+                )
+            except ResultError as error:
+                notes.append(f"without error bars: {error}")
+        html = report_html(self.numeric, schedule_of, self.costs, texts, sure)
+        return html.encode(), notes
 
     def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints

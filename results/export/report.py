@@ -10,7 +10,7 @@ from html import escape
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.html import fill, html_page, read_asset
-from paretosoc.results.export.report_data import ScheduleOf, report_data
+from paretosoc.results.export.report_data import ReportConfidence, ScheduleOf, report_data
 from paretosoc.results.front.front import Front
 
 PARTS = (
@@ -34,6 +34,7 @@ def report_html(
     schedule_of: ScheduleOf,
     costs: CostOrigins | None = None,
     deployments: Sequence[Mapping[str, str]] = (),
+    confidence: ReportConfidence | None = None,
 ) -> str:
     """Return the page. Equal content gives equal text. The arguments are those of
     :func:`results.export.report_data.report_data`.
@@ -44,7 +45,7 @@ def report_html(
     Raises:
         ResultError: if the front is not sound.
     """
-    data = report_data(front, schedule_of, costs, deployments)
+    data = report_data(front, schedule_of, costs, deployments, confidence=confidence)
     content = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # The highest level takes half as long again for a page that is 2 % smaller.
     packed = gzip.compress(content.encode(), compresslevel=6, mtime=0)

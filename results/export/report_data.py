@@ -9,11 +9,12 @@ many as a browser takes, of the usual choices and of others along the front.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.report_proofs import proofs_of
 from paretosoc.results.front.choices import RESOLUTIONS, choose
+from paretosoc.results.front.confidence import Confidence
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_document import front_sha256
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
@@ -31,6 +32,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
 from paretosoc.results.text.batches import describe_batches
+from paretosoc.results.text.confidence import describe_confidence, describe_costs
 from paretosoc.results.text.free_running import describe_shown_part
 from paretosoc.results.text.member_diff import describe_front, varying_domains
 from paretosoc.results.text.power_bandwidth_trace import activity
@@ -39,6 +41,18 @@ from paretosoc.results.text.unit_names import names_of_kinds
 
 ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""
+
+
+@dataclass(frozen=True)
+class ReportConfidence:
+    """How sure the figures of a front are, for the report."""
+
+    members: Confidence
+    """At resolution 0: of all members."""
+    choices: Confidence
+    """At the resolution of the tables."""
+
+
 MAX_EXECUTIONS = 500_000
 """On one page, in all schedules of members: some megabytes, which a browser reads in a second."""
 
@@ -50,6 +64,7 @@ def report_data(
     deployments: Sequence[Mapping[str, str]] = (),
     max_schedules: int | None = None,
     resolutions: Sequence[float] = RESOLUTIONS,
+    confidence: ReportConfidence | None = None,
 ) -> dict[str, Json]:
     """Return the content of the report.
 
@@ -61,6 +76,7 @@ def report_data(
             known.
         max_schedules: maximum number of members with schedules. None: as many as a browser takes.
         resolutions: those whose choices can be shown, beside that of the tables.
+        confidence: how sure the figures are.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}
@@ -96,10 +112,14 @@ def report_data(
         "searches_priorities": problem.searches_priorities,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [
-            f"{text[0].upper()}{text[1:]}."
-            for text in (*describe_batches(problem), *describe_front(front))
+            *(
+                f"{text[0].upper()}{text[1:]}."
+                for text in (*describe_batches(problem), *describe_front(front))
+            ),
+            *describe_costs(front, costs),
         ],
         **_choices(front, resolutions),
+        "confidence": None if confidence is None else _confidence(front, confidence),
         "mapping_gain": None if gain is None else [gain.text, gain.comes_first],
         **_points(front, schedule_of, max_schedules),
         "deployments": [
@@ -132,6 +152,28 @@ def _choices(front: Front, resolutions: Sequence[float]) -> dict[str, Json]:
             for share in shares
         ],
         "resolution": shares.index(usual),
+    }
+
+
+def _confidence(front: Front, confidence: ReportConfidence) -> dict[str, Json]:
+    """Return what is advised, and of each member its intervals, how often it keeps all limits, and
+    its regret for each goal."""
+    goals = list(confidence.members.choices[0].goals)
+    return {
+        "draws": confidence.members.draws,
+        "sentences": [*describe_confidence(front, confidence.choices)],
+        "goals": [*goals],
+        "members": [
+            {
+                "intervals": [
+                    [finite_or_none(value) for value in interval]
+                    for interval in entry.intervals.values()
+                ],
+                "meets_limits": entry.meets_limits,
+                "regrets": [entry.goals[goal].regret for goal in goals],
+            }
+            for entry in confidence.members.choices
+        ],
     }
 
 

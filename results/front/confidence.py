@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SURE = 0.9
-"""Of two members one is better if it is so in this share of the draws. Else they cannot be told
-apart."""
+"""Of two members one is better if it is so in this share of the draws; else they cannot be told
+apart. Limits are kept if they are so in this share."""
 PERCENTILES = (5, 95)
 """Those between which an interval is."""
 
@@ -56,10 +56,10 @@ class Confidence:
     ``SURE`` of the draws."""
 
     def advised(self, goal: str) -> ChoiceConfidence:
-        """Return the choice that is to be taken: of those that keep all limits most often (within
-        5 %), the one with the least expected regret."""
-        most = max(entry.meets_limits for entry in self.choices)
-        able = [entry for entry in self.choices if entry.meets_limits >= most - 0.05]
+        """Return the choice that is to be taken: the one with the least regret among those that
+        keep all limits in ``SURE`` of the draws or, if none does, most often."""
+        least = min(SURE, max(entry.meets_limits for entry in self.choices))
+        able = [entry for entry in self.choices if entry.meets_limits >= least]
         return min(able, key=lambda entry: _regret(entry.goals[goal]))
 
 

@@ -80,9 +80,15 @@ def confidence_views(front: Front, found: Confidence) -> list[RenderableType]:
         "",
         _table(front, found, goals),
         "",
-        *(line for goal in goals for line in _judged(front, found, goal)),
-        *_limits(found),
+        *describe_confidence(front, found),
     ]
+
+
+def describe_confidence(front: Front, found: Confidence) -> list[str]:
+    """Return which choice is advised for each goal and what it cannot be told apart from, and how
+    often limits are kept that a draw breaks."""
+    goals = found.choices[0].goals
+    return [*(line for goal in goals for line in _judged(front, found, goal)), *_limits(found)]
 
 
 def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
@@ -134,8 +140,11 @@ def _judged(front: Front, found: Confidence, goal: str) -> Iterable[str]:
     behind = "of the front's ranges behind" if goal == KNEE else "worse than"
     text = (
         f"{goal}: take member {advised.member}{f' ({names})' if names else ''}: best with "
-        f"{_share(odds.best)}, in the mean {100 * odds.regret:.1f} % {behind} the best member."
+        f"{_share(odds.best)}, in the mean {100 * odds.regret:.1f} % {behind} the best member"
     )
+    if advised.meets_limits < 1:
+        text += f", keeps all limits with {_share(advised.meets_limits)}"
+    text += "."
     pairs = [pair for pair in found.alike[goal] if advised.member in pair]
     others = [str(a + b - advised.member) for a, b in pairs]
     if others:

@@ -313,6 +313,7 @@ function frontPlot(page) {
       const index = page.state[side];
       if (index === null || !positions[index]?.every(Number.isFinite)) continue;
       const [x, y] = positions[index];
+      rings.append(...errorBars(side, index, x, y));
       // Below, on its own side, unless a name is there.
       const out = side === "a" ? -16 : 16;
       const free = ([dx, dy]) => taken.every((t) => x + dx + 6 < t[0] || x + dx - 6 > t[2] || y + dy + 2 < t[1] || y + dy - 11 > t[3]);
@@ -321,6 +322,20 @@ function frontPlot(page) {
       rings.append(draw("circle", { class: `ring ${side}`, cx: x, cy: y, r: side === "a" ? 11 : 14 }),
         draw("text", { class: `letter ${side}`, x: x + dx, y: y + dy, "text-anchor": "middle" }, side.toUpperCase()));
     }
+  }
+
+  // Between which values two objectives of a chosen member are in nine of ten draws of the costs.
+  function errorBars(side, index, x, y) {
+    const sure = data.confidence?.members[index], { scales } = view;
+    if (!sure || data.members[index].overloaded) return [];
+    const ends = (k, along) => sure.intervals[k].map((value) => (value === null ? NaN : along(value)));
+    const [[left, right], [bottom, top]] = [ends(view.x, scales.x), ends(view.y, scales.y)];
+    const bar = (d) => draw("path", { class: `error-bar ${side}`, d, "clip-path": "url(#plot-inner)" });
+    const cap = 4;
+    return [
+      ...(Number.isFinite(left + right) && left !== right ? [bar(`M${left} ${y}H${right}M${left} ${y - cap}V${y + cap}M${right} ${y - cap}V${y + cap}`)] : []),
+      ...(Number.isFinite(bottom + top) && bottom !== top ? [bar(`M${x} ${bottom}V${top}M${x - cap} ${bottom}H${x + cap}M${x - cap} ${top}H${x + cap}`)] : []),
+    ];
   }
 
   function legend() {
@@ -343,7 +358,8 @@ function frontPlot(page) {
     const proofs = drawnProofs(), unseen = view.whole ? proofs.filter((proof) => outOfSight(proof, view.whole.x, view.whole.y)) : [];
     const shaded = proofs.length > unseen.length ? [el("span", {}, el("i", { class: "swatch shaded" }), "where no design point is (proved)")] : [];
     const bounds = unseen.map((proof) => el("span", {}, outOfSightText(proof)));
-    byId("plot-legend").replaceChildren(...forms, ...lines, ...crosses, ...shaded, ...bounds, ...(values.length ? [ramp] : []),
+    const bars = data.confidence ? [el("span", {}, icon("error-bar a", "M-7 0H7M-7 -4V4M7 -4V4"), "5 to 95 % of the draws of the costs; errors that members have in common move them together")] : [];
+    byId("plot-legend").replaceChildren(...forms, ...lines, ...crosses, ...shaded, ...bounds, ...bars, ...(values.length ? [ramp] : []),
       ...(far.length ? [el("span", {}, `Out of sight: ${far.join("; ")}`)] : []));
   }
 

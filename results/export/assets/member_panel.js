@@ -20,7 +20,7 @@ function memberPanel(page, side, index) {
       marks ? el("span", { class: "soft" }, marks.join(", ")) : null,
       member.breaks ? el("span", { class: "soft" }, `another method${member.overloaded ? "; overloaded" : member.breaks.length ? `; breaks ${member.breaks.join(", ")}` : ""}`) : null,
       proof ? el("span", { class: `badge ${proof}` }, PROOF_WORDS[proof]) : null),
-    figures(data, member, base, page.state.b !== null),
+    figures(data, member, base, page.state.b !== null, data.confidence?.members[index]),
     part("Schedule", ...(charts.length ? [scheduleLegend(data, member), charts.map((chart) => chart.node)] : [notOnThisPage(page, index)])),
     part("Mapping along the layers", mapping.node),
     el("div", { class: "columns" },
@@ -48,10 +48,10 @@ function linkScrolling(page, nodes) {
     });
 }
 
-function figures(data, member, base, pair) {
+function figures(data, member, base, pair, sure) {
   if (member.overloaded) return el("p", { class: "hint" }, "Overloaded: what is drawn is the first period alone, the next ones have more and more to do.");
   if (base?.overloaded) base = null;
-  const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k]]);
+  const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k], sure && intervalText(sure.intervals[k])]);
   const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " if a frame runs alone" : "";
   if (!labels.includes("latency") && !member.responses) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
   if (!labels.includes("energy")) rows.push(["Energy", mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
@@ -73,10 +73,18 @@ function figures(data, member, base, pair) {
       const share = `${number(member.free_run.relative_ppm[n] / 1e4)} % of its rate alone`;
       rows.push([`Throughput of ${network.name}`, rate(member, n), `images/s, ${share}${least}`, base && rate(base, n)]);
     });
-  return el("dl", { class: "figures" }, rows.map(([label, value, unit, before]) => el("div", {},
+  return el("dl", { class: "figures" }, rows.map(([label, value, unit, before, interval]) => el("div", {},
     el("dt", {}, label), el("dd", {}, number(value), el("small", {}, ` ${unit}`)),
+    // If there are intervals, all figures keep the line free.
+    data.confidence ? el("span", { class: "interval" }, interval ?? "\u00a0") : null,
     // Beside B, A keeps the line free, so that both schedules begin at the same height.
     pair ? el("span", { class: "against" }, base ? ratio(value, before) : "\u00a0") : null)));
+}
+
+// The 5th and the 95th percentile of the draws of the costs.
+function intervalText(interval) {
+  const [least, most] = interval.map((value) => (value === null ? "overloaded" : number(value)));
+  return least === most ? `always ${least}` : `${least} to ${most}`;
 }
 
 // A strip for each network, a cell for each group, in the colour of its unit.

@@ -45,6 +45,7 @@ function columnsOf(page, members) {
     { title: "", value: (i) => (data.marks[i] ? 0 : 1), text: (i) => (points[i].breaks ? `other method${points[i].overloaded ? ", overloaded" : points[i].at_fastest ? ", fastest clocks" : ""}` : (data.marks[i] ?? []).join(", ")) },
     ...data.objectives.map((o, k) => ({ title: `${o.label}, ${o.unit}`, number: true, value: (i) => points[i].objectives[k], text: (i) => number(points[i].objectives[k], more) })),
     { title: "stands for", number: true, value: (i) => stands.get(i) ?? -1, text: (i) => String(stands.get(i) ?? "") },
+    ...(data.confidence ? regrets(data) : []),
     ...(data.members.some((m) => m.responses) ? responses(data, points) : []),
     { title: "units", value: (i) => unitsUsed(data, points[i]), text: (i) => data.units.map((unit, u) => [unit, points[i].units.filter((v) => v === u).length]).filter(([, n]) => n).map(([unit, n]) => `${unit} ${n}`).join(", ") },
     ...data.domains.map((domain, d) => {
@@ -53,6 +54,15 @@ function columnsOf(page, members) {
     }),
     { title: "transitions", number: true, value: (i) => transitionCount(data, points[i]), text: (i) => String(transitionCount(data, points[i])) },
   ];
+}
+
+// By how much a member is worse than the best one in the mean, if costs are off; how often it keeps all limits.
+function regrets({ confidence }) {
+  const of = (i, value) => (i < confidence.members.length ? value(confidence.members[i]) : null);
+  const column = (title, value) => ({ title, number: true, value: (i) => of(i, value),
+    text: (i) => (of(i, value) === null ? "" : (100 * of(i, value)).toFixed(1)) });
+  const kept = confidence.members.some((sure) => sure.meets_limits < 1) ? [column("keeps limits, %", (sure) => sure.meets_limits)] : [];
+  return [...confidence.goals.map((goal, k) => column(`regret, ${goal}, %`, (sure) => sure.regrets[k])), ...kept];
 }
 
 // The longest response of every network with a rate that is no objective.

@@ -32,7 +32,7 @@ function cards(page) {
     el("strong", {}, marks.join(", ")),
     el("span", {}, data.objectives.map((o, k) => `${number(data.members[index].objectives[k])} ${o.unit}`).join(", "), ` (member ${index})`)));
   byId("cards").append(...nodes);
-  byId("words").append(...data.sentences.map((sentence) => el("p", {}, sentence)));
+  byId("words").append(...[...data.sentences, ...(data.confidence?.sentences ?? [])].map((sentence) => el("p", {}, sentence)));
   const mark = () => nodes.forEach((node) => node.setAttribute("aria-current", String(Number(node.dataset.card) === page.state.a)));
   page.listen(mark);
   mark();

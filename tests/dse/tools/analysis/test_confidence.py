@@ -37,6 +37,7 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.costs import CostError
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.confidence import ChoiceConfidence, Confidence, Odds
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
 
@@ -361,6 +362,38 @@ def test_python(pair_folder):
         front.confidence(resolution="1", draws=1)
     with pytest.raises(ResultError, match=r"costs\.json is required"):
         replace(front, costs=None).confidence()
+
+
+def test_advised_is_the_least_regret_of_what_keeps_the_limits():
+    def choice(member, meets, regret):
+        odds = {"fastest": Odds(0.5, 0.5, regret)}
+        return ChoiceConfidence(member, 1, {}, {}, meets, odds)
+
+    def advised(*choices):
+        return Confidence(9, 0, 0.01, choices, {"fastest": ()}).advised("fastest").member
+
+    assert advised(choice(0, 0.95, 0.2), choice(1, 0.91, 0.1), choice(2, 0.6, 0.0)) == 1
+    assert advised(choice(0, 0.3, 0.0), choice(1, 0.5, 0.1)) == 1
+    assert advised(choice(0, 0.0, None), choice(1, 0.0, None)) == 0
+
+
+def test_the_report_shows_intervals_and_regrets(pair_folder, open_page):
+    front = dse_library.load(pair_folder)
+    html, notes = front.page()
+    assert not [note for note in notes if "error bars" in note]
+    with open_page(html.decode(), hash="#a=0&b=1") as page:
+        assert page.locator("#plot .error-bar.a").count() == 2
+        assert page.locator("#plot .error-bar.b").count() == 2
+        interval = page.locator("article.member.a .figures .interval").first.inner_text()
+        low, high = map(float, interval.split(" to "))
+        assert low < front[0].latency_ms < high
+        heads = page.locator("#table th").all_text_contents()
+        assert "regret, fastest, %" in heads
+        assert "fastest: take member" in page.locator("#words").inner_text()
+    html, _ = replace(front, costs=None).page()
+    with open_page(html.decode()) as page:
+        assert page.locator(".error-bar").count() == 0
+        assert page.locator(".interval").count() == 0
 
 
 def test_a_fresh_process_draws_the_same(pair_folder):
