@@ -47,7 +47,7 @@ FORMULATION_PARTS = 128
 PLAIN_LEMMAS, COVERED_LEMMAS = 100_000, 60_000
 """More are not checked by the plain checker, or not given to Z3."""
 SHORT_S = 0.2
-"""What is done sooner is done again, and the shortest time taken."""
+"""A shorter run is repeated, and the shortest time taken."""
 REPETITIONS = 20
 COLUMNS = (
     Column("instance", "instance"),
@@ -105,11 +105,11 @@ class Measured:
     fast_s: float | None
     plain_s: float | None
     holds: bool | None
-    """Whether all checkers that were asked accept the tree."""
+    """Whether all checkers that ran accept the tree."""
     cover_s: float | None
     cover: str | None
     formulation_s: float | None
-    """Of the proof by Eq. 1 to 11; None: not of a problem of this size."""
+    """Seconds of the proof by Eq. 1 to 11, None if it is not tried on a problem of this size."""
     required_s: float
     fulfilled: bool
     job_shop_s: float | None

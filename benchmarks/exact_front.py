@@ -40,9 +40,9 @@ from paretosoc.results.problem.problem import Problem
 
 TIME_LIMIT_S = 30.0
 EVALUATIONS = 20_000
-"""Of NSGA-II, whose front the second search starts from."""
+"""Evaluations of NSGA-II, whose front the second search starts from."""
 SHORT_S = 1.0
-"""What is done sooner is done again, and the shortest time taken."""
+"""A shorter run is repeated, and the shortest time taken."""
 REPETITIONS = 5
 SEED = 1
 JOBS = "1,all"
@@ -96,7 +96,7 @@ class Measured:
     workers_s: str
     """By each number of workers, in their order."""
     speedup: float | None
-    """By the last number of workers; None: not complete."""
+    """Speed-up with the largest number of workers, None if the search is not complete."""
     proof_nodes: int
     lemmas: int
     required_s: float

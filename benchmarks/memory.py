@@ -130,7 +130,7 @@ def resident_bytes(path: str, *, keeps: bool) -> tuple[int, int]:
     before = _resident()
     session = _run(path)
     loaded = _resident() - before
-    # From here on the largest resident set counts, without what loading took.
+    # From here on the largest resident set counts, without the memory of loading.
     Path("/proc/self/clear_refs").write_text("5")
     _run_frames(session)
     found = _status("VmHWM") - before

@@ -125,7 +125,7 @@ def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]],
     stated = problem.make()
     space = DesignSpace(stated)
     evaluate = make_outcomes(stated, jobs=JOBS)
-    # Machine code is loaded, and what belongs to the problem alone computed, before it counts.
+    # Load machine code, and compute all that depends on the problem alone, before time counts.
     run_engine(RestartingNsga2(space, seed=0), evaluate, Budget(1000))
     contests = CONTESTS[problem.name]
     runs: list[list[Run]] = []

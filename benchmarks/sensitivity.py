@@ -60,7 +60,7 @@ class Case:
     dimensions: Mapping[str, int]
     draw: Callable[[np.random.Generator], Sample]
     share: int = 1
-    """So many times the samples: a sample of a small network has few positions to compare."""
+    """Factor of the samples, as a sample of a small network has few positions to compare."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ FED = {"vgg19": (2, 6, 7, 8), "emotion_ferplus": (2,)}
 """Places of the rows whose figures the sources of the platform file quote: images per second at
 2.0 and 0.11 GHz (efficiency of convolutions), VGG-19's powers at 0.35 GHz (GPU's power)."""
 RATIOS = tuple(round(1 + 0.04 * step, 2) for step in range(1, 16))
-"""Of the GPU's voltages at its fastest and slowest clock, to choose from."""
+"""Ratios of the GPU's voltages at its fastest and slowest clock, to choose from."""
 LIMITS = {"throughput_median": 0.06, "throughput_largest": 0.30, "energy_median": 0.10}
 TIME_FORM, POWER_FORM = TimeForm.OVERLAP_STALL, PowerForm.VOLTAGE_CLOCK
 
@@ -362,7 +362,7 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
                 measurements, platform, time_form=time_form, power_form=power_form, resamples=0
             )
             if by_time:
-                # Of a throughput, as everywhere here, not of its inverse.
+                # Errors of a throughput, as everywhere here, not of its inverse.
                 errors = 1 / (1 + time_errors(measurements, platform, time_form)) - 1
                 parameters = len(time_parameters(time_form, hosted=True))
             else:

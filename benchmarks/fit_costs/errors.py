@@ -35,7 +35,7 @@ class Scales:
 
     network: dict[Entry, float]
     usual: float
-    """Of the networks of a unit that was not measured."""
+    """Usual error of the networks of a unit that was not measured."""
     unit: float
     new_unit: float
 

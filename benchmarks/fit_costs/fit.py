@@ -22,9 +22,9 @@ from paretosoc.common.arrays import FloatArray
 ERROR = 0.1
 """Standard deviation of the logarithm of a measured time about a right model."""
 OWN = 0.25
-"""That of the class of a unit about the class of the pool."""
+"""Spread of the class of a unit about the class of the pool."""
 MOST_SHARE = 0.95
-"""Of the memory's bandwidth."""
+"""Largest share of the memory's bandwidth."""
 ITERATIONS = 60
 
 

@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 Value = str | int | float | bool | None
 WIDE = 10_000
-"""Characters in a line of a file, where no terminal sets a limit."""
+"""Characters in a line of a file, as no terminal sets a limit."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Engine:
     network: int
     runs: list[Run]
     inputs: list[tuple[Run, int]] = field(default_factory=list)
-    """What it reads from elsewhere, and how long that takes to come."""
+    """Runs whose results it reads from elsewhere, and how long each takes to come."""
     release_ps: int = 0
     at: int = 0
     """The group that runs."""

@@ -12,7 +12,7 @@ from benchmarks.peers.programs.answer import Answer, answer_from
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = "installed.txt"
-"""In an environment: what was installed, written last."""
+"""File of an environment that lists the installed packages, written last."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from paretosoc.sdf.catalogue.network_builder import NetworkBuilder
 
 INPUTS = {"alexnet_fc": (256, 6, 6), "vgg_fc": (512, 7, 7)}
-"""What the last pooling gives: channels, height, width."""
+"""Output of the last pooling: channels, height, width."""
 
 
 def fully_connected(name: str) -> bytes:

@@ -50,7 +50,7 @@ def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -
             may = problem.allowed[:, u].copy()
             if place:
                 runs = unit.time_ps > 0
-                # Rows of what cannot run at all stay so; some others cannot run in this format.
+                # Groups that cannot run at all stay so. Some others cannot run in this format.
                 drops = (rng.random(len(may)) < 0.15).reshape(-1, *[1] * (unit.time_ps.ndim - 1))
                 factor = int(rng.integers(1, 6))
                 time = np.where(runs & ~drops, np.maximum(unit.time_ps * factor // 3, 1), -1)

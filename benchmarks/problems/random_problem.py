@@ -44,7 +44,7 @@ class RandomShape:
     """Repeats may take longer and longer, and networks that wait for others take over from them."""
     contention: bool = True
     any_slopes: bool = False
-    """Contention of any slopes; else a larger demand never means a smaller loss."""
+    """Whether contention has any slopes. If not, a larger demand never means a smaller loss."""
     unsupported: float = 0.1
     """Share of (group, unit) pairs that cannot run."""
     ties: bool = False
@@ -202,7 +202,7 @@ def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
         dispatch, permille = drawn[u]
         sharing = permille if dispatch == SHARED else 0
         units.append(replace(unit, dispatch=dispatch, sharing_permille=sharing))
-    # Slow transitions: what an engine reads in its middle comes long after what it begins with.
+    # Slow transitions: inputs in the middle of an engine come long after its first ones.
     factor = (1, 20)[int(rng.integers(2))]
     return replace(
         problem,
@@ -263,7 +263,7 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
         networks=tuple(map(with_rate, problem.networks)),
         objectives=tuple(drawn[: int(rng.integers(2, 6))]),
     )
-    # Of what a period's work takes on one unit at best from a half to twice as much.
+    # The period is from half to twice the least time of its work on one unit.
     times = [rated.frame_ps(u).reshape(problem.group_count, -1).max(axis=1) for u in units]
     best = np.where(np.stack(times) > 0, np.stack(times), np.iinfo(np.int64).max).min(axis=0)
     period = 1 + int(best.sum()) * int(rng.integers(4, 17)) // 8

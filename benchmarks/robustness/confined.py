@@ -66,7 +66,7 @@ def _run_child(arguments: list[str], outputs: list[Path], scratch: Path) -> NoRe
             for number in (1, 2)
         )
         os.environ.update(COLUMNS="200", TMPDIR=str(scratch))
-        # As ``dse`` has it; warnings of our own arithmetic are findings.
+        # As in ``dse``. Warnings of our own arithmetic are findings.
         warnings.filterwarnings("ignore", module="onnx")
         signal.alarm(WALL_S)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--format", action="append", help="one format of these; repeatable")
     parser.add_argument("--keep", type=Path, help="folder for the files that were findings")
     given = parser.parse_args(arguments)
-    # Children run one thread each, and inherit what is loaded here.
+    # Children run one thread each, and inherit the modules that are loaded here.
     os.environ.update(OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1")
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
@@ -66,7 +66,8 @@ def _try_all(
         for command in sound.commands:
             if (folder, command) not in tried:
                 tried.add((folder, command))
-                # Here, and not in a child: all children then have what it imports and compiles.
+                # Here, and not in a child, so that all children have the imported and compiled
+                # code.
                 with redirect_stdout(io.StringIO()):
                     status = run(_put(sound, sound.data, command, scratch))
                 if status:

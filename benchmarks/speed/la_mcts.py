@@ -43,7 +43,7 @@ MEASURED = (
     (True, PredictorName.TIMELINE),
     (True, PredictorName.LEARNED),
 )
-"""Whether the networks run freely, and who predicts; the estimator knows no frames in common."""
+"""Whether the networks run freely, and the predictor. The estimator knows no frames in common."""
 
 
 class Timed:

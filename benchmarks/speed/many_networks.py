@@ -74,7 +74,7 @@ def measure(networks: int, seeds: int, seconds: float) -> list[dict[str, Value]]
     evaluate = make_outcomes(space.problem, jobs=1)
     fronts: dict[str, list[IntArray]] = {name: [] for name in ENGINES}
     evaluations: dict[str, list[int]] = {name: [] for name in ENGINES}
-    # Machine code is loaded, and what belongs to the problem alone computed, before it counts.
+    # Load machine code, and compute all that depends on the problem alone, before time counts.
     for make in ENGINES.values():
         search(make(space, seed=seeds), evaluate, Budget(1000))
     for seed in range(seeds):

@@ -7,7 +7,7 @@ from benchmarks.validation.scores import Comparison
 
 BATCH_TIMES = "Xavier, Xavier NX, Nano, batches, time"
 NETWORK = "resnet50"
-"""The source does not name its network; it classifies images."""
+"""The source does not name its network, which classifies images."""
 
 
 def batches() -> list[Comparison]:

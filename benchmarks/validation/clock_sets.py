@@ -46,12 +46,12 @@ NANO_USED = ((1020.0, 3199.0), (1020.0, 665.6), (306.0, 3199.0), (612.0, 665.6))
 GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
 BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
 CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
-"""Where the share of the launches that follows the GPU's clock was not set."""
+"""Sets for which the share of the launches that follows the GPU's clock was not set."""
 CPU_CLOCKS = "Xavier NX, Nano, CPU clocks, time"
 DLA_MODES = "Orin, two DLAs, power modes, time"
 ORIN = "jetson-agx-orin"
 DLA_NETWORKS = {"ResNet-50": "resnet50", "SSD-MobileNetV1": "mobilenet_ssd"}
-"""Those that are in the catalogue."""
+"""Networks of the source that are in the catalogue."""
 DLA_USED = ((1600.0, 3199.0), (1369.6, 3199.0))
 """DLA and memory clock, MHz: MAXN, and both of 50W and 30W."""
 ONE_RUN = "one run; shape of the others"

@@ -37,7 +37,7 @@ GUIDE = "HaX-CoNN's starter guide, its own plans, time"
 TABLE6 = "HaX-CoNN's Table 6, the artifact's plans, time"
 FACTORS = np.arange(100, 201) / 100
 OVERHEADS = range(0, 601, 10)
-"""Of a shared GPU, permille."""
+"""Overheads of a shared GPU, in permille."""
 _WEIGHTED = (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
 
 

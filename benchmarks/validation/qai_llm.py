@@ -14,7 +14,7 @@ from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS
 
 SET = "Snapdragon NPUs, language models"
 CHUNK = 128
-"""Tokens of the shortest prompt; a token reads the cache of the entire context."""
+"""Tokens of the shortest prompt. A token reads the cache of the entire context."""
 IN_CATALOGUE = {
     "llama_v2_7b_chat": ("llama-2-7b", 6.7),
     "llama_v3_1_8b_instruct": ("llama-3-8b", 8.0),

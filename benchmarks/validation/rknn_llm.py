@@ -24,13 +24,13 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 SET = "Rockchip NPUs, language models"
 ONE = "one model per chip and format"
-"""Of middle size."""
+"""Choice of one model of middle size per chip and format."""
 TWO = "two models per chip and format"
 """The smallest and the largest."""
 WEIGHT_BITS = {"w8a8": 8.0, "w4a16": 4.0, "w4a16_g128": 4.0 + 32 / 128}
-"""Scales of 32 bits for groups of 128; those of columns are left out."""
+"""Bits of a weight, with scales of 32 bits for groups of 128. Those of columns are left out."""
 CACHE_BYTES = 2
-"""Of an element; not stated, assumed."""
+"""Bytes of an element. The source does not state them, so they are assumed."""
 MIB = 2**20
 RK3588 = 4
 """Place among :func:`runs`."""
@@ -60,7 +60,7 @@ class Run:
 
     model: LanguageModel
     billions: float
-    """Of parameters, as the row names them."""
+    """Billions of parameters, as the row names them."""
     bits: float
     prompt: int
     new: int
@@ -147,7 +147,7 @@ QUANTITIES: dict[str, tuple[str, Callable[[Run], float]]] = {
     FIRST: ("ms", lambda run: run.first_ms),
     MEMORY: ("MiB", lambda run: run.memory_mib),
 }
-"""Their units and what was measured."""
+"""Unit of each quantity, and its measured value in a run."""
 BY_COUNT = "by parameter count"
 LAWS = (
     Law(RATE, ONE, BY_COUNT, lambda run: (run.billions,)),

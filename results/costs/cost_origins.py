@@ -40,13 +40,13 @@ class CostError:
     """
 
     unit: Permille = 0
-    """Of times: what all groups on the unit have in common, in one number format."""
+    """Error of times that all groups on the unit have in common, in one number format."""
     network: Permille = 0
-    """Of times: what the groups of the network have in common on the unit."""
+    """Error of times that the groups of the network have in common on the unit."""
     group: Permille = 0
-    """Of the group's share of the time of its network there."""
+    """Error of the group's share of the time of its network there."""
     power: Permille = 0
-    """Of the power above idle, common to all groups on the unit."""
+    """Error of the power above idle, common to all groups on the unit."""
 
     @property
     def of_network(self) -> int:
@@ -83,7 +83,7 @@ class NetworkSource:
     reference: str
     """A name of the catalogue, or the file's path as it was given."""
     sha256: Sha256
-    """Of the graph: inputs, outputs, layers and channels, without the values of weights."""
+    """Digest of the graph: inputs, outputs, layers and channels, without the values of weights."""
     dimensions: Annotated[
         tuple[tuple[str, int], ...],
         As(dict[str, Annotated[int, Range(1)]], lambda sizes: tuple(sizes.items()), dict),
@@ -112,4 +112,4 @@ class CostOrigins:
     precision: str
     networks: tuple[NetworkOrigins, ...]
     idle_error: Permille = 0
-    """Of the power that is drawn whatever runs, as the figures of :class:`CostError`."""
+    """Error of the power that is drawn whatever runs, as the figures of :class:`CostError`."""

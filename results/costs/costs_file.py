@@ -37,11 +37,11 @@ class _Group:
 @dataclass(frozen=True)
 class _Columns:
     origin: tuple[CostOrigin, ...]
-    """measured: on the device; calibrated: an estimate scaled so that the network's total is a
-    measured one; estimated: from the unit's peak rates and bandwidth; cannot run: a layer is not
+    """measured: on the device. calibrated: an estimate scaled so that the network's total is a
+    measured one. estimated: from the unit's peak rates and bandwidth. cannot run: a layer is not
     supported."""
     text: tuple[Annotated[int | None, Range(0)], ...]
-    """Index into texts; null if there is nothing to say."""
+    """Index into texts; null if there is none."""
     error: tuple[Annotated[int, Range(0)], ...]
     """Index into errors."""
 
@@ -65,11 +65,11 @@ class CostsContent:
     precision: str
     """Number format that the costs hold for, such as fp16."""
     texts: tuple[str, ...]
-    """Sources of measurements, and reasons why a unit cannot run a group; each once."""
+    """Sources of measurements, and reasons why a unit cannot run a group, each once."""
     errors: tuple[CostError, ...]
-    """How far costs may be off; each once."""
+    """Errors of costs, each once."""
     idle_error: Permille
-    """How far the power that is drawn whatever runs may be off, as power in errors."""
+    """Error of the power that is drawn whatever runs, given as power in errors."""
     networks: tuple[_Network, ...]
     """In the order of problem.json."""
 

@@ -45,7 +45,7 @@ class Deployment:
 
     front: Front
     index: int
-    """Of the member."""
+    """Index of the member."""
     platform: Platform
     origins: CostOrigins | None
 

@@ -12,7 +12,7 @@ from paretosoc.results.errors import ResultError
 _HEADER = re.compile(r"<\s*(PARAM|POWER_MODEL|PM_CONFIG|FAN_CONFIG)\b([^<>]*)>")
 _FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
 _UNLIMITED = (-1, 0)
-"""Of a cap: -1 is the largest integer, and a memory cap of 0 is none."""
+"""Caps that are none: -1 is the largest integer, and a memory cap of 0 is none."""
 
 
 @dataclass(frozen=True)

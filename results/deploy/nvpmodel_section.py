@@ -29,7 +29,7 @@ class ModeCost:
     """The times of :func:`times_of`, or None if the mapping cannot run in this mode, or is
     overloaded."""
     energy_fj: int | None
-    """Of a frame or, with rates, of a period."""
+    """Energy of a frame or, with rates, of a period."""
     remarks: tuple[str, ...]
     """Why it cannot run, or why it takes longer than these figures, or limits that break."""
 

@@ -21,7 +21,7 @@ class TritonOrder:
     """Priorities and resources of the models, and what they do not keep."""
 
     priority: dict[Segment, int]
-    """1 where nothing is to be decided, else by place in the plan."""
+    """1 if there is nothing to decide, else the priority by place in the plan."""
     rivals: tuple[str, ...]
     """Units on which models of one frame, or of several, may wait at once: each is a resource."""
     requests: tuple[str, ...]

@@ -47,7 +47,7 @@ class Multipliers:
     """Weights of one inequality, nonnegative integers."""
 
     energy: int
-    """Of the dynamic energy of a frame."""
+    """Weight of the dynamic energy of a frame."""
     units: tuple[tuple[int, ...], ...]
     """[units][classes of demand]: of stand-alone time there, in mW if ``energy`` is 1. A unit with
     several number formats has them at its first entry, the others have none."""
@@ -56,7 +56,8 @@ class Multipliers:
     segments: tuple[int, ...]
     """[units]: of a segment there, in ps times the weight of a unit."""
     figures: tuple[int, ...] = ()
-    """Of the :func:`~results.problem.limits.additive_figures` of the problem, in their order."""
+    """Weights of the :func:`~results.problem.limits.additive_figures` of the problem, in their
+    order."""
 
 
 @dataclass(frozen=True)

@@ -56,13 +56,13 @@ class FormulationProof:
     """Proof that Eq. 1 to 11 of HaX-CoNN have no solution with a makespan below ``optimum_ps``."""
 
     setting: Annotated[str, Choices(("dispatch",))]
-    """When a layer that is ready starts; dispatch: the rule of the timeline."""
+    """When a layer that is ready starts. dispatch: by the rule of the timeline."""
     optimum_ps: Count
     """The smallest makespan of the members."""
     solver: str
     """Name and version."""
     parts: Positive
-    """Parts of the space without a solution; together they are all of it."""
+    """Parts of the space without a solution. Together they are the whole space."""
     questions: Positive
     """Questions that the solver has answered with unsat."""
     seconds: Seconds
@@ -97,7 +97,7 @@ class Certificate:
     """Millionths by which a member may be above a design point in an objective; 0: by nothing;
     null: nothing is known."""
     rates_mw: Annotated[tuple[Count, ...], Items(most=64)]
-    """Rates, in mW, at which the check of the tree may exchange time for energy; any are sound."""
+    """Rates, in mW, at which the check of the tree may exchange time for energy. Any are sound."""
     tree_sha256: Sha256
     """SHA-256 of the bytes of the tree's file."""
     lemmas: Count

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SURE = 0.9
-"""Of two members one is better if it is so in this share of the draws; else they cannot be told
-apart. Limits are kept if they are so in this share."""
+"""Of two members one is better if it is so in this share of the draws. Otherwise they cannot be
+told apart. Limits are kept if they are so in this share."""
 PERCENTILES = (5, 95)
-"""Those between which an interval is."""
+"""Percentiles at the ends of an interval."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Odds:
     """Share of the draws in which the choice is as good as the best of all members within the
     resolution."""
     regret: float | None
-    """By what share it is worse than the best of all members, in the mean over the draws in which
-    it meets all limits; None if there are none. For the knee: in shares of the front's ranges."""
+    """Mean share by which it is worse than the best of all members, over the draws in which it
+    meets all limits. None if there are none. For the knee: in shares of the front's ranges."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class ChoiceConfidence:
     """Its position in the front."""
     stands_for: int
     intervals: Mapping[str, tuple[float, float]]
-    """By objective with its unit, as the table has it: the 5th and the 95th percentile, the smaller
-    one first; infinite if networks with rates are overloaded there."""
+    """5th and 95th percentile of each objective, by its name with its unit as in the table, the
+    smaller one first. Infinite if networks with rates are overloaded there."""
     limits: Mapping[str, float]
     """By limit that someone asked for: share of the draws in which it is kept."""
     meets_limits: float

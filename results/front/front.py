@@ -76,7 +76,7 @@ class Responses:
     jitter_ps: Count
     """The longest less the shortest."""
     misses: Count
-    """How many are misses, see max_misses in problem.schema.json."""
+    """Number of misses, see max_misses in problem.schema.json."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,7 +152,7 @@ class Member:
     design: Annotated[DesignPoint, Keys(Choice, design_of, choice_of, ("domain_on",))]
     domain_on: tuple[bool, ...]
     free_run: FreeRun | None = None
-    """For free-running networks, the counted window and the part of it that is shown; else null."""
+    """The counted window of free-running networks and the part of it that is shown, else null."""
 
     @property
     def is_overloaded(self) -> bool:
@@ -266,7 +266,8 @@ class BaselinePoint:
     """
 
     name: str
-    """Such as gpu-only, herald; a method that has a front comes with several points of one name."""
+    """Name of the method, such as gpu-only or herald. A method that has a front comes with several
+    points of one name."""
     label: str
     """The same for people."""
     breaks: tuple[str, ...] = ()
@@ -306,7 +307,8 @@ class Front:
     """The record of how the front was reached."""
     members: Annotated[tuple[Member, ...], Keys(_Members, _members_of, _keys_of_members)]
     certificate: CertificateSummary | None = None
-    """The claim of certificate.json, about all members or of one; null if nothing was proved."""
+    """The claim of certificate.json, about all members or one of them; null if nothing was
+    proved."""
     epsilon: CertificateSummary | None = None
     """The claim of epsilon.json about all members, if certificate.json is about one only; else
     null."""

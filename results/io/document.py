@@ -29,7 +29,7 @@ class Document(Generic[T]):
     """None: the docstring of the class."""
     version: int = 1
     is_signed: bool = False
-    """Whether ``content_sha256`` ends it."""
+    """Whether ``content_sha256`` ends the document."""
 
     @property
     def format(self) -> str:

@@ -66,7 +66,7 @@ def _draw_pair(
     problems = [front.problem for _, front in fronts]
     first = problems[0]
     names = objective_names(first)
-    # An axis with energies of several T cannot name one; the legend does.
+    # An axis with energies of several T cannot name one, so the legend does.
     name_times = len({idle_time_name(problem) for problem in problems}) > 1
     every: list[list[float]] = [[], []]
     for n, (title, front) in enumerate(fronts):

@@ -29,7 +29,7 @@ _FAR = 45.0
 
 _COST_OF_COVERING = 1000
 _COST_OF_LEADING_ACROSS = 6
-"""Of each of the dots of a line."""
+"""Cost of each of the dots of a line that leads across."""
 _COST_OF_LEAVING = 1000
 _COST_PER_DOT = 0.03
 _MAX_ROUNDS = 10
@@ -47,7 +47,7 @@ class Placement:
     nearest: Point
     """The point at which the line meets the box, as shares of its width and height."""
     length: float
-    """Of that line, in dots."""
+    """Length of that line, in dots."""
 
     @property
     def is_far(self) -> bool:

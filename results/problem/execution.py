@@ -26,7 +26,7 @@ class ChannelUse(Enum):
     """The channels that the closed form counts."""
 
     BETWEEN_UNITS = "between-units"
-    """Those between units, as the text beside Tang's Eq. 7 has it."""
+    """The channels between units, as the text beside Tang's Eq. 7 has it."""
     ALL = "all"
     """Every channel, as Eq. 7 is printed."""
 

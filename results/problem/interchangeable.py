@@ -21,7 +21,7 @@ def interchangeable_before(problem: Problem) -> tuple[int, ...]:
     """
     before = []
     for v, unit in enumerate(problem.units):
-        # Of two units all number formats change places.
+        # All number formats of the two units change places.
         alike = [
             u
             for u, other in enumerate(problem.units[:v])

@@ -66,12 +66,12 @@ class LimitSpec:
     """One kind of limit. The figure must be at most the limit, or with ``is_least`` at least."""
 
     words: str
-    """Of the figure."""
+    """Words for the figure."""
     unit: str
-    """Of the figure, a key of ``UNITS``."""
+    """Unit of the figure, a key of ``UNITS``."""
     of: Of
     field: str | None = None
-    """Of the owner. None: the limit follows from the execution model, see ``value``."""
+    """Field of the owner. None: the limit follows from the execution model, see ``value``."""
     scale: int = 1
     """Figures per 1 of the field."""
     figure: ObjectiveKind | None = None
@@ -80,7 +80,7 @@ class LimitSpec:
     """Execution models that have it."""
     is_least: bool = False
     value: Callable[[Problem], int] | None = None
-    """Of a problem, without ``field``."""
+    """Limit of a problem if there is no ``field``."""
     unless: str | None = None
     """Field of the owner that takes the place of this limit."""
     counts: str | None = None
@@ -88,7 +88,7 @@ class LimitSpec:
     units alone."""
     source: str = "asked for"
     is_asked: bool = True
-    """Whether a user can set it; if not, it is of the chip or of the model."""
+    """Whether a user can set it. If not, it is of the chip or of the model."""
     compared: str = ""
     """Words for comparing two problems."""
     described: str | None = None
@@ -97,7 +97,7 @@ class LimitSpec:
     """Given: only problems that guarantee their deadlines have the limit, or only others."""
     is_described_last: bool = False
     is_optional: bool = False
-    """Whether ``problem.json`` leaves it out if there is none, rather than write null."""
+    """Whether ``problem.json`` leaves it out if there is none, instead of writing null."""
 
     @property
     def at(self) -> str:
@@ -196,7 +196,8 @@ RESPONSE = replace(
     models=(Rates,),
     unless="max_misses",
 )
-"""A deadline of a network with a rate. It also says what is late, so it cannot be lifted alone."""
+"""A deadline of a network with a rate. It also defines the late responses, so it cannot be lifted
+alone."""
 GUARANTEED_RESPONSE = replace(
     RESPONSE,
     words="guaranteed response",
@@ -300,7 +301,7 @@ class Constraint:
     name: str
     limit: int
     index: int | None = None
-    """Of the owner; None: of all."""
+    """Index of the owner. None: all owners."""
 
     @property
     def unit(self) -> str:

@@ -82,7 +82,7 @@ class _NetworkKeys:
     """The keys of an objective in ``problem.json`` beside its kind."""
 
     network: Annotated[int, NameOf("networks")] | None
-    """Of this network only."""
+    """Network that the objective is of, or null for all."""
     name: Name
     """Key of the objective in front.json."""
 
@@ -113,7 +113,7 @@ class ObjectiveSpec:
     label: str
     """For people, without the unit."""
     unit: str
-    """Of the displayed value."""
+    """Unit of the displayed value."""
     best: str
     """Name of the member that is best at it."""
     display: Callable[[int], float]

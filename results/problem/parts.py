@@ -145,7 +145,7 @@ class ProblemUnit:
 
     name: Name
     clocks: Annotated[tuple[DomainIndex, ...], Items(1)]
-    """The domains whose operating points its tables depend on; the first is its own."""
+    """The domains whose operating points its tables depend on. The first is its own."""
     max_segments: Count | None = None
     """Constraint: at most so many stretches of groups of one network with consecutive numbers,
     whatever the edges, in one number format on this unit, over all networks."""
@@ -215,8 +215,7 @@ class ProblemNetwork:
 
     name: Name
     first_group: Count
-    """Groups are numbered through all networks; this network's are first_group and the following.
-    """
+    """Number of its first group. Groups are numbered through all networks."""
     repeats: Positive = 1
     """Inferences per frame, one after the other, with one mapping."""
     waits_for: tuple[Annotated[int, NameOf("networks")], ...] = ()

@@ -77,9 +77,10 @@ class Problem:
     board_mw: Count
     """Power that is always drawn."""
     runtime: Maybe[Name] = None
-    """The runtime whose units, limits and ways of taking work these are; left out: none."""
+    """The runtime that sets units, limits and ways of taking work; left out: none."""
     searches_priorities: Default[bool] = False
-    """The search chooses priorities, from 0 to 2 and without gaps; left out if it does not."""
+    """Whether the search chooses priorities, from 0 to 2 and without gaps; left out if it does
+    not."""
     tolerance_permille: Maybe[tuple[Permille, Permille]] = None
     """Every group, in every repeat, takes any time from the first to the second of these, in
     thousandths of t, rounded outwards to 1 ps. Guaranteed latencies hold for all of them. The first

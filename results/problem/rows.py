@@ -47,7 +47,7 @@ class Ladder:
     """The keys of a domain that are lists of the same length in memory."""
 
     operating_points: Annotated[tuple[OperatingPoint, ...], Items(1)]
-    """Slowest first; an operating point is named by its index, from 0."""
+    """Slowest first. An operating point is named by its index, from 0."""
 
 
 def ladder_of(domain: ProblemDomain, _: Context) -> Ladder:

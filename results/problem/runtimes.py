@@ -41,7 +41,7 @@ class RuntimeRules:
     dispatch: str = ENGINE
     """How units of all other kinds take their work."""
     formats: tuple[str, ...] | None = None
-    """Number formats that it has; None: all."""
+    """Number formats of the runtime. None: all."""
     has_one_format: bool = False
     """Whether all groups have one number format."""
     has_one_engine: bool = False
@@ -174,7 +174,7 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
         "any runtime", lambda platform: dict.fromkeys(platform.unit_by_name), dispatch=GROUP
     ),
 }
-"""Every runtime with its rules. The first are tried first where one is suggested."""
+"""Every runtime with its rules. The first ones are tried first if one is suggested."""
 
 
 def runtimes_serving(platform: Platform, units: tuple[str, ...]) -> tuple[str, ...]:

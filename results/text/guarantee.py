@@ -12,7 +12,7 @@ from paretosoc.results.problem.problem import Problem
 
 _TIME = Objective(ObjectiveKind.GUARANTEED_LATENCY)
 _PERIOD = "the period"
-"""Among the names of what is late."""
+"""Stands for the period among the names of late networks."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class GuaranteeFigures:
     latency_ps: tuple[int, ...]
     """[networks]: likewise."""
     first_come_ps: int
-    """Latest makespan that was found if units take what comes first."""
+    """Latest makespan that was found if units take groups in the order in which they become
+    ready."""
     first_come_latency_ps: tuple[int, ...]
     """[networks]: likewise."""
 

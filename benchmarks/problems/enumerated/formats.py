@@ -28,7 +28,7 @@ SHAPE = RandomShape(
 )
 MAX_DESIGNS = 4000
 MAX_RUNS = 200
-"""Of pipelines and the like, whose simulation takes longer."""
+"""Most design points of pipelines and the like, whose simulation takes longer."""
 
 
 def enumerated_formats(seed: int) -> Enumerated | None:

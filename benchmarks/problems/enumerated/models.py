@@ -95,7 +95,7 @@ def enumerated_model(seed: int) -> Enumerated | None:
 
 def _problem(rng: np.random.Generator) -> Problem:
     model = int(rng.integers(6))
-    # What channels of the closed form take, which has no bound, would be nearly all beside ties.
+    # Times of the closed form's channels have no bound: beside ties they would be nearly all.
     problem = random_problem(rng, replace(SHAPE, ties=model != 1 and bool(rng.integers(2))))
     match model:
         case 0:
