@@ -35,9 +35,9 @@ def as_written(name: str, value: object = None, *, command: str = "", campaign: 
 
     Args:
         name: its name in the library.
-        value: its value, or values by name. None for the option alone. command: its name on the
-        command line. Default: ``--`` and the name, with hyphens. campaign: its key in campaign
-        files. Default: the name.
+        value: its value, or values by name. None for the option alone.
+        command: its name on the command line. Default: ``--`` and the name, with hyphens.
+        campaign: its key in campaign files. Default: the name.
     """
     match _DOOR.get():
         case Door.COMMAND:

@@ -64,7 +64,7 @@ def play(
     Args:
         times: stand-alone times.
         order: first runs of the engines. Each queue keeps this order. None: first come, first
-        served.
+            served.
     """
     engines = _engines(problem, design)
     priorities = problem.priorities(design)

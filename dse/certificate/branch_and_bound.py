@@ -138,13 +138,11 @@ def find_front(
             the front is its best design point.
         known: incumbents. Only design points that these do not dominate are searched for.
         tolerance_ppm: design points better than a member by no more than this many millionths in
-        any
-            objective need not be found (see :mod:`results.front.epsilon`).
+            any objective need not be found (see :mod:`results.front.epsilon`).
         max_nodes: ends the search there, on any machine alike.
         until: ends the search earlier.
         resume_from: the tree of an earlier search of the same problem that was ended. This search
-        is
-            added to it. ``known`` must have the members of the earlier one.
+            is added to it. ``known`` must have the members of the earlier one.
         jobs: threads; one per core by default. The result does not depend on it.
         cluster: searches instead of threads. The result does not depend on it either.
         on_progress: called after every round.

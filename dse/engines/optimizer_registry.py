@@ -57,6 +57,6 @@ def optimizer_named(name: str) -> Optimizer:
 
     Raises:
         WorkloadError: on a name that is neither built in nor registered, or if the registered
-        object is no optimizer.
+            object is no optimizer.
     """
     return OPTIMIZERS.get(name, as_engine())

@@ -195,8 +195,9 @@ def transition_limit(
     mapping that stays on a unit for as long as it can. The largest of these is forced.
 
     Args:
-        asked: limits of the network and of all. None: there is none. allowed: [groups of the
-        network, units]. edges: pairs of groups of the network, from 0.
+        asked: limits of the network and of all. None: there is none.
+        allowed: [groups of the network, units].
+        edges: pairs of groups of the network, from 0.
     """
     numbers = [most for most in asked if isinstance(most, int)]
     if numbers or ANY in asked or CHOSEN not in asked:

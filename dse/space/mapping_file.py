@@ -48,8 +48,7 @@ def load_mapping(path: Path) -> UserMapping:
 
     Raises:
         WorkloadError: if the file cannot be read or does not follow the schema. The message names
-        the
-            JSON path.
+            the JSON path.
     """
     data = read_input(path, MAX_BYTES)
     try:

@@ -83,8 +83,8 @@ def front_table(
     Clocks that never change, and columns that do not fit, are named below instead.
 
     Args:
-        resolution: see :func:`results.front.choices.choose`. 0: all members. guarantee: gives the
-        figures of members of a problem with a tolerance.
+        resolution: see :func:`results.front.choices.choose`. 0: all members.
+        guarantee: gives the figures of members of a problem with a tolerance.
     """
     from rich.console import Group
     from rich.text import Text

@@ -26,8 +26,10 @@ def model_of_batch(
 
     Args:
         data: the model's bytes.
-        folder: of its data in other files. images: in a batch. dimensions: sizes of its dynamic
-        dimensions. label: starts messages.
+        folder: of its data in other files.
+        images: in a batch.
+        dimensions: sizes of its dynamic dimensions.
+        label: starts messages.
 
     Raises:
         GraphError: if a tensor does not grow with the batch because the number of images is fixed

@@ -42,8 +42,7 @@ def optimise_shares(
         networks: one for each network, without arrivals.
         arrivals: [resources]: the use of arrivals, whatever the mapping.
         allowed: [rows, resources]: the room left at each time that counts. The first class of
-        demand
-            has the time itself.
+            demand has the time itself.
         sides: [rows]: 1, or 0 if a row has the growth with the time.
         makespan: the time of ``space``.
     """

@@ -64,8 +64,7 @@ def load_replay(path: str | Path) -> ReplayPlan:
 
     Raises:
         WorkloadError: if the file cannot be read, does not fit the schema or contradicts itself.
-        The
-            message names the file and the place.
+            The message names the file and the place.
     """
     file = os.fspath(path)
     folder = os.path.dirname(file) or os.curdir

@@ -56,8 +56,8 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
     explored. Weights may be others.
 
     Args:
-        network: knows the file that it was read from. models: network to the file of its model, if
-        it is no longer where it was.
+        network: knows the file that it was read from.
+        models: network to the file of its model, if it is no longer where it was.
 
     Raises:
         ResultError: if it is not there, or is another one.

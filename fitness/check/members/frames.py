@@ -87,8 +87,7 @@ class Simulation:
         rounds: the number of frames that every stream has ended.
         executions: the number of executions that have ended.
         runs: ready time, start and end of these executions. Once ``executions`` has reached
-        ``most``,
-            at ``shown_ps``, only executions that started before are added.
+            ``most``, at ``shown_ps``, only executions that started before are added.
     """
 
     def __init__(

@@ -90,7 +90,7 @@ def sort_rows(
     Args:
         rows: in the engine's order.
         has_dla: whether ``{...}`` rows ran on a DLA. Otherwise they are layers like others
-        (Myelin).
+            (Myelin).
         use_median: the median of the iterations instead of the mean.
         label: starts messages.
 

@@ -33,8 +33,9 @@ def import_onnxruntime(
 
     Args:
         made: the profile.
-        profiles: (file name, its content). names: of the network's layers. providers: execution
-        provider to the units that take its times.
+        profiles: (file name, its content).
+        names: of the network's layers.
+        providers: execution provider to the units that take its times.
 
     Raises:
         PlatformError: if no node is a layer of the network.

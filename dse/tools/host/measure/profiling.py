@@ -66,13 +66,15 @@ def profile_host(
     Args:
         networks: names or files, each once.
         units: cores that run one group at a time.
-        host: the system's description. options: the grouping, and sizes of dynamic dimensions and
-        batches. frames: how often each group is measured in each setting. seed: of random weights.
+        host: the system's description.
+        options: the grouping, and sizes of dynamic dimensions and batches.
+        frames: how often each group is measured in each setting.
+        seed: of random weights.
         say: called with a line per step.
 
     Raises:
         WorkloadError, GraphError, PlatformError, ResultError: on input that cannot be used, or if
-        ONNX Runtime is missing or fails.
+            ONNX Runtime is missing or fails.
     """
     runtime = optional_import("onnxruntime", extra="host", purpose="measuring on this machine")
     built = draft_problem(workload_from(networks), units, host, options)
