@@ -11,8 +11,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.fitness.check.facts import make_facts
 from paretosoc.fitness.check.interpreted import interpreted, numbers
-from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.work import Work, make_work
 from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART

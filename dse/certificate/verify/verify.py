@@ -25,7 +25,7 @@ from paretosoc.dse.certificate.verify.solvers import (
     target_of,
 )
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.check.make_facts import make_facts
+from paretosoc.fitness.check.facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from paretosoc.fitness.check.facts import Facts
+from paretosoc.fitness.check.facts import Facts, Frames, make_facts
 from paretosoc.fitness.check.interpreted import interpreted
-from paretosoc.fitness.check.make_facts import Frames, make_facts
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import leaves_with, next_instant
