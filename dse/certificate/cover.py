@@ -11,8 +11,7 @@ Variables:
 * ``x_g_u``: group g is on unit u;
 * ``o_d_k``: domain d has operating point k;
 * ``t_e``: the ends of edge e are on different units (Eq. 3 of HaX-CoNN, of which only that
-  direction
-  is needed);
+  direction is needed);
 * ``s_g_u``: a segment of unit u begins with group g;
 * ``m_d_i``: domain d is outside the i-th set of points that lemmas name;
 * registers of sequential counters (Sinz 2005), and integers of :mod:`dse.certificate.sum_rules`.

@@ -19,8 +19,7 @@ def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
     """Return the workload as the scenario changes it.
 
     * ``INSTANCES``: one network, which becomes two if it is single. All start with the frame, each
-    has a
-      mapping of its own.
+      has a mapping of its own.
     * ``SAME_INPUT``: no change, since networks on a command line share the input.
     * ``STREAM``: every network waits for the one before it in the same frame, and as many frames
       are in flight as there are networks.

@@ -47,8 +47,7 @@ class BoxArrayTables:
 
     Args:
         groups_apart: for each network that is apart, its groups with classes of their own. No two
-        of
-            them run side by side.
+            of them run side by side.
         executed: the share of a group's energy and class of demand that is sure to count.
     """
 

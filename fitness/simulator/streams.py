@@ -5,8 +5,7 @@ The *form* of a state is all that its future depends on:
 
 * for every frame in flight, the oldest first, its number and release;
 * for every group in it, when it becomes ready if it waits for that or for its unit, the work left
-  if
-  it runs, and, if it waits for inputs, how many and the latest one so far;
+  if it runs, and, if it waits for inputs, how many and the latest one so far;
 * for every repeat of a network, how many ends it waits for and how many of its last groups have not
   ended.
 

@@ -25,9 +25,8 @@ choices and its facts:
   ready before another one has started cannot be the first to start;
 * *speed*: no layer is faster than alone, so et(i) is at least t + work left / 2**16;
 * *load*: a layer that has not started by t and is on a unit follows the one that runs there (Eq.
-  9),
-  so makespan >= its end, or t, + the sum of their times. Summed over all units: units x makespan
-  >= the sum of these ends + the sum of all times.
+  9), so makespan >= its end, or t, + the sum of their times. Summed over all units: units x
+  makespan >= the sum of these ends + the sum of all times.
 
 Operating points are split in two halves. Of two interchangeable units without a group only one is
 tried, since Eq. 1 to 11 stay the same if they change places

@@ -70,8 +70,7 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
     Args:
         path: a PNG or JPEG file of at most ``MAX_PIXELS``.
         inputs: the network's inputs: one, of the shape [1, channels, height, width] or [1, height,
-            width,
-            channels] with 1 or 3 channels.
+            width, channels] with 1 or 3 channels.
         scaling: of its values, which are from 0 to 1.
 
     Raises:
