@@ -16,7 +16,7 @@ Every objective is minimised and has the name and unit of its spec
 * power: that energy over that time, in uW, rounded down; in the long run the mean;
 * efficiency: that energy over the images of all networks, fJ, rounded down;
 * tokens-per-second: time per repeat of a network, from the end of all networks that it waits for to
-its own, ps, rounded up;
+  its own, ps, rounded up;
 * energy-per-token: that energy over the network's repeats, fJ, rounded down;
 * stretch: the time that contention adds to the busy time of units, ppm, rounded down;
 * response, response-95, jitter, misses: of networks with rates, over the releases of the period:
@@ -28,7 +28,7 @@ its own, ps, rounded up;
   units, in all pools together;
 * fairness: minus the smallest relative rate of a network (:mod:`results.problem.rates`), ppm;
 * accuracy-loss: the summed loss of the number formats of all groups, or of those of one network, in
-millionths of the metric.
+  millionths of the metric.
 
 For free-running networks, energy and efficiency are both the mean power over the images per second
 of all.
