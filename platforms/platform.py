@@ -91,10 +91,10 @@ class FitError:
     @property
     def words(self) -> str:
         """Return it in words."""
-        others = "other networks" if self.networks else "units that were left out"
+        of = "other networks" if self.networks else "networks on units like it that were left out"
         return (
-            f"{others}, {float(self.median_percent):.0f} % off in the median, up to "
-            f"{float(self.p90_percent):.0f} % for nine of ten networks"
+            f"{float(self.median_percent):.0f} % off in the median, up to "
+            f"{float(self.p90_percent):.0f} % for nine of ten {of}"
         )
 
 
