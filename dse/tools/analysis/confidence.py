@@ -1,6 +1,6 @@
-"""How sure a front's choices are: all members simulated with costs drawn from their errors.
+"""Confidence in a front's choices: all members simulated with costs drawn from their errors.
 
-All members are simulated with the same draws, so what their errors have in common cancels where
+All members are simulated with the same draws, so the common part of their errors cancels when
 they are compared.
 """
 
@@ -68,7 +68,7 @@ def confidence(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Confidence:
-    """Return how sure the choices of a front are.
+    """Return the confidence in the choices of a front.
 
     Args:
         errors: those of the front's problem.
@@ -139,7 +139,7 @@ def _with_columns(problem: Problem) -> Problem:
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """What the draws gave."""
+    """The results of the draws."""
 
     figures: IntArray
     """[draws, choices, objectives]"""
@@ -252,8 +252,8 @@ def _played(problem: Problem) -> Callable[[IntArray], Outcomes]:
 
 
 def _value(outcomes: Outcomes, column: int | None, objectives: int) -> FloatArray:
-    """Return what makes a member good for a goal, [members]: an objective, or the sum of all over
-    their ranges in this draw."""
+    """Return the value that a goal minimises, [members]: an objective, or the sum of all objectives
+    over their ranges in this draw."""
     feasible = outcomes.feasible
     value = np.full(len(feasible), np.inf)
     if not feasible.any():

@@ -105,7 +105,7 @@ def _check_openvino(deployment: Deployment) -> object:
 
 
 def _write_runner(job: Job, script: str) -> None:
-    """Write the program that runs what was written in planned order."""
+    """Write the program that runs the written parts in planned order."""
     job.write_text(RUN_FILE, script_text(script))
     job.write_text(PLAN_FILE, script_text(PLAN_FILE))
     job.notes.extend(plan_notes(job.deployment))
