@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, ExecutionPlan
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
@@ -52,7 +53,16 @@ _PAUSE_S = 0.0002
 """Between two looks of the coordinator at the board."""
 _NS_PER_S = 10**9
 _PATIENCE_S = 600
-"""After so long without an answer, when all releases are due, something is wrong."""
+"""After so long without an answer, when a plan should have ended, something is wrong."""
+_SLOWER = 10
+"""How many times longer than predicted groups may take."""
+
+
+def patience_s(plan: ExecutionPlan) -> float:
+    """Return how long to wait for the end of a plan."""
+    due_ns = max((i.arrival_ns or 0 for i in plan.instances), default=0)
+    last_ps = max((i.start_ps for i in plan.instances), default=0)
+    return _PATIENCE_S + due_ns / _NS_PER_S + _SLOWER * last_ps / PS_PER_S
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +170,7 @@ class HostMachine:
             requests[u] = UnitPart(instances, dispatch, plan.in_flight)
         self._clear(count)
         self._start(requests)
-        due_ns = max((i.arrival_ns or 0 for i in plan.instances), default=0)
-        self._answers(busy, _PATIENCE_S + due_ns / _NS_PER_S)
+        self._answers(busy, patience_s(plan))
         self._board[STOP] = 1
         logs = dict(zip(others, self._answers(others), strict=True))
         zero = self._board[GO]

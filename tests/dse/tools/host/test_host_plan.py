@@ -15,7 +15,7 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, Instance, make_execution_plan
 from paretosoc.dse.tools.host.machine.host_units import HostUnit, make_units, unit_named
-from paretosoc.dse.tools.host.machine.machine import Execution
+from paretosoc.dse.tools.host.machine.machine import Execution, patience_s
 from paretosoc.dse.tools.host.machine.unit_loop import (
     FIRST,
     GO,
@@ -75,6 +75,13 @@ def test_an_instance_waits_for_what_the_plain_timeline_waits_for(seed):
         assert sorted(order) == [i for i, key in enumerate(keys) if key[4] == unit]
         starts = [rows[i].start_ps for i in order]
         assert starts == sorted(starts)
+
+
+def test_long_plans_are_waited_for():
+    _, _, plan = planned(0)
+    instances = [replace(plan.instances[0], start_ps=k * 10**12) for k in range(1000)]
+    assert patience_s(replace(plan, instances=tuple(instances))) > 10 * 999
+    assert patience_s(replace(plan, instances=())) >= 60
 
 
 @pytest.mark.parametrize("dispatch", list(Dispatch))
