@@ -118,7 +118,7 @@ def test_a_network_keeps_one_dla_core_under_deepstream():
     assert not pinned.allowed[:4, 1].any()
     pins = {"squeezenet": {(1, 1): "dla1", (2, 2): "dla0"}}
     with pytest.raises(WorkloadError, match="one of dla0, dla1 is required for each network"):
-        built("jetson-agx-xavier", runtime="onnxruntime", pins=pins)
+        built("jetson-agx-xavier", runtime="deepstream", pins=pins)
 
 
 def test_runtime_and_limits_in_a_workload_file(tmp_path):
