@@ -113,7 +113,10 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
                 "ns_per_network": peak.ns_per_network,
                 "error": None
                 if peak.error is None
-                else {key: float(value) for key, value in asdict(peak.error).items()},
+                else {
+                    key: None if value is None else float(value)
+                    for key, value in asdict(peak.error).items()
+                },
                 **_source(peak.source),
             }
             for peak in unit.peaks
