@@ -14,7 +14,7 @@ from rich.console import Console
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.measure.imported_profile import unit_names
-from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, Force
+from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, Force, check_number
 from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
@@ -62,7 +62,10 @@ def co_runs(
         int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")
     ] = 1,
     rounds: Annotated[int, typer.Option(min=1, max=100, help="How often the plan is run.")] = 3,
-    seconds: Annotated[float, typer.Option(min=0.05, max=60, help="Time of each run.")] = 0.5,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0.05, max=60, callback=check_number, help="Time of each run."),
+    ] = 0.5,
     seed: Annotated[
         int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
     ] = 0,

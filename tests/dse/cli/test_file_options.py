@@ -101,7 +101,17 @@ NAMED |= {"subjects", "network source", "sensitivity source"}
 """Parameters that are a name, or a file."""
 TEXTS = {
     *("at", "batch", "by", "columns", "deadline_ms", "device", "dim", "dimensions", "dla"),
-    *("engine", "family", "fixed", "formats", "frames_per_second", "gpu", "group", "image_mean"),
+    *(
+        "engine",
+        "family",
+        "fixed",
+        "formats",
+        "frames_per_second",
+        "goal",
+        "gpu",
+        "group",
+        "image_mean",
+    ),
     *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
     *(
         "pins",

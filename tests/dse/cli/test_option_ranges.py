@@ -11,6 +11,7 @@ from paretosoc.dse.cli.commands import COMMANDS
 from paretosoc.dse.cli.measure.import_profile import IMPORTERS
 from paretosoc.dse.cli.shared.option_groups import with_option_groups
 from paretosoc.dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
+from paretosoc.dse.inputs.arguments import MAX_DRAWS
 
 
 def entries(commands):
@@ -45,7 +46,8 @@ def test_every_number_has_a_range():
     for place, (kinds, option) in found.items():
         if kinds == {int}:
             assert option.min is not None, place
-            assert option.max in {MAX_COUNT, MAX_SEED, MAX_SIZE} or option.max <= 1024, place
+            most = {MAX_COUNT, MAX_DRAWS, MAX_SEED, MAX_SIZE}
+            assert option.max in most or option.max <= 1024, place
         else:
             assert option.min is not None, place
             assert option.callback is not None, f"{place}: nan is in every range"
