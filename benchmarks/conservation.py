@@ -11,13 +11,13 @@ Usage: ``python -m benchmarks.conservation [--schedules 600] [--json | --markdow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
 import paretosoc as dse
-from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.harness.report import Column, Value, tabulate
 from benchmarks.problems.contended_problems import random_rows
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.simulate import design_of, simulate
@@ -94,21 +94,12 @@ def _demand(problem: Problem, design: DesignPoint, one: ScheduledGroup) -> int:
     return int(unit.demand_kbps[at])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all platforms and print the table."""
-    options = parser("benchmarks.conservation", "traffic of random schedules, and the bandwidth")
-    options.add_argument("--markdown", action="store_true", help="print Markdown")
-    options.add_argument("--schedules", type=int, default=SCHEDULES, help="of each platform")
-    chosen = options.parse_args(arguments)
-    rows = [measure(name, chosen.schedules) for name in platform_names() if name != "neurocube"]
-    show(
+if __name__ == "__main__":
+    tabulate(
+        "benchmarks.conservation",
         "Traffic of units together, and the memory's bandwidth",
         COLUMNS,
-        rows,
-        as_json=chosen.json,
-        as_markdown=chosen.markdown,
+        [name for name in platform_names() if name != "neurocube"],
+        measure,
+        ("schedules", SCHEDULES),
     )
-
-
-if __name__ == "__main__":
-    main()

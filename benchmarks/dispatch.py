@@ -12,17 +12,16 @@ Usage: ``python -m benchmarks.dispatch [--evaluations 20000] [--json | --markdow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import paretosoc as dse
-from benchmarks.harness.report import Column, Value, parser, show
-from paretosoc.common.arrays import IntArray
+from benchmarks.harness.report import Column, Value, tabulate
+from paretosoc.dse.space.members import rows_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.front.front import objective_array
 from paretosoc.results.problem.parts import GROUP
 
 EVALUATIONS = 20_000
@@ -74,10 +73,10 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
     """Return a row of the table."""
     planned = dse.explore(case.problem(dispatch=GROUP), "nsga2", max_evaluations=evaluations)
     right = dse.explore(case.problem(), "nsga2", max_evaluations=evaluations)
-    rows = np.stack([row_of(member.design) for member in planned.numeric.members])
+    rows = rows_of(planned.numeric.members)
     played = make_outcomes(right.numeric.problem)(rows).objectives
-    ratio = played[:, 0] / _values(planned)[:, 0]
-    best = _values(right)
+    ratio = played[:, 0] / objective_array(planned.numeric)[:, 0]
+    best = objective_array(right.numeric)
     reference = reference_point(np.concatenate([best, played]))
     return {
         "workload": f"{', '.join(case.networks)} on {case.platform}",
@@ -91,25 +90,12 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
     }
 
 
-def _values(front: dse.Front) -> IntArray:
-    return np.array([member.objectives for member in front.numeric.members], dtype=np.int64)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all cases and print the table."""
-    options = parser("benchmarks.dispatch", "fronts under the dispatch of groups and of runtimes")
-    options.add_argument("--markdown", action="store_true", help="print Markdown")
-    options.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of each search")
-    chosen = options.parse_args(arguments)
-    rows = [measure(case, chosen.evaluations) for case in CASES]
-    show(
+if __name__ == "__main__":
+    tabulate(
+        "benchmarks.dispatch",
         "Fronts searched with groups, played with engines and shared GPUs",
         COLUMNS,
-        rows,
-        as_json=chosen.json,
-        as_markdown=chosen.markdown,
+        CASES,
+        measure,
+        ("evaluations", EVALUATIONS),
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -11,15 +11,15 @@ minutes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import paretosoc as dse
-from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.harness.report import Column, Value, tabulate
 from paretosoc.common.arrays import IntArray
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.front.front import objective_array
 
 EVALUATIONS = 60_000
 LIMITS = (None, 1)
@@ -66,8 +66,8 @@ CASES = (
 def measure(case: Case, evaluations: int) -> dict[str, Value]:
     """Return a row of the table."""
     free = case.search("any", evaluations)
-    values = {limit: _values(case.search(limit, evaluations)) for limit in LIMITS}
-    every = np.concatenate([_values(free), *values.values()])
+    values = {limit: objective_array(case.search(limit, evaluations).numeric) for limit in LIMITS}
+    every = np.concatenate([objective_array(free.numeric), *values.values()])
     best = every[non_dominated(every)]
     reference = reference_point(every)
     whole = hypervolume(best, reference)
@@ -87,25 +87,12 @@ def _more(values: IntArray, best: IntArray, objective: int) -> float:
     return 100 * (float(values[:, objective].min()) / float(best[:, objective].min()) - 1)
 
 
-def _values(front: dse.Front) -> IntArray:
-    return np.array([member.objectives for member in front.numeric.members], dtype=np.int64)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all cases and print the table."""
-    options = parser("benchmarks.unit_changes", "fronts with one and two changes of unit")
-    options.add_argument("--markdown", action="store_true", help="print Markdown")
-    options.add_argument("--evaluations", type=int, default=EVALUATIONS, help="of each search")
-    chosen = options.parse_args(arguments)
-    rows = [measure(case, chosen.evaluations) for case in CASES]
-    show(
+if __name__ == "__main__":
+    tabulate(
+        "benchmarks.unit_changes",
         "Fronts with a limit on changes of unit, and without",
         COLUMNS,
-        rows,
-        as_json=chosen.json,
-        as_markdown=chosen.markdown,
+        CASES,
+        measure,
+        ("evaluations", EVALUATIONS),
     )
-
-
-if __name__ == "__main__":
-    main()

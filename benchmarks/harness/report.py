@@ -10,10 +10,12 @@ import argparse
 import json
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import TypeVar
 
+_Case = TypeVar("_Case")
 Value = str | int | float | bool | None
 WIDE = 10_000
 """Characters in a line of a file, as no terminal sets a limit."""
@@ -38,6 +40,32 @@ def parser(module: str, description: str) -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog=f"python -m {module}", description=description)
     result.add_argument("--json", action="store_true", help="print figures for programs")
     return result
+
+
+def tabulate(
+    module: str,
+    title: str,
+    columns: Sequence[Column],
+    cases: Sequence[_Case],
+    measure: Callable[[_Case, int], Mapping[str, Value]],
+    budget: tuple[str, int],
+    arguments: Sequence[str] | None = None,
+) -> None:
+    """Run a benchmark whose table has a row per case.
+
+    Args:
+        module: the benchmark's name after ``python -m``.
+        measure: returns the row of a case, for a case and the budget.
+        budget: name and default of the option that says how much is done for a case.
+        arguments: of the command line, by default the process's.
+    """
+    name, default = budget
+    options = parser(module, f"{title}.")
+    options.add_argument("--markdown", action="store_true", help="print Markdown")
+    options.add_argument(f"--{name}", type=int, default=default, help="of each [%(default)s]")
+    chosen = options.parse_args(arguments)
+    rows = [measure(case, getattr(chosen, name)) for case in cases]
+    show(title, columns, rows, as_json=chosen.json, as_markdown=chosen.markdown)
 
 
 def show(

@@ -24,16 +24,15 @@ from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
 from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.members import make_members
+from paretosoc.dse.space.members import make_members, rows_of
 from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import CertificateSummary, Front
+from paretosoc.results.front.front import CertificateSummary, Front, objective_array
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.io.canonical_json import sha256_of
 from paretosoc.results.problem.objectives import objective_names
@@ -102,7 +101,7 @@ class CertifiedFront:
         problem = front.problem
         names = objective_names(problem)
         columns = [names.index(name) for name in self.claim.objectives]
-        values = np.array([member.objectives for member in front.members], dtype=np.int64)
+        values = objective_array(front)
         best = non_dominated(values[:, columns]).tolist()
         certificate = replace(
             self.files.certificate,
@@ -189,7 +188,7 @@ def prove(
     problem = front.problem
     chosen = Limits() if limits is None else limits
     check_magnitudes(problem)
-    rows = np.stack([row_of(member.design) for member in front.members])
+    rows = rows_of(front.members)
     for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
         raise ResultError(f"member {index}: must be a design point of the problem's space")
     search = partial(
@@ -245,7 +244,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
     problem = front.problem
     names = tuple(objective_names(problem)[column] for column in columns)
     front = with_rows(front, result.rows)
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    values = objective_array(front)
     best = non_dominated(values[:, list(columns)]).tolist()
     tree = result.tree
     certificate = Certificate(
@@ -295,8 +294,8 @@ def with_rows(front: Front, rows: IntArray) -> Front:
     new = [i for i, row in enumerate(objectives.tolist()) if tuple(row) not in known]
     if not new:
         return front
-    before = np.stack([row_of(member.design) for member in front.members])
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    before = rows_of(front.members)
+    values = objective_array(front)
     rows = np.concatenate((before, rows[new]))
     objectives = np.concatenate((values, objectives[new]))
     kept = non_dominated(objectives)
@@ -310,8 +309,8 @@ def with_rows(front: Front, rows: IntArray) -> Front:
 
 
 def _known(front: Front, columns: Sequence[int]) -> Incumbents:
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)
-    rows = np.stack([row_of(member.design) for member in front.members])
+    values = objective_array(front)
+    rows = rows_of(front.members)
     best = non_dominated(values[:, list(columns)])
     return Incumbents(values[best][:, list(columns)], rows[best])
 

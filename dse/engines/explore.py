@@ -24,7 +24,7 @@ from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
-from paretosoc.dse.space.members import make_members
+from paretosoc.dse.space.members import make_members, rows_of
 from paretosoc.dse.version import program_version
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import row_of
@@ -180,7 +180,7 @@ def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) ->
     members = [point.member for point in baselines if not point.breaks]
     if not members:
         return result
-    rows = np.stack([row_of(member.design) for member in members])
+    rows = rows_of(members)
     objectives = np.array([member.objectives for member in members], dtype=np.int64)
     if len(result.rows):
         rows = np.concatenate((result.rows, rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from paretosoc.dse.problem.constraint_status import ConstraintState, constraint_
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.execution import rules_of, scheduled
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import Evaluation, design_of, make_evaluator
+from paretosoc.fitness.simulate import Evaluation, design_of, make_evaluator, row_of
 from paretosoc.results.front.front import Member, Responses
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.schedule import ScheduledMember
@@ -53,6 +54,12 @@ def make_members(
             )
         )
     return tuple(members)
+
+
+def rows_of(members: Sequence[Member]) -> IntArray:
+    """Return the rows of members, [members, groups + domains], priorities after them if they are
+    searched."""
+    return np.stack([row_of(member.design) for member in members])
 
 
 def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SURE = 0.9
-"""Of two members one is better if it is so in this share of the draws. Otherwise they cannot be
-told apart. Limits are kept if they are so in this share."""
+"""Share of the draws in which one of two members must be better for the two to be told apart, and
+in which an advised choice keeps all limits if any choice does."""
 PERCENTILES = (5, 95)
 """Percentiles at the ends of an interval."""
 

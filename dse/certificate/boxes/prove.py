@@ -17,7 +17,7 @@ from paretosoc.fitness.multipliers.structure import longest_networks
 from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
-from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.front.front import BoundSummary, Front, objective_array
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -153,7 +153,7 @@ def default_boxes(problem: Problem) -> int:
 
 
 def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    values = objective_array(front)
     best = values[:, list(columns)]
     return [tuple(row) for row in best[non_dominated(best)].tolist()]
 
@@ -215,7 +215,7 @@ def _inside(inner: Corner, outer: Corner) -> bool:
 def _summary(front: Front, proof: BoundProof, boxes: int) -> BoundSummary:
     names = objective_names(front.problem)
     columns = [names.index(name) for name in proof.objectives]
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)[:, columns]
+    values = objective_array(front)[:, columns]
     best = non_dominated(values).tolist()
     corners = open_corners(values[best].tolist())
     high = 1

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners, region_reaches
-from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.front.front import BoundSummary, Front, objective_array
 from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.text.space_description import describe_space
 
@@ -33,7 +31,7 @@ def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | N
         return f"bounds.json: {error}"
     names = objective_names(front.problem)
     columns = [names.index(name) for name in proof.objectives]
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)[:, columns]
+    values = objective_array(front)[:, columns]
     best = non_dominated(values).tolist()
     if list(claim.members) != best:
         return f"members: those that no other beats are {best}, not {list(claim.members)}"

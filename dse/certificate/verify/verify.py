@@ -271,7 +271,7 @@ def _claim_holds(
         return wrong("objectives: all are required")
     if not front.members:
         return wrong("there are no members")
-    values = np.array([member.objectives for member in front.members], dtype=np.int64)
+    values = objective_array(front)
     best = non_dominated(values[:, columns]).tolist()
     if list(claim.members) != best:
         return wrong(f"members: those that no other beats are {best}, not {list(claim.members)}")

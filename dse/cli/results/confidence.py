@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 import paretosoc as dse
+from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder, check_number
 from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -40,17 +41,7 @@ def confidence(
             "share, in place of what is known of the costs.",
         ),
     ] = None,
-    resolution: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=99,
-            callback=check_number,
-            metavar="PERCENT",
-            help="Every member is within this of a choice in every objective. [default: as in "
-            "dse show]",
-        ),
-    ] = None,
+    resolution: Resolution = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how sure a front's choices are if its costs are as far off as is known of them.

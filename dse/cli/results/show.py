@@ -16,6 +16,18 @@ from paretosoc.dse.cli.shared.options import AsJson, Folder, check_number
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.front.choices import MOST
 
+Resolution = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=99,
+        callback=check_number,
+        metavar="PERCENT",
+        help="Every member is within this of a choice in every objective. [default: 1, or as much "
+        f"as leaves {MOST}]",
+    ),
+]
+
 
 def show(
     folder: Folder,
@@ -32,17 +44,7 @@ def show(
         bool,
         typer.Option("--all", help="Print all members, or all rows of a schedule."),
     ] = False,
-    resolution: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=99,
-            callback=check_number,
-            metavar="PERCENT",
-            help="Every member is within this of a choice in every objective. [default: 1, or as "
-            f"much as leaves {MOST}]",
-        ),
-    ] = None,
+    resolution: Resolution = None,
 ) -> None:
     """Show the front in a result folder, or one of its members.
 

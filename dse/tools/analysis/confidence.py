@@ -15,6 +15,7 @@ from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
+from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
     at_clocks_of,
@@ -22,7 +23,6 @@ from paretosoc.dse.tools.analysis.cost_draws import (
     with_factors,
 )
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.confidence import (
@@ -166,7 +166,7 @@ class _Drawn:
     ) -> _Drawn:
         """Simulate the members with all draws."""
         problem = front.problem
-        rows = np.stack([row_of(member.design) for member in front.members])
+        rows = rows_of(front.members)
         small, rows = at_clocks_of(_with_columns(problem), rows)
         check_draws(small, errors.draws(draws, seed))
         shown = np.array(choices.members)

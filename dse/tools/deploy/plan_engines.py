@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+import networkx as nx
 
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
@@ -46,7 +46,10 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
         if problem.units[s.unit].dispatch == SHARED:
             name += f"/{deployment.network_name(s)}"
         queue_of[s.network, s.number] = name
-    order = _sorted(start, waits)
+    graph = nx.DiGraph([(source, key) for key, sources in waits.items() for source in sources])
+    graph.add_nodes_from(waits)
+    # By start, each after all that it waits for.
+    order = list(nx.lexicographical_topological_sort(graph, lambda key: (start[key], key)))
     place = {key: k for k, key in enumerate(order)}
     runs = [
         PlannedRun(
@@ -92,23 +95,3 @@ def _guaranteed_ns(deployment: Deployment) -> tuple[int, ...] | None:
     if problem.has_rates and bounds.makespan_ps[0] > (problem.execution.period_ps or 0):
         return None
     return tuple(-(-value // PS_PER_NS) for value in bounds.latency_ps[0].tolist())
-
-
-def _sorted(start: dict[Key, int], waits: dict[Key, set[Key]]) -> list[Key]:
-    """Return keys by start, each after all that it waits for."""
-    feeds: dict[Key, list[Key]] = {key: [] for key in waits}
-    for key, sources in waits.items():
-        for source in sources:
-            feeds[source].append(key)
-    missing = {key: len(sources) for key, sources in waits.items()}
-    free = [(start[key], key) for key, count in missing.items() if not count]
-    heapify(free)
-    order = []
-    while free:
-        _, key = heappop(free)
-        order.append(key)
-        for target in feeds[key]:
-            missing[target] -= 1
-            if not missing[target]:
-                heappush(free, (start[target], target))
-    return order

@@ -115,7 +115,7 @@ def stream_frame(document: Document, engines: Mapping[tuple[int, int], Any]) -> 
             call(cudart.cudaStreamWaitEvent, stream, origin, 0)
         call(cudart.cudaEventSynchronize, origin)
         began = time.perf_counter_ns()
-        for run, event in zip(runs, events, strict=True):
+        for k, run in enumerate(runs):
             stream = streams[run["queue"]]
             wait_until(began + run["ready_ns"])
             for other in run["waits_for"]:
@@ -123,8 +123,8 @@ def stream_frame(document: Document, engines: Mapping[tuple[int, int], Any]) -> 
                     call(cudart.cudaStreamWaitEvent, stream, events[other], 0)
             _, _, context = engines[run["network"], run["segment"]]
             if not context.execute_async_v3(int(stream)):
-                sys.exit(f"run.py: TensorRT does not take run {runs.index(run)} of the plan")
-            call(cudart.cudaEventRecord, event, stream)
+                sys.exit(f"run.py: TensorRT does not take run {k} of the plan")
+            call(cudart.cudaEventRecord, events[k], stream)
         for stream in streams.values():
             call(cudart.cudaStreamSynchronize, stream)
         return [round(1e6 * call(cudart.cudaEventElapsedTime, origin, event)) for event in events]
