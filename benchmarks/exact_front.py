@@ -1,5 +1,5 @@
-"""Exact fronts: time, nodes and lemmas, from nothing and from an explorer's
-front, on one core and more.
+"""Exact fronts: time, nodes and lemmas, from nothing and from an explorer's front, on one core and
+more.
 
 The proof from the explorer's front is made by each number of workers in turn (``--jobs 1,2``). All
 give the same tree. An instance that does not end within the time limit is proved within an epsilon
@@ -67,9 +67,8 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Instance:
-    """``required_s``: the time that the search from nothing may take. ``members``
-    of its front, if known.
-    """
+    """``required_s``: the time that the search from nothing may take. ``members`` of its front, if
+    known."""
 
     name: str
     required_s: float

@@ -97,9 +97,8 @@ def judge(number: int, seed: int = 0) -> Judged:
 
 
 def _drawn(number: int, seed: int) -> tuple[Enumerated, Front, np.random.Generator]:
-    """Return the first problem of a number that has feasible design points and
-    can be enumerated.
-    """
+    """Return the first problem of a number that has feasible design points and can be
+    enumerated."""
     draw = DRAWS[number % len(DRAWS)]
     for attempt in count():
         own = (seed * SEEDS + number) * 1000 + attempt
@@ -125,9 +124,8 @@ def _claims(found: Enumerated, front: Front, rng: np.random.Generator) -> Iterat
 
 
 def _exact(found: Enumerated, front: Front, nodes: int) -> str:
-    """Check a search of the whole front: all claims of one that ends, or the
-    findings of one that does not.
-    """
+    """Check a search of the whole front: all claims of one that ends, or the findings of one that
+    does not."""
     columns = tuple(range(len(found.problem.objectives)))
     if nodes < max(NODES):
         proved = prove(front, columns, limits=Limits(nodes), jobs=1)

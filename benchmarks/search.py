@@ -169,9 +169,8 @@ def measure(problem: SearchProblem, seeds: int) -> tuple[list[dict[str, Value]],
 
 
 def _exact(name: str, problem: Problem) -> tuple[IntArray, dict[str, Value]]:
-    """Return the exact front by branch and bound, from nothing on one core, and
-    the row about that.
-    """
+    """Return the exact front by branch and bound, from nothing on one core, and the row about
+    that."""
     find_front(problem, max_nodes=1)
     results = [find_front(problem) for _ in range(3)]
     if not results[0].complete:

@@ -69,9 +69,8 @@ def small() -> Problem:
 
 
 def large(*, graphs: bool) -> Problem:
-    """Return 10 networks of 100 groups on 4 units, all with contention, as chains
-    or also graphs.
-    """
+    """Return 10 networks of 100 groups on 4 units, all with contention, as chains or also
+    graphs."""
     return contended_problem(10, 100, 4, graphs=graphs)
 
 

@@ -83,9 +83,8 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The simulation of one design point: executions, and the instants at which
-    frames and networks ended.
-    """
+    """The simulation of one design point: executions, and the instants at which frames and networks
+    ended."""
 
     schedule: Schedule
     frame_end_ps: tuple[int, ...]

@@ -98,9 +98,8 @@ def smallest_pipeline() -> Problem:
 
 
 def warm_up() -> None:
-    """Compile all kernels of this package for groups, or load the machine code of
-    an earlier time.
-    """
+    """Compile all kernels of this package for groups, or load the machine code of an earlier
+    time."""
     warm_up_frames()
     warm_up_guarantee()
     warm_up_long_run()

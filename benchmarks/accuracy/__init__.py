@@ -1,3 +1,2 @@
-"""Accuracy of predictions against published measurements, and of estimates
-against their originals.
-"""
+"""Accuracy of predictions against published measurements, and of estimates against their
+originals."""

@@ -73,9 +73,8 @@ def measure(kind: str, seeds: range, *, free_running: bool) -> Errors:
 
 
 def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
-    """Return relative errors of the throughput and of each stream's rate, or None
-    if no state recurs.
-    """
+    """Return relative errors of the throughput and of each stream's rate, or None if no state
+    recurs."""
     problem, design = random_stream(seed, free_running=free_running)
     exact = recurring_periods(problem, design)
     if exact is None:

@@ -290,8 +290,8 @@ def with_ratio(platform: Platform, ratio: float) -> Platform:
 
 
 def fitted_ratio() -> float:
-    """Return the ratio with the least mean square of relative errors of power, on
-    the rows in the fit.
+    """Return the ratio with the least mean square of relative errors of power, on the rows in the
+    fit.
 
     Of several equally good ones (to 1 in 1,000) it is the smallest.
     """

@@ -1,6 +1,5 @@
-"""The commands whose figures the README and the pages name, and the form of each
-figure in their output.
-"""
+"""The commands whose figures the README and the pages name, and the form of each figure in their
+output."""
 
 from __future__ import annotations
 

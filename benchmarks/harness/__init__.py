@@ -1,3 +1,2 @@
-"""The common part of benchmarks: options, tables, clocks, and the same
-measurement at another commit.
-"""
+"""The common part of benchmarks: options, tables, clocks, and the same measurement at another
+commit."""

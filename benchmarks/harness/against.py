@@ -1,6 +1,5 @@
-"""Another commit measured in turn with today's: kernels for
-``benchmarks.timeline``, and whole benchmarks.
-"""
+"""Another commit measured in turn with today's: kernels for ``benchmarks.timeline``, and whole
+benchmarks."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def timed(work: Callable[[], R], *, short_s: float = 0.0, repetitions: int = 0) 
 
 
 def best_of_each(works: Sequence[Callable[[], object]], *, repetitions: int) -> list[float]:
-    """Return the shortest seconds of several works that take turns, so that other
-    load meets all alike.
+    """Return the shortest seconds of several works that take turns, so that other load meets all
+    alike.
 
     Each run should be short, a few milliseconds: then some of many runs meet no other load.
     """

@@ -121,9 +121,8 @@ def solve_job_shop(problem: Problem, *, time_limit_s: float) -> JobShopResult:
 
 
 def _smallest_times(problem: Problem) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return [groups, units] ps over the allowed operating points, -1 if a unit
-    cannot run the group.
-    """
+    """Return [groups, units] ps over the allowed operating points, -1 if a unit cannot run the
+    group."""
     columns = []
     for unit in problem.units:
         allowed = [np.flatnonzero(problem.domains[clock].allowed) for clock in unit.clocks]

@@ -1,5 +1,5 @@
-"""A simulator of one frame with any times, which keeps an order or takes the
-first group that is ready.
+"""A simulator of one frame with any times, which keeps an order or takes the first group that is
+ready.
 
 A third program beside the compiled simulator and the checker: it reads the problem alone.
 """

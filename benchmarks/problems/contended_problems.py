@@ -19,9 +19,8 @@ SIZE_COLUMNS = (
 
 
 def contended_problem(networks: int, groups: int, units: int, *, graphs: bool) -> Problem:
-    """Return networks of ``groups`` groups each, all units with contention, as
-    chains or also graphs.
-    """
+    """Return networks of ``groups`` groups each, all units with contention, as chains or also
+    graphs."""
     shape = RandomShape(
         networks=(networks, networks),
         groups=(groups, groups),

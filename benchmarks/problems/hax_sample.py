@@ -97,9 +97,8 @@ def hax_sample(*, contention: bool = True, max_transitions: int | None = None) -
 
 
 def _one_clock(name: str) -> ProblemDomain:
-    """Return a domain with Xavier's fastest clock, as the sample knows one clock
-    and does not say which.
-    """
+    """Return a domain with Xavier's fastest clock, as the sample knows one clock and does not say
+    which."""
     return ProblemDomain(
         name=name,
         frequencies_khz=(1_377_000 if name == "gpu" else 1_395_200,),

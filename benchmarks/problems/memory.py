@@ -13,8 +13,8 @@ from paretosoc.results.problem.problem import Problem
 
 
 def with_memory(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with bytes of every group on every unit and of every
-    network's activations.
+    """Return the problem with bytes of every group on every unit and of every network's
+    activations.
 
     In half of the cases there are several pools or units that load whole networks. Two of three
     have a limit between the least and the most that can be taken, pools too.
@@ -58,8 +58,8 @@ def most_bytes(problem: Problem) -> int:
 
 
 def with_pools(rng: np.random.Generator, problem: Problem, most: int) -> Problem:
-    """Return the problem with one to three pools, some of them limited, and
-    activations of each group.
+    """Return the problem with one to three pools, some of them limited, and activations of each
+    group.
 
     Some units load whole networks. ``most``: bytes of all networks in one pool.
     """

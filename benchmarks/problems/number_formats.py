@@ -13,8 +13,8 @@ FORMATS = ("fp32", "fp16", "int8")
 
 
 def with_losses(problem: Problem, rng: np.random.Generator | None = None) -> Problem:
-    """Return the problem with the accuracy that every group costs on every unit,
-    none without ``rng``.
+    """Return the problem with the accuracy that every group costs on every unit, none without
+    ``rng``.
 
     There are three bytes for a millionth.
     """
@@ -97,9 +97,8 @@ def with_formats(rng: np.random.Generator, problem: Problem, *, most: int = 3) -
 
 
 def with_twin(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with a unit that is interchangeable with one that it
-    has, in all formats.
-    """
+    """Return the problem with a unit that is interchangeable with one that it has, in all
+    formats."""
     first = int(rng.choice(problem.unit_of))
     ours = [u for u, unit in enumerate(problem.unit_of) if unit == first]
     count = len(problem.units)

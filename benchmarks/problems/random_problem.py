@@ -55,9 +55,8 @@ class RandomShape:
 
 @dataclass(frozen=True)
 class _Structure:
-    """Networks and edges, and the source of the costs of each group and edge:
-    itself or, in a copy, its original.
-    """
+    """Networks and edges, and the source of the costs of each group and edge: itself or, in a copy,
+    its original."""
 
     networks: tuple[ProblemNetwork, ...]
     edges: tuple[tuple[int, int], ...]
@@ -136,9 +135,8 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
 
 
 def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with slopes of contention that belong to other
-    thresholds, on half of the units.
-    """
+    """Return the problem with slopes of contention that belong to other thresholds, on half of the
+    units."""
     units = []
     for unit in problem.units:
         table = unit.contention
@@ -219,8 +217,8 @@ def with_fixed_priorities(rng: np.random.Generator, problem: Problem) -> Problem
 
 
 def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with rates of its own for most networks, and objectives
-    and limits of responses.
+    """Return the problem with rates of its own for most networks, and objectives and limits of
+    responses.
 
     Some rates are so high or so late that work runs over the end of the period, or that the units
     are overloaded. No network waits for another one.
@@ -277,9 +275,8 @@ def with_rates(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_waiting_releases(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem, in which networks have rates, with some that wait for
-    one or two earlier ones.
-    """
+    """Return the problem, in which networks have rates, with some that wait for one or two earlier
+    ones."""
     networks = [
         replace(
             network,

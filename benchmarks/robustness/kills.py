@@ -239,9 +239,8 @@ def _files_of(name: str) -> Callable[[Path], Any]:
 
 
 def _runs(folder: Path) -> Any:
-    """Return the status of each run and the numbers of its front, once no run is
-    in hand any more.
-    """
+    """Return the status of each run and the numbers of its front, once no run is in hand any
+    more."""
     from paretosoc.dse.tools.campaign.store.store import Store
 
     for name in ("parts", "owners"):
@@ -273,9 +272,8 @@ def _shared_memory() -> set[str]:
 
 
 def _running_in(folder: Path) -> list[str]:
-    """Return the command lines of processes that a killed command has started and
-    that do not end.
-    """
+    """Return the command lines of processes that a killed command has started and that do not
+    end."""
     end = time.monotonic() + GRACE_S
     while True:
         found = []

@@ -57,9 +57,8 @@ class Speed:
 
 
 def example(channels: ChannelUse) -> Problem:
-    """Return 23 actors in a chain with two branches past a part of it, six units,
-    twelve points each.
-    """
+    """Return 23 actors in a chain with two branches past a part of it, six units, twelve points
+    each."""
     rng = np.random.default_rng(SEED)
     shape = RandomShape(
         networks=(1, 1),

@@ -72,9 +72,8 @@ def main() -> None:
 
 
 def pairs_plan(runs: int, evaluations: int) -> Plan:
-    """Return a plan of ``runs`` runs: pairs of networks, with and without a cap,
-    under several seeds.
-    """
+    """Return a plan of ``runs`` runs: pairs of networks, with and without a cap, under several
+    seeds."""
     names = [f"{a}+{b}" for i, a in enumerate(NETWORKS) for b in NETWORKS[i + 1 :]]
     lists: dict[str, tuple[Choice, ...]] = {name: (DEFAULTS[name],) for name in AXES}
     lists |= {
@@ -151,8 +150,8 @@ def measure_runs(folder: Path, runs: int, evaluations: int) -> list[dict[str, Va
 
 
 def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
-    """Return the growth of memory in percent, from pairs of (runs done, MB), or
-    None if there are too few.
+    """Return the growth of memory in percent, from pairs of (runs done, MB), or None if there are
+    too few.
 
     The first fifth fills the workers' caches. Medians are compared, because a worker holds 10 %
     more or less while it is at a large problem or writes a large front: two moments say nothing.

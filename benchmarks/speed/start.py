@@ -91,9 +91,8 @@ def cpu_seconds(tree: Path, *command: str) -> float:
 
 
 def write_large_front(folder: Path, members: int) -> int:
-    """Write a result folder with at most ``members`` members, of random design
-    points. Return how many.
-    """
+    """Write a result folder with at most ``members`` members, of random design points. Return how
+    many."""
     problem = dse.Problem(
         NETWORKS,
         PLATFORM,

@@ -32,9 +32,8 @@ BY_PROTOCOL = (
 
 
 def by_protocol(scores: Sequence[Score]) -> list[dict[str, Value]]:
-    """Return a row for each set and protocol, with the errors of all its laws. A
-    set is named once.
-    """
+    """Return a row for each set and protocol, with the errors of all its laws. A set is named
+    once."""
     laws: dict[tuple[str, str, int], list[str]] = {}
     for one in scores:
         errors = f"{one.law} {100 * one.median:.1f}, {100 * one.worst:.1f}"

@@ -63,9 +63,8 @@ def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject
 
 
 def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subject]:
-    """Return the networks of a grid of GPU and memory clocks. The first of
-    ``used`` is the fastest.
-    """
+    """Return the networks of a grid of GPU and memory clocks. The first of ``used`` is the
+    fastest."""
     subjects = []
     for name, rows in rows_by(read_set(data), "network"):
         pairs = [(float(row["gpu"]), float(row["memory"])) for row in rows]
@@ -83,9 +82,8 @@ def _grid_subjects(data: str, used: Sequence[tuple[float, float]]) -> list[Subje
 
 
 def tx2_grid() -> list[Comparison]:
-    """Compare fits to four points (the corners for comparison), one run, and for
-    VGG-19 none at all.
-    """
+    """Compare fits to four points (the corners for comparison), one run, and for VGG-19 none at
+    all."""
     laws = (NAIVE, SUM, NORM, NORM_CONSTANT)
     subjects = tx2_subjects()
     (vgg19,) = (subject for subject in subjects if subject.name == "vgg19")
@@ -109,9 +107,8 @@ def tx2_grid() -> list[Comparison]:
 
 
 def nano_grid() -> list[Comparison]:
-    """Compare fits to four points of each subject, and for the two networks one
-    run with the other's shape.
-    """
+    """Compare fits to four points of each subject, and for the two networks one run with the
+    other's shape."""
     laws = (NAIVE, SUM, NORM)
     data = "orin_nano_gpu_memory"
     subjects = _grid_subjects(data, NANO_USED)
@@ -209,9 +206,8 @@ def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject
 
 
 def gpu_clocks() -> list[Comparison]:
-    """Compare fits to four GPU clocks of a board, one with other boards' shape,
-    one with the platform's.
-    """
+    """Compare fits to four GPU clocks of a board, one with other boards' shape, one with the
+    platform's."""
     laws = (NAIVE, SUM, NORM)
     subjects = [subject for subject, _ in board_subjects(BATCHES)]
     fitted_to = "one run; launches of AGX Xavier, ResNet-50"
@@ -232,9 +228,8 @@ def gpu_clocks() -> list[Comparison]:
 def _by_estimate(
     data: str, fitted_to: str, chip: str, unit: str, network: str, subject: Subject
 ) -> tuple[Comparison, Comparison]:
-    """Compare one run with the program's estimate of a network over the clocks,
-    the naive law first.
-    """
+    """Compare one run with the program's estimate of a network over the clocks, the naive law
+    first."""
     times = estimated_ps(chip, unit, network, subject)
     keep = np.arange(len(times)) != subject.fastest
 
@@ -271,9 +266,8 @@ def estimated_ps(
 
 
 def cpu_clocks() -> list[Comparison]:
-    """Compare power modes with equal GPU and memory clocks: the one with the
-    fastest CPU predicts the others.
-    """
+    """Compare power modes with equal GPU and memory clocks: the one with the fastest CPU predicts
+    the others."""
     times, naive, measured = [], [], []
     rows = read_set("jetson_cpu_clocks").rows
     for clocks in dict.fromkeys((row["board"], row["gpu"], row["memory"]) for row in rows):
@@ -290,8 +284,8 @@ def cpu_clocks() -> list[Comparison]:
 
 
 def dla_modes() -> list[Comparison]:
-    """Compare fits to one power mode of a network with the other networks' shape,
-    or two pairs of its clocks.
+    """Compare fits to one power mode of a network with the other networks' shape, or two pairs of
+    its clocks.
 
     Three pairs do not determine a constant inside the norm.
     """

@@ -19,9 +19,8 @@ ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 
 
 def alone() -> list[Comparison]:
-    """Predict each network from the others (benchmarks.fit_costs), and by one
-    time per multiply-accumulate.
-    """
+    """Predict each network from the others (benchmarks.fit_costs), and by one time per
+    multiply-accumulate."""
     found = []
     for pool in POOLS:
         samples = pool.samples()

@@ -20,9 +20,8 @@ GPU_ENERGY = "Xavier, Xavier NX, Nano, GPU clocks, energy"
 
 
 def gpu_energy() -> list[Comparison]:
-    """Compare energies at batch 1: time by a law, power by static + own f/f0,
-    both at the same four clocks.
-    """
+    """Compare energies at batch 1: time by a law, power by static + own f/f0, both at the same four
+    clocks."""
     found = []
     for law in (NAIVE, SUM, NORM):
         parts = []

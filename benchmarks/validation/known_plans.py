@@ -43,9 +43,8 @@ _WEIGHTED = (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
 
 @dataclass(frozen=True)
 class CoRun:
-    """A published time and its plan, by network: the starting unit and the
-    weighted layers on it.
-    """
+    """A published time and its plan, by network: the starting unit and the weighted layers on
+    it."""
 
     source: str
     experiment: int
@@ -160,8 +159,8 @@ def _table(runs: Sequence[CoRun], changes: Sequence[Change]) -> FloatArray:
 
 
 def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
-    """Return [runs]: predictions by the row of a table [parameters, runs] that
-    fits the other pairs best.
+    """Return [runs]: predictions by the row of a table [parameters, runs] that fits the other pairs
+    best.
 
     It has the least sum of logarithmic errors over them.
     """
@@ -226,8 +225,8 @@ def plan_row(built: BuiltProblem, starts: tuple[str, str], weighted: tuple[int, 
 
 
 def _before(network: GroupedNetwork, count: int) -> list[bool]:
-    """Return [groups]: whether at least half of a group's weighted layers are
-    among the network's first.
+    """Return [groups]: whether at least half of a group's weighted layers are among the network's
+    first.
 
     ``count``: the number of these first layers.
     """

@@ -139,9 +139,8 @@ def one_run(law: Law, subject: Subject, others: Sequence[Subject]) -> FloatArray
 
 
 def joined_subjects(subjects: Sequence[Subject]) -> Subject:
-    """Return all points of several subjects, with times as multiples of those at
-    the fastest clocks.
-    """
+    """Return all points of several subjects, with times as multiples of those at the fastest
+    clocks."""
     clocks = [subject.clocks for subject in subjects]
     return Subject(
         name=", ".join(subject.name for subject in subjects),

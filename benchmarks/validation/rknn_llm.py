@@ -71,9 +71,8 @@ class Run:
 
     @property
     def weight_bytes(self) -> float:
-        """Return the bytes of matrices. The embedding is a look-up and not in the
-        memory that is stated.
-        """
+        """Return the bytes of matrices. The embedding is a look-up and not in the memory that is
+        stated."""
         return (self.model.layer_weights + self.model.table) * self.bits / 8
 
     @property
@@ -128,9 +127,8 @@ def _ends(group: Sequence[Run]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Law:
-    """A quantity is ``base`` plus each of ``terms`` times a constant. The rate
-    follows from a time per token.
-    """
+    """A quantity is ``base`` plus each of ``terms`` times a constant. The rate follows from a time
+    per token."""
 
     quantity: str
     fitted: str
@@ -167,9 +165,8 @@ LAWS = (
 
 
 def rockchip_llm() -> list[Comparison]:
-    """Compare every law over all chips and formats, and behind those of a
-    quantity the platform file's.
-    """
+    """Compare every law over all chips and formats, and behind those of a quantity the platform
+    file's."""
     groups = runs()
     found = [joined([predicted(law, group) for group in groups]) for law in LAWS]
     return [

@@ -421,8 +421,8 @@ class Front(Sequence[Member]):
         return member_views(self, which, all_rows=all_rows)
 
     def to_pandas(self) -> DataFrame:
-        """Return a data frame with a row per member: objectives with units,
-        names, groups per unit, clocks.
+        """Return a data frame with a row per member: objectives with units, names, groups per unit,
+        clocks.
 
         Raises:
             ResultError: if pandas is not installed (``paretosoc[notebooks]``).

@@ -162,9 +162,8 @@ class Problem:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return the warnings of importing networks and profile, and the groups
-        that units cannot run.
-        """
+        """Return the warnings of importing networks and profile, and the groups that units cannot
+        run."""
         return (*self.built.warnings, *self.built.refused)
 
     def as_pymoo(self) -> PymooProblem:

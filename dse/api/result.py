@@ -52,9 +52,8 @@ class Result(Protocol):
 
     @classmethod
     def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
-        """Return a figure of one or several results: ``front``, ``gantt``,
-        ``convergence``, ``energy``.
-        """
+        """Return a figure of one or several results: ``front``, ``gantt``, ``convergence``,
+        ``energy``."""
         ...
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:

@@ -1,6 +1,5 @@
-"""AxoNN (Dagli et al., DAC 2022), as HaX-CoNN describes it: one network, optimal
-under a budget of energy.
-"""
+"""AxoNN (Dagli et al., DAC 2022), as HaX-CoNN describes it: one network, optimal under a budget of
+energy."""
 
 from __future__ import annotations
 
@@ -101,9 +100,8 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
 
 
 def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
-    """Return the power drawn while the domains ``on`` [domains] are at their
-    fastest clocks, in mW.
-    """
+    """Return the power drawn while the domains ``on`` [domains] are at their fastest clocks, in
+    mW."""
     problem = space.problem
     points = [int(allowed[-1]) for allowed in space.points]
     power = problem.board_mw

@@ -1,6 +1,5 @@
-"""The common part of all baselines: an engine that proposes once, and the costs
-that methods use.
-"""
+"""The common part of all baselines: an engine that proposes once, and the costs that methods
+use."""
 
 from __future__ import annotations
 
@@ -64,9 +63,8 @@ class Baseline(ABC):
 
 
 def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
-    """Return [n, width]: mappings [n, groups] with the fastest clocks that may be
-    chosen, canonical.
-    """
+    """Return [n, width]: mappings [n, groups] with the fastest clocks that may be chosen,
+    canonical."""
     clocks = np.array([points[-1] for points in space.points], dtype=np.int64)
     return space.canonical(
         np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
@@ -101,17 +99,16 @@ def whole_networks(space: DesignSpace, units: list[int]) -> IntArray:
 
 
 def clipped_times(space: DesignSpace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return [groups, units]: times, a thousand times the group's best on units
-    that cannot run it.
-    """
+    """Return [groups, units]: times, a thousand times the group's best on units that cannot run
+    it."""
     times = space.fastest_time.astype(np.float64)
     return np.where(space.problem.allowed, times, 1e3 * times.min(axis=1)[:, None])
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs that methods use: stand-alone times and transitions, Python
-    integers, no contention.
+    """The costs that methods use: stand-alone times and transitions, Python integers, no
+    contention.
 
     ``time_ps[g]``: unit -> time, of the units that may have group g. ``incoming[g]``: (group that
     feeds it, index of the edge). ``order[n]``: groups of network n, each after those that feed it.

@@ -44,9 +44,8 @@ class _Label:
 
 
 def fastest_path(layers: list[Layer], budget: int) -> Path:
-    """Return the path of least time with an energy of at most ``budget``, or if
-    there is none, of least energy.
-    """
+    """Return the path of least time with an energy of at most ``budget``, or if there is none, of
+    least energy."""
     fast = _weighted(layers, FIRST, 1)
     if fast.energy <= budget:
         return fast

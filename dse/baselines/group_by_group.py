@@ -135,9 +135,8 @@ def without_contention(problem: Problem) -> Problem:
 
 
 def data_local_moves(space: DesignSpace, mapping: IntArray) -> IntArray:
-    """Return [n, groups]: every mapping that differs in one group, now on the
-    unit of a neighbour.
-    """
+    """Return [n, groups]: every mapping that differs in one group, now on the unit of a
+    neighbour."""
     moves = {
         (g, int(mapping[other]))
         for edge in space.problem.edges

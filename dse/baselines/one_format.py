@@ -41,9 +41,8 @@ class OneFormat:
 
 
 def formats_of(problem: Problem) -> tuple[str, ...]:
-    """Return the number formats that may be chosen, in the order of the units,
-    none without a choice.
-    """
+    """Return the number formats that may be chosen, in the order of the units, none without a
+    choice."""
     names = (unit.number_format for unit in problem.units)
     return tuple(dict.fromkeys(name for name in names if name is not None))
 

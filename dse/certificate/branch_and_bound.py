@@ -55,9 +55,8 @@ pickled task, the states of workers and a number of nodes to one searched slice 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """Progress of a search. ``epsilon_ppm``: see :mod:`results.front.epsilon`.
-    None: no bound yet.
-    """
+    """Progress of a search. ``epsilon_ppm``: see :mod:`results.front.epsilon`. None: no bound
+    yet."""
 
     nodes: int
     members: int
@@ -71,8 +70,8 @@ class SearchProgress:
 
 @dataclass(frozen=True, eq=False)
 class Incumbents:
-    """Feasible design points: objectives [members, objectives] and rows [members,
-    groups + domains].
+    """Feasible design points: objectives [members, objectives] and rows [members, groups +
+    domains].
 
     The rows are None if only the objectives are known.
     """
@@ -280,9 +279,8 @@ class _Search:
     def _searched(
         self, place: Threads | Cluster, workers: Sequence[Worker], nodes: int
     ) -> list[bool]:
-        """Search each worker's subtree for up to ``nodes`` more nodes. Return
-        whether each is exhausted.
-        """
+        """Search each worker's subtree for up to ``nodes`` more nodes. Return whether each is
+        exhausted."""
         if isinstance(place, Threads):
             return place.search(workers, nodes)
         self._pickled = self._pickled or pickle.dumps(self._task)

@@ -91,8 +91,8 @@ class CertifiedFront:
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
     def about(self, front: Front) -> CertifiedFront:
-        """Return the same proof about a later front whose members dominate or
-        equal those of this one.
+        """Return the same proof about a later front whose members dominate or equal those of this
+        one.
 
         A bound that a member closes is also closed by one that dominates it.
         """
@@ -111,9 +111,8 @@ class CertifiedFront:
         return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
     def without_gap(self) -> CertifiedFront:
-        """Return the same without the epsilon of a search that was ended, which
-        cannot be checked.
-        """
+        """Return the same without the epsilon of a search that was ended, which cannot be
+        checked."""
         if self.status is not CertificateStatus.GAP:
             return self
         certificate = replace(self.files.certificate, epsilon_ppm=None)
@@ -166,8 +165,8 @@ def prove(
     on_checkpoint: Callable[[CertifiedFront], None] | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> CertifiedFront:
-    """Search for design points that no member equals or beats in these
-    objectives, until none is left.
+    """Search for design points that no member equals or beats in these objectives, until none is
+    left.
 
     Design points that are found join the front.
 
@@ -282,8 +281,8 @@ def default_nodes(problem: Problem) -> int:
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:
-    """Return the front with more feasible design points [n, groups + domains],
-    without dominated ones.
+    """Return the front with more feasible design points [n, groups + domains], without dominated
+    ones.
 
     Rows of -1 stand for members that it has.
     """
@@ -328,9 +327,8 @@ def _checked(
     jobs: int | None,
     until: Deadline,
 ) -> ProofArtifacts | None:
-    """Return the proof of a complete search after the check of its tree, or None
-    if that was ended.
-    """
+    """Return the proof of a complete search after the check of its tree, or None if that was
+    ended."""
     began = time.monotonic()
     target = _target(files.certificate, columns)
     report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
@@ -374,9 +372,8 @@ def _covered(
 
 
 def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
-    """Return the tree of an earlier search of this problem, or None if there is
-    none to resume from.
-    """
+    """Return the tree of an earlier search of this problem, or None if there is none to resume
+    from."""
     certificate, names = earlier.certificate, objective_names(front.problem)
     if (
         certificate.problem_sha256 != problem_sha256(front.problem)

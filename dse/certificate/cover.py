@@ -47,8 +47,8 @@ class CoverResult:
 
 
 def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
-    """Return the formula as SMT-LIB 2 text in ASCII, the same bytes for the same
-    problem and lemmas.
+    """Return the formula as SMT-LIB 2 text in ASCII, the same bytes for the same problem and
+    lemmas.
 
     Raises:
         ResultError: if the lemmas do not fit the problem, or one names a unit that its group may
@@ -263,8 +263,8 @@ def _outside(
 
 
 def prove_cover(text: str, *, timeout_s: float | None = None) -> CoverResult:
-    """Return Z3's verdict on the formula, from a separate process, so that the
-    time limit always holds.
+    """Return Z3's verdict on the formula, from a separate process, so that the time limit always
+    holds.
 
     Raises:
         ResultError: if the program that comes with ``z3-solver`` is missing.

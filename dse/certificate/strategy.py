@@ -255,9 +255,8 @@ class _Work:
         return self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP
 
     def narrow(self, columns: tuple[int, ...]) -> None:
-        """Prove within smaller and smaller tolerances, as long as the limits
-        allow. The last is exact.
-        """
+        """Prove within smaller and smaller tolerances, as long as the limits allow. The last is
+        exact."""
         left = self._limits.nodes_for(self.front.problem)
         for tolerance in (*TOLERANCES_PPM, 0):
             if self.interrupted() or self._limits.until.is_past or (left is not None and left <= 0):

@@ -87,9 +87,8 @@ def open_subtrees(root: Subtree) -> list[Subtree]:
 
 
 def with_ended(root: Subtree, ended: Mapping[Subtree, Subtree]) -> Subtree:
-    """Return a copy of the tree with some subtrees replaced by others, which may
-    have more parts.
-    """
+    """Return a copy of the tree with some subtrees replaced by others, which may have more
+    parts."""
     order, stack = [], [root]
     while stack:
         order.append(stack.pop())

@@ -169,9 +169,8 @@ class Worker:
             at += len(flat)
 
     def take(self, found: SearchedSlice) -> bool:
-        """Take over a slice that was searched elsewhere. Return whether the
-        subtree is exhausted.
-        """
+        """Take over a slice that was searched elsewhere. Return whether the subtree is
+        exhausted."""
         assert self.subtree is not None
         self.restore(found.state)
         self.subtree.log += found.log

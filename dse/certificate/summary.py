@@ -22,9 +22,8 @@ from paretosoc.results.problem.problem import Problem
 
 
 def describe_claims(front: Front) -> list[str]:
-    """Return the claims about a front, a sentence or two for each certificate,
-    and at the end the space.
-    """
+    """Return the claims about a front, a sentence or two for each certificate, and at the end the
+    space."""
     claims = [claim for claim in (front.certificate, front.epsilon) if claim is not None]
     sentences = [
         describe_claim(front.problem, claim, front.members[claim.members[0]].objectives)

@@ -140,9 +140,8 @@ def _alone(problem: Problem, constraint: Constraint) -> str:
 
 
 def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
-    """Return a text about the value that makes the problem feasible, which
-    follows the best value alone.
-    """
+    """Return a text about the value that makes the problem feasible, which follows the best value
+    alone."""
     if needed is None:
         return "; relaxing it alone was not found to help"
     figure = limit_and_value(constraint, needed)[1]
@@ -269,8 +268,8 @@ def with_figure(
 
 
 def figure_of_pool(problem: Problem, constraint: Constraint) -> OutcomeFunction | None:
-    """Return a function to outcomes whose last objective, ``memory``, is that of
-    a limited pool alone.
+    """Return a function to outcomes whose last objective, ``memory``, is that of a limited pool
+    alone.
 
     Returns None if the limit is on something else.
     """

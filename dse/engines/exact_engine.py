@@ -36,9 +36,8 @@ class ExactEngine:
         self._feasible = False
 
     def ask(self) -> IntArray:
-        """Return the obvious rows, then, if none is feasible, all rows that the
-        search has found.
-        """
+        """Return the obvious rows, then, if none is feasible, all rows that the search has
+        found."""
         self._asked += 1
         if self._asked == 1:
             rows = self._space.repair(self._rng, heuristic_seeds(self._space))

@@ -190,9 +190,8 @@ def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) ->
 
 
 def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
-    """Return the hypervolume over evaluations as a share of the final one. Long
-    searches are thinned.
-    """
+    """Return the hypervolume over evaluations as a share of the final one. Long searches are
+    thinned."""
     reference = reference_point(result.objectives)
     final = hypervolume(result.objectives, reference)
     snapshots = result.snapshots

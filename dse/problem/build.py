@@ -65,9 +65,8 @@ _Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int,
 
 
 def _key(network: WorkloadNetwork) -> _Key:
-    """Return all that a network's tables depend on: model, sizes, growth and its
-    repeats, and batch.
-    """
+    """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
+    batch."""
     return (
         *(network.source, network.dimensions, network.grows),
         *(network.repeats if network.grows else 1, network.batch),

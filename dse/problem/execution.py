@@ -1,6 +1,5 @@
-"""Choice of the execution model from the user's options. Options without meaning
-in it are refused by name.
-"""
+"""Choice of the execution model from the user's options. Options without meaning in it are refused
+by name."""
 
 from __future__ import annotations
 

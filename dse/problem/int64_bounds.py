@@ -142,9 +142,8 @@ def _check_rates(problem: Problem) -> None:
 
 
 def _check_contention(problem: Problem) -> None:
-    """Accepts contention parameters whose products with the demands fit, and
-    demands that add up in int64.
-    """
+    """Accepts contention parameters whose products with the demands fit, and demands that add up in
+    int64."""
     demands = sum(int(unit.demand_kbps.max(initial=0)) for unit in problem.units)
     if demands >= INT64_LIMIT:
         raise ResultError(f"demands of all units must add up to less than 2**63, got {demands}")
@@ -232,9 +231,8 @@ def _longest_copy(problem: Problem, e: int) -> float:
 
 
 def _slowed(problem: Problem, u: int) -> FloatArray:
-    """Return [groups]: the longest time on unit ``u`` over its operating points,
-    slowdown included.
-    """
+    """Return [groups]: the longest time on unit ``u`` over its operating points, slowdown
+    included."""
     unit = problem.units[u]
     shape = unit.time_ps.shape
     longest = np.zeros(shape[0], dtype=np.float64)
@@ -260,9 +258,8 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
 
 
 def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntArray]]:
-    """Return (memory's operating point, demands, times of last repeats), tables
-    [groups, other points].
-    """
+    """Return (memory's operating point, demands, times of last repeats), tables [groups, other
+    points]."""
     unit, longest = problem.units[u], problem.last_ps(u)
     groups = longest.shape[0]
     memory = problem.memory_domain

@@ -7,8 +7,8 @@ from paretosoc.fitness.simulator.jit import jit
 
 @jit
 def join_front(front, rows, stays, joins):
-    """Mark the rows of ``front`` that stay and those of ``rows`` that join it.
-    Return how many join.
+    """Mark the rows of ``front`` that stay and those of ``rows`` that join it. Return how many
+    join.
 
     No row of ``front`` [m, objectives] dominates another. Of equal ``rows`` [n, objectives] the
     first joins.

@@ -16,9 +16,8 @@ from paretosoc.results.problem.problem import Problem
 
 
 class Engine(Protocol):
-    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps
-    the front and stops.
-    """
+    """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and
+    stops."""
 
     @property
     def name(self) -> str:

@@ -86,17 +86,15 @@ class DesignSpace:
 
     @cached_property
     def point_at(self) -> IntArray:
-        """Return [settings, places]: the points that may be chosen, slowest
-        first, the last repeated.
-        """
+        """Return [settings, places]: the points that may be chosen, slowest first, the last
+        repeated."""
         places = np.minimum(np.arange(int(self.point_count.max())), self.point_count[:, None] - 1)
         return np.stack([self.points[d][row] for d, row in enumerate(places)])
 
     @cached_property
     def place_of_point(self) -> IntArray:
-        """Return [settings, points]: the place of a point in ``point_at``, or of
-        the next faster one.
-        """
+        """Return [settings, points]: the place of a point in ``point_at``, or of the next faster
+        one."""
         most = int(self.gene_sizes[self.groups :].max())
         places = [np.searchsorted(points, np.arange(most)) for points in self.points]
         return np.minimum(np.stack(places), self.point_count[:, None] - 1).astype(np.int64)
@@ -133,9 +131,8 @@ class DesignSpace:
 
     @cached_property
     def gene_sizes(self) -> IntArray:
-        """Return [width]: the number of units, operating points or priorities of
-        a gene, allowed or not.
-        """
+        """Return [width]: the number of units, operating points or priorities of a gene, allowed or
+        not."""
         sizes = [len(domain.allowed) for domain in self.problem.domains]
         sizes += [PRIORITY_LEVELS] * (len(self.points) - len(sizes))
         return np.array([len(self.problem.units)] * self.groups + sizes, dtype=np.int64)
@@ -170,9 +167,8 @@ class DesignSpace:
 
     @cached_property
     def scratch(self) -> Scratch:
-        """Return the arrays that operators write to. Because of them only one
-        thread proposes rows.
-        """
+        """Return the arrays that operators write to. Because of them only one thread proposes
+        rows."""
         return make_scratch(self)
 
     @cached_property
@@ -191,9 +187,8 @@ class DesignSpace:
         return np.stack([(mapping == u).any(axis=1) for u in units], axis=1)
 
     def domains_used(self, rows: IntArray) -> BoolArray:
-        """Return [n, settings]: whether a used unit depends on the domain. None
-        depends on a priority.
-        """
+        """Return [n, settings]: whether a used unit depends on the domain. None depends on a
+        priority."""
         from paretosoc.dse.space.operators_jit import mark_used
 
         used = np.zeros((len(rows), len(self.points)), dtype=np.int64)

@@ -24,8 +24,8 @@ from paretosoc.results.problem.problem import Problem
 def make_members(
     problem: Problem, rows: IntArray, objectives: IntArray, *, jobs: int = 1
 ) -> tuple[Member, ...]:
-    """Return members of canonical rows [n, groups + domains], by rising
-    objectives, the first foremost.
+    """Return members of canonical rows [n, groups + domains], by rising objectives, the first
+    foremost.
 
     Args:
         jobs: threads for pipelines and free-running networks, which may take long to simulate.
@@ -72,9 +72,8 @@ def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
 
 
 def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, int] | None:
-    """Return begin and end of the recurring window, or None if nothing recurs or
-    there are no rates.
-    """
+    """Return begin and end of the recurring window, or None if nothing recurs or there are no
+    rates."""
     period, periods = problem.execution.period_ps, int(frame.periods[index])
     if period is None or periods == 0:
         return None
@@ -102,9 +101,8 @@ class Evaluated:
 
 
 def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
-    """Simulates a design point [groups + domains], canonical, its groups on units
-    that can run them.
-    """
+    """Simulates a design point [groups + domains], canonical, its groups on units that can run
+    them."""
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)
     (member,) = make_members(problem, rows, outcomes.objectives)
@@ -112,9 +110,8 @@ def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
 
 
 def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
-    """Return plain data: a member as in ``front.json`` with its schedule,
-    ``display`` values, and ``constraints``.
-    """
+    """Return plain data: a member as in ``front.json`` with its schedule, ``display`` values, and
+    ``constraints``."""
     problem, member = evaluated.problem, evaluated.member
     return {
         "feasible": evaluated.feasible,

@@ -102,8 +102,8 @@ def count_neighbours(space: DesignSpace, rows: IntArray) -> int:
 def _enumerated(
     space: DesignSpace, rows: IntArray, wanted: IntArray
 ) -> tuple[int, IntArray, IntArray]:
-    """Return the number of changes, the wanted ones as rows [wanted, width], and
-    their original rows.
+    """Return the number of changes, the wanted ones as rows [wanted, width], and their original
+    rows.
 
     The rows are not repaired.
     """

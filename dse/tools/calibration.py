@@ -127,9 +127,8 @@ def _notes(
 
 @dataclass(frozen=True)
 class FormError:
-    """Error of a form on rows that it was not fitted to, as shares. None if
-    ``reason`` explains why there are none.
-    """
+    """Error of a form on rows that it was not fitted to, as shares. None if ``reason`` explains why
+    there are none."""
 
     of: str
     """``time`` or ``power``."""

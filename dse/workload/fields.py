@@ -136,8 +136,8 @@ class Field:
         return self.spec is not None or self.kind.argument == list[str]
 
     def parse(self, given: Any, name: str) -> Any:
-        """Return the value of an option given on the command line. The strictest
-        of several values of a limit holds.
+        """Return the value of an option given on the command line. The strictest of several values
+        of a limit holds.
 
         Raises:
             WorkloadError: on a text of another form.

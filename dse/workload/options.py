@@ -60,9 +60,8 @@ MAX_FRAMES_IN_FLIGHT = 8
 
 
 class Cut(Enum):
-    """The places at which networks are cut into groups, other than evenly. Values
-    are names on the command line.
-    """
+    """The places at which networks are cut into groups, other than evenly. Values are names on the
+    command line."""
 
     BRANCHES = "branches"
     """Parallel branches are groups of their own."""

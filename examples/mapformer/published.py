@@ -26,8 +26,8 @@ GA_WORSE_THAN_OMNIBOOST_PERCENT = 28.0
 
 
 def gain_percent(winner: float, other: float) -> float:
-    """The improvement of one efficiency over another by the paper's definition:
-    100 (1 - other / winner), which cannot reach 100.
+    """The improvement of one efficiency over another by the paper's definition: 100 (1 - other /
+    winner), which cannot reach 100.
 
     The paper prints no formula. All its gains are below 100, and what it says elsewhere of two
     managers fits this one: OmniBoost, with gains over it of 41.7, 50.4 and 84.9, is 56.4 % less

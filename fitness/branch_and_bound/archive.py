@@ -1,5 +1,5 @@
-"""The archive of a branch and bound: which bounds its members fathom, and how a
-member is inserted. Compiled.
+"""The archive of a branch and bound: which bounds its members fathom, and how a member is inserted.
+Compiled.
 
 A bound vector is *fathomed* by a member that is at least as good: no design point below is better
 in any objective. With a tolerance e, a member also fathoms bounds that are better than it by a

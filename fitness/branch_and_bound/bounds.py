@@ -19,8 +19,8 @@ POINT_BITS = 63
 
 @jit
 def fill_unit(plan, rules, u, tree):
-    """Fill the smallest costs of all groups on unit u, over the points in
-    ``tree.points`` of its clocks.
+    """Fill the smallest costs of all groups on unit u, over the points in ``tree.points`` of its
+    clocks.
 
     These are stand-alone times, dynamic energies, the least growth of both from repeat to repeat,
     their weighted sum at every multiplier (``rate_mw``), and the unit's smallest idle power.
@@ -154,8 +154,8 @@ def choose_units(plan, rules, units, n, chosen):
 
 @jit
 def fill_paths(plan, rules, n, tree):
-    """Fill the smallest times and longest paths of network n, and find its first
-    open group if it is a chain.
+    """Fill the smallest times and longest paths of network n, and find its first open group if it
+    is a chain.
 
     Times and the longest paths from a group on are per group, the path through the network is per
     network. All are those of a first repeat, and have beside them their least growth from repeat to
@@ -271,9 +271,8 @@ def _repeats_from(plan, rules, tree, n, first):
 
 @jit
 def _raise_end(plan, rules, state, tree, place, begin):
-    """Raise the bound of a network's end by the path left after one of its groups
-    begins at ``begin``.
-    """
+    """Raise the bound of a network's end by the path left after one of its groups begins at
+    ``begin``."""
     g = state.place[place].group
     n = rules.network[g]
     repeat = plan.instance[state.place[place].instance].repeat

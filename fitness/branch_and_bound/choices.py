@@ -143,9 +143,8 @@ def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray
 
 
 def _least(problem: Problem, tables: IntArray) -> IntArray:
-    """Return the minimum of [..., groups, units] over the units that a group may
-    be on, [..., groups].
-    """
+    """Return the minimum of [..., groups, units] over the units that a group may be on, [...,
+    groups]."""
     least: IntArray = np.where(problem.allowed, tables, np.iinfo(np.int64).max).min(axis=-1)
     return least.astype(np.int64)
 
@@ -207,17 +206,15 @@ def largest_power_mw(problem: Problem) -> int:
 
 
 def _power_cap(problem: Problem) -> int:
-    """Return the power cap, or UNLIMITED if nothing can exceed it: kernels
-    multiply it with times, in int64.
-    """
+    """Return the power cap, or UNLIMITED if nothing can exceed it: kernels multiply it with times,
+    in int64."""
     cap = int(limits_by_owner(problem, POWER_CAP)[0])
     return UNLIMITED if cap >= largest_power_mw(problem) else cap
 
 
 def _largest_rate(problem: Problem) -> int:
-    """Return the largest rate whose product with the times of all groups stays in
-    int64 for every network.
-    """
+    """Return the largest rate whose product with the times of all groups stays in int64 for every
+    network."""
     slowest = np.max(
         [
             problem.frame_ps(u).reshape(problem.group_count, -1).max(1)

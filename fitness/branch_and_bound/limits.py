@@ -1,5 +1,5 @@
-"""Check whether every design point with some choices must break a limit on power
-or energy. Compiled.
+"""Check whether every design point with some choices must break a limit on power or energy.
+Compiled.
 
 With T the makespan, P the idle power and E the dynamic energy of a frame, and P' and E' their
 smallest values over the open choices:
@@ -32,8 +32,8 @@ def fill_static(plan, rules, d, tree):
 
 @jit
 def min_idle_power(plan, tree, chosen):
-    """Return the least idle power: of domains that may not be off, and those that
-    assigned groups need.
+    """Return the least idle power: of domains that may not be off, and those that assigned groups
+    need.
 
     Leaves these domains in ``chosen.domain_on``.
     """

@@ -124,8 +124,8 @@ def _resume_simulation(plan, rules, chosen, state, tree):
 
 @jit
 def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
-    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the
-    least idle power and dynamic energy.
+    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the least idle power
+    and dynamic energy.
 
     Returns the makespan's column, or -1 if it is no objective.
     """
@@ -244,9 +244,8 @@ def _log(tree, kind):
 
 @jit
 def _hand_over(plan, tree):
-    """Hand the present choice over to another worker, with the largest bounds of
-    the choices above it.
-    """
+    """Hand the present choice over to another worker, with the largest bounds of the choices above
+    it."""
     at = tree.progress.parts
     for g in range(plan.groups):
         tree.part_units[at, g] = tree.units[g]
@@ -297,8 +296,8 @@ def begin_subtree(plan, rules, tree, units, points):
 
 @jit
 def search_nodes(plan, rules, chosen, state, tree, nodes):
-    """Search at most ``nodes`` more nodes. Return why it ended: DONE, NODE_LIMIT,
-    LOG_FULL or MEMBERS_FULL.
+    """Search at most ``nodes`` more nodes. Return why it ended: DONE, NODE_LIMIT, LOG_FULL or
+    MEMBERS_FULL.
 
     A node that a member closes stays closed when a better member takes its place.
     """

@@ -89,8 +89,8 @@ def load_snapshot(plan, state, snapshot):
 
 @jit
 def assigned_since(plan, rules, chosen, state, g):
-    """Group g was assigned after the snapshot. Deliveries to it were counted
-    without transition times, since it had no unit: they are added now."""
+    """Group g was assigned after the snapshot. Deliveries to it were counted without transition
+    times, since it had no unit: they are added now."""
     n = rules.network[g]
     first = rules.first_instance[n] + g - rules.first[n]
     # The first repeat waits for hand-overs, too.

@@ -22,8 +22,8 @@ MAX_CUTS = 8
 
 @jit
 def fill_gains(plan, rules, tree):
-    """Fill the summed gains of a chain's groups from each group on, for every
-    rate: [rates, groups].
+    """Fill the summed gains of a chain's groups from each group on, for every rate: [rates,
+    groups].
 
     Called after :func:`fitness.branch_and_bound.bounds.fill_unit`.
     """
@@ -64,8 +64,8 @@ def _min_energy_at(plan, rules, tree, energy, power, time):
 
 @jit
 def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
-    """Return whether the least energy is at least ``wanted`` for every makespan
-    from ``shortest`` to ``longest``.
+    """Return whether the least energy is at least ``wanted`` for every makespan from ``shortest``
+    to ``longest``.
 
     Works with cutting planes from both sides.
     """
@@ -100,8 +100,8 @@ def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
 
 @jit
 def is_fathomed_by_trade_off(plan, rules, tree, idle, energy):
-    """Return whether no design point below the present choice fits between two
-    neighbouring members.
+    """Return whether no design point below the present choice fits between two neighbouring
+    members.
 
     Such a point would have a makespan below that of one member and an energy below that of the
     member before it, in the order of makespans. ``tree.vector`` must have the bounds of both alone.

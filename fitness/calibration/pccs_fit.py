@@ -140,9 +140,8 @@ _REMEDIES = {
 
 
 def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:
-    """Return thresholds without samples on both of their sides that differ
-    because of them, and why.
-    """
+    """Return thresholds without samples on both of their sides that differ because of them, and
+    why."""
     unseen: dict[str, str] = {}
     own, external = fit.sweep.own, fit.sweep.external
     normal, _, balance, peak, _, _ = values

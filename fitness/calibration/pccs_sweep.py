@@ -25,9 +25,8 @@ NOISE = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Samples as arrays [samples], demands in GB/s. ``flagged``: texts about
-    samples that were left out.
-    """
+    """Samples as arrays [samples], demands in GB/s. ``flagged``: texts about samples that were left
+    out."""
 
     own: FloatArray
     external: FloatArray

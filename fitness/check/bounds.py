@@ -291,9 +291,8 @@ def _closed_by_a_member(facts: Facts, work: Work) -> bool:
 
 @jit
 def _closing_makespan(facts: Facts, work: Work) -> Int:
-    """Return the smallest makespan of a member that closes the bounds of all
-    other objectives, or FAR.
-    """
+    """Return the smallest makespan of a member that closes the bounds of all other objectives, or
+    FAR."""
     smallest = FAR
     if facts.makespan_column >= 0:
         for member in range(facts.closing.shape[0]):

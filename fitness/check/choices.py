@@ -23,9 +23,8 @@ CHOICES = UNIT, FASTER_HALF_FIRST, SLOWER_HALF_FIRST = range(3)
 
 @jit
 def open_choice(facts: Facts, work: Work, depth: Int) -> bool:
-    """Open the choice of the node at this depth, whose timeline has stopped.
-    Return False if none is left.
-    """
+    """Open the choice of the node at this depth, whose timeline has stopped. Return False if none
+    is left."""
     work.option[depth] = 0
     if work.stop[0] == AT_UNIT:
         work.kind[depth] = UNIT
@@ -71,8 +70,8 @@ def _is_on(facts: Facts, work: Work, d: Int) -> bool:
 
 @jit
 def next_child(facts: Facts, work: Work, depth: Int) -> bool:
-    """Make the next choice of the node at this depth that no limit forbids.
-    Return False if none is left.
+    """Make the next choice of the node at this depth that no limit forbids. Return False if none is
+    left.
 
     The choice before it is taken back first.
     """
@@ -93,9 +92,8 @@ def next_child(facts: Facts, work: Work, depth: Int) -> bool:
 
 @jit
 def is_mirror_image(facts: Facts, work: Work, u: Int) -> bool:
-    """Return whether nothing is on the unit, nor on an earlier unit that is
-    interchangeable with it.
-    """
+    """Return whether nothing is on the unit, nor on an earlier unit that is interchangeable with
+    it."""
     alike = facts.alike[u]
     return (
         alike >= 0
@@ -150,9 +148,8 @@ def _take_back(facts: Facts, work: Work, depth: Int, g: Int) -> None:
 
 @jit
 def _place(facts: Facts, work: Work, depth: Int, g: Int, u: Int) -> bool:
-    """Put the group, and the groups that must follow it, on a unit. Return False
-    if a limit is broken.
-    """
+    """Put the group, and the groups that must follow it, on a unit. Return False if a limit is
+    broken."""
     put_on(facts, work, g, u)
     n = facts.network_of_group[g]
     most = facts.max_transitions[n]

@@ -144,9 +144,8 @@ class Lemmas:
         return children
 
     def is_mirror_image(self, lemma: Lemma, unit: int) -> bool:
-        """Return whether one interchangeable unit is tried instead of this one:
-        no group is on either.
-        """
+        """Return whether one interchangeable unit is tried instead of this one: no group is on
+        either."""
         return bool(_is_mirror_image(self._facts, self._simulate(lemma), unit))
 
     def smallest_ps(self, lemma: Lemma, group: int, unit: int) -> int:

@@ -146,9 +146,8 @@ def _find_engines(facts: Facts, work: Work, row: Int, first: Int) -> Int:
 
 @jit
 def _has_all(facts: Facts, work: Work, row: Int, first: Int) -> bool:
-    """Return whether all that the engine beginning with an instance reads from
-    elsewhere has left its engine.
-    """
+    """Return whether all that the engine beginning with an instance reads from elsewhere has left
+    its engine."""
     i = first
     while True:
         inside = np.int64(0)

@@ -33,9 +33,8 @@ SOUND, NOT_CLOSED, NOT_SPLIT, TOO_MANY, MISSING = range(len(FAULTS))
 
 @jit
 def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> None:
-    """Make the choices ``units`` [groups] and ``points`` [domains], from the
-    beginning of the timeline on.
-    """
+    """Make the choices ``units`` [groups] and ``points`` [domains], from the beginning of the
+    timeline on."""
     for u in range(facts.units):
         work.groups_on[u] = 0
     for g in range(facts.groups):

@@ -46,9 +46,8 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Ratios:
-    """The slowdown of a unit's own, its host's (1 without one) and the memory's
-    clock against the fastest.
-    """
+    """The slowdown of a unit's own, its host's (1 without one) and the memory's clock against the
+    fastest."""
 
     own: Fraction
     host: Fraction
@@ -209,9 +208,8 @@ def _float_times(parts: TimeParts, ladders: Sequence[Sequence[int]]) -> FloatArr
 
 
 def rounded(values: FloatArray, error: float) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Round ``values`` half up. Also return whether the bound on their relative
-    error leaves no other integer.
-    """
+    """Round ``values`` half up. Also return whether the bound on their relative error leaves no
+    other integer."""
     low = np.floor(values - values * error + 0.5)
     high = np.floor(values + values * error + 0.5)
     return low.astype(np.int64), low == high

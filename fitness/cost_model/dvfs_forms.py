@@ -90,9 +90,8 @@ def power_parameters(form: PowerForm, *, hosted: bool) -> tuple[str, ...]:
 
 
 def time_ms(values: Mapping[str, Any], clocks: Clocks) -> Array:
-    """Return milliseconds, in decimals if values and clocks are. Parameters that
-    are not given are 0, ``overlap`` 1.
-    """
+    """Return milliseconds, in decimals if values and clocks are. Parameters that are not given are
+    0, ``overlap`` 1."""
     whole = parts_norm(
         [
             values.get("compute_ms", 0) * clocks.own,

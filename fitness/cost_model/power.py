@@ -66,8 +66,8 @@ def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
 
 
 def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
-    """Return the power at all times while only ``unit`` is in use, [*operating
-    points of its clocks].
+    """Return the power at all times while only ``unit`` is in use, [*operating points of its
+    clocks].
 
     It is that of the board, and of every domain that is on, with its units. Domains that are not
     among the unit's clocks and are never off stand at their parked point.

@@ -160,9 +160,8 @@ def group_parts(
 
 
 def network_parts(groups: Sequence[Sequence[Launch]], model: UnitModel) -> list[TimeParts]:
-    """Return the parts of the time of every group. The time that a network takes
-    once is shared out over its launches.
-    """
+    """Return the parts of the time of every group. The time that a network takes once is shared out
+    over its launches."""
     model = loaded(groups, model)
     count = sum(not launch.is_free for group in groups for launch in group)
     setup = Fraction(model.setup_ps, max(1, count))
@@ -170,9 +169,8 @@ def network_parts(groups: Sequence[Sequence[Launch]], model: UnitModel) -> list[
 
 
 def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
-    """Return the figures of a unit that holds a network: if its constants fit on
-    the chip, nothing moves.
-    """
+    """Return the figures of a unit that holds a network: if its constants fit on the chip, nothing
+    moves."""
     weights = sum(
         layer.parameter_bytes(model.bytes_per_element)
         for group in groups
@@ -185,9 +183,8 @@ def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
 
 
 def moved_bytes(launch: Launch, model: UnitModel) -> int:
-    """Return the bytes that a launch moves. Of a unit with memory of its own only
-    constants move, once they do not fit.
-    """
+    """Return the bytes that a launch moves. Of a unit with memory of its own only constants move,
+    once they do not fit."""
     if not model.kept_bytes:
         return launch.moved_bytes(model.bytes_per_element)
     return sum(layer.parameter_bytes(model.bytes_per_element) for layer in launch.layers)

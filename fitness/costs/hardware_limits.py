@@ -1,6 +1,5 @@
-"""Checks of measured times and fits over clocks against the peak of the number
-format and the memory's bandwidth.
-"""
+"""Checks of measured times and fits over clocks against the peak of the number format and the
+memory's bandwidth."""
 
 from __future__ import annotations
 

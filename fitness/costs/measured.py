@@ -125,8 +125,8 @@ def measured_groups(
     profile: NetworkProfile,
     estimates: Mapping[str, Sequence[TimeParts]],
 ) -> dict[tuple[str, int], MeasuredGroup]:
-    """Return a profile's measurements: (unit, group index) to the group's parts,
-    scaled to the measurement.
+    """Return a profile's measurements: (unit, group index) to the group's parts, scaled to the
+    measurement.
 
     Groups that were measured together share the time as the estimate has it. Traffic that was
     measured on one unit only gives the bytes moved, and with them the traffic on the others: there

@@ -224,9 +224,8 @@ def _draft(
     launches: Sequence[Sequence[Launch]],
     precision: str,
 ) -> _Draft:
-    """Return the draft. ``networks``: for one image, and for the batch.
-    ``launches``: of the batch.
-    """
+    """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
+    batch."""
     single, network = networks
     model = unit_model(unit, platform, peak)
     parts = network_parts(launches, model)

@@ -85,9 +85,8 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
 
 
 def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:
-    """Return the time of one launch and so many bytes. A unit with memory of its
-    own has the memory's bandwidth.
-    """
+    """Return the time of one launch and so many bytes. A unit with memory of its own has the
+    memory's bandwidth."""
     bandwidth = platform.memory_peak_kbps * (unit.bandwidth_share or 1)
     time = Fraction(traffic * TRAFFIC_PER_BYTE) / bandwidth + unit.fixed_ns_per_layer * PS_PER_NS
     return rounded_half_up(time)

@@ -1,6 +1,5 @@
-"""Making profile files: measurements as the JSON that
-:mod:`fitness.profiles.profile_file` reads.
-"""
+"""Making profile files: measurements as the JSON that :mod:`fitness.profiles.profile_file`
+reads."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The origins of the costs in a problem: the content of each group, and the
-source of each figure.
-"""
+"""The origins of the costs in a problem: the content of each group, and the source of each
+figure."""
 
 from __future__ import annotations
 
@@ -13,9 +12,8 @@ from paretosoc.common.documents.marks import As, Default, Range, Sha256
 
 
 class CostOrigin(Enum):
-    """The origin of a cost. A measurement always wins over a calibration, and
-    that over an estimate.
-    """
+    """The origin of a cost. A measurement always wins over a calibration, and that over an
+    estimate."""
 
     MEASURED = "measured"
     CALIBRATED = "calibrated"

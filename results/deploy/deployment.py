@@ -100,9 +100,8 @@ class Deployment:
         return self.origins.precision
 
     def format_of(self, segment: Segment) -> str:
-        """Return the number format of a segment: its own if members choose
-        formats, else that of all.
-        """
+        """Return the number format of a segment: its own if members choose formats, else that of
+        all."""
         return self.problem.units[segment.unit].number_format or self.precision
 
     @property
@@ -165,9 +164,8 @@ class NetworkFiles:
 
 
 def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Return the file names of each network: letters, digits and ``_.+-`` only,
-    distinct without their extension.
-    """
+    """Return the file names of each network: letters, digits and ``_.+-`` only, distinct without
+    their extension."""
     taken: set[str] = set()
     files = []
     for n, network in enumerate(deployment.problem.networks):

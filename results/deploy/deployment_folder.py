@@ -1,6 +1,5 @@
-"""A folder with a deployment: ``deployment.json``, which names all the others.
-Written whole or not at all.
-"""
+"""A folder with a deployment: ``deployment.json``, which names all the others. Written whole or not
+at all."""
 
 from __future__ import annotations
 

@@ -40,9 +40,8 @@ class ModeCost:
 
 
 def times_of(problem: Problem, makespan_ps: int, latencies_ps: Sequence[int]) -> tuple[int, ...]:
-    """Return the times that modes are compared by: the makespan, or with rates
-    the longest response of each network.
-    """
+    """Return the times that modes are compared by: the makespan, or with rates the longest response
+    of each network."""
     return tuple(latencies_ps) if problem.has_rates else (makespan_ps,)
 
 
@@ -89,9 +88,8 @@ def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
 
 
 def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[str]:
-    """Return ``12.3 ms`` and ``456 mJ``. With rates, return ``detect at most 12.3
-    ms`` for each network.
-    """
+    """Return ``12.3 ms`` and ``456 mJ``. With rates, return ``detect at most 12.3 ms`` for each
+    network."""
     names = [f"{n.name} at most " for n in problem.networks] if problem.has_rates else [""]
     pairs = zip(names, times_ps, strict=True)
     texts = [f"{name}{format_number(ps / PS_PER_MS)} ms" for name, ps in pairs]

@@ -131,8 +131,8 @@ def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
 
 
 def unit_cores(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
-    """Return RKNN's core mask of each unit that the member uses, or ``CPU``, and
-    notes for the user.
+    """Return RKNN's core mask of each unit that the member uses, or ``CPU``, and notes for the
+    user.
 
     Raises:
         ResultError: if RKNN cannot serve the member.

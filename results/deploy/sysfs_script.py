@@ -1,6 +1,5 @@
-"""Clocks of a member in sysfs: a POSIX shell script that sets them, and their
-present state on a board.
-"""
+"""Clocks of a member in sysfs: a POSIX shell script that sets them, and their present state on a
+board."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""A member as a model repository of NVIDIA's Triton: a model for each segment, an
-ensemble for each network.
-"""
+"""A member as a model repository of NVIDIA's Triton: a model for each segment, an ensemble for each
+network."""
 
 from __future__ import annotations
 
@@ -48,9 +47,8 @@ def check_triton(deployment: Deployment) -> None:
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Return the names of each network's models in the repository. ``whole`` is
-    the name of the ensemble.
-    """
+    """Return the names of each network's models in the repository. ``whole`` is the name of the
+    ensemble."""
     return tuple(
         NetworkFiles(
             files.whole.removesuffix(".onnx"),

@@ -1,6 +1,5 @@
-"""TensorRT: the versions that serve a board, and the lines that build and run a
-network's engines with ``trtexec``.
-"""
+"""TensorRT: the versions that serve a board, and the lines that build and run a network's engines
+with ``trtexec``."""
 
 from __future__ import annotations
 
@@ -280,9 +279,8 @@ def _engine_options(deployment: Deployment, segments: Sequence[Segment]) -> tupl
 def _commands(
     deployment: Deployment, version: Version, file: str, segments: Sequence[Segment]
 ) -> tuple[str, str] | None:
-    """Return the lines that build and run one engine of consecutive segments, or
-    None if there is no such engine.
-    """
+    """Return the lines that build and run one engine of consecutive segments, or None if there is
+    no such engine."""
     options = _engine_options(deployment, segments)
     if options is None:
         return None

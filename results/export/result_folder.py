@@ -1,6 +1,5 @@
-"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the
-pictures. Written whole or not at all.
-"""
+"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures. Written whole or
+not at all."""
 
 from __future__ import annotations
 
@@ -224,8 +223,8 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
 def read_certificate(
     folder: Path, problem: Problem, *, name: str = CERTIFICATE, check_hashes: bool = True
 ) -> ProofArtifacts | None:
-    """Return a certificate, the tree and the SMT-LIB text beside it, or None if
-    the folder has none.
+    """Return a certificate, the tree and the SMT-LIB text beside it, or None if the folder has
+    none.
 
     Args:
         name: ``CERTIFICATE`` or ``EPSILON``.

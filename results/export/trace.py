@@ -28,9 +28,8 @@ Event = dict[str, Any]
 
 
 def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
-    """Return the trace of members, each under its title, as JSON. Equal schedules
-    give equal bytes.
-    """
+    """Return the trace of members, each under its title, as JSON. Equal schedules give equal
+    bytes."""
     events: list[Event] = []
     for place, (title, shown) in enumerate(members):
         process, run = place + 1, shown.member.free_run
@@ -205,9 +204,8 @@ def _transitions(shown: ScheduledMember, process: int) -> list[Event]:
 
 
 def _counters(shown: ScheduledMember, process: int) -> list[Event]:
-    """Return one value for each unit, which viewers stack. Power includes the
-    share that is always drawn.
-    """
+    """Return one value for each unit, which viewers stack. Power includes the share that is always
+    drawn."""
     figures = activity(shown.problem, shown.member)
     names = [unit.name for unit in shown.problem.units]
     powers = steps_by_unit(shown, figures.dynamic_mw)

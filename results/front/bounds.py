@@ -62,8 +62,8 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Split:
-    """A division of a box: the points of ``domain`` that are bits of ``points``
-    first, then the others.
+    """A division of a box: the points of ``domain`` that are bits of ``points`` first, then the
+    others.
 
     Bit k is operating point k. The bit after the last point is the domain being off.
     """

@@ -128,9 +128,8 @@ class Certificate:
 
 @dataclass(frozen=True)
 class ProofArtifacts:
-    """A certificate, its tree, and the formula that solvers have refuted, or None
-    if they have not.
-    """
+    """A certificate, its tree, and the formula that solvers have refuted, or None if they have
+    not."""
 
     certificate: Certificate
     tree: ProofTree

@@ -32,9 +32,8 @@ _MAX_EXACT, _MAX_NODES = 200, 300
 
 @dataclass(frozen=True)
 class Choice:
-    """A member, by its position in the front, and the members that it stands for,
-    itself included.
-    """
+    """A member, by its position in the front, and the members that it stands for, itself
+    included."""
 
     member: int
     stands_for: tuple[int, ...]
@@ -230,9 +229,8 @@ def _simplest(
 
 
 def _owners(values: IntArray, chosen: Sequence[int]) -> IntArray:
-    """Return, for each member, the place of the choice that reaches it within
-    least, the first of equals.
-    """
+    """Return, for each member, the place of the choice that reaches it within least, the first of
+    equals."""
     owner = np.zeros(len(values), dtype=np.int64)
     least = np.full(len(values), np.inf)
     for place, member in enumerate(chosen):

@@ -101,17 +101,15 @@ def knee(objectives: IntArray) -> int:
 
 
 def nadir(objectives: IntArray) -> IntArray:
-    """Return the largest value [m] of each objective over the non-dominated rows
-    of [n, m], n >= 1.
-    """
+    """Return the largest value [m] of each objective over the non-dominated rows of [n, m], n >=
+    1."""
     worst: IntArray = objectives[non_dominated(objectives)].max(axis=0)
     return worst
 
 
 def reference_point(objectives: IntArray) -> FloatArray:
-    """Return 1.1 x the nadir [m]. If that is negative (a maximised rate), the
-    point is as far beyond it.
-    """
+    """Return 1.1 x the nadir [m]. If that is negative (a maximised rate), the point is as far
+    beyond it."""
     worst = nadir(objectives).astype(np.float64)
     return worst + 0.1 * np.abs(worst)
 

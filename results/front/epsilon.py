@@ -1,5 +1,5 @@
-"""The largest possible distance of a front from the truth: the multiplicative
-epsilon, in millionths.
+"""The largest possible distance of a front from the truth: the multiplicative epsilon, in
+millionths.
 
 All objectives are minimised integers. A bound b is reached *within* e by a member m if, in every
 objective, m is at most b times 1 + e. If values are negative (a rate, minimised as its negative),
@@ -104,9 +104,8 @@ class _TooManyError(Exception):
 
 
 class _Corners:
-    """The open corners of more and more members, by the ranks of their values: no
-    limit is one above the largest.
-    """
+    """The open corners of more and more members, by the ranks of their values: no limit is one
+    above the largest."""
 
     def __init__(self, members: IntArray) -> None:
         self._values = [np.unique(column) for column in members.T]

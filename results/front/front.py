@@ -209,9 +209,8 @@ class Provenance:
 
 @dataclass(frozen=True)
 class CertificateSummary:
-    """The claim of a certificate beside the front.
-    :mod:`results.front.certificate` has the proof.
-    """
+    """The claim of a certificate beside the front. :mod:`results.front.certificate` has the
+    proof."""
 
     status: CertificateStatus
     """certified: every leaf of the tree beside it is closed; gap: the search was ended, epsilon_ppm
@@ -238,9 +237,8 @@ class CertificateSummary:
 
 @dataclass(frozen=True)
 class BoundSummary:
-    """The claim that bounds over boxes prove of members.
-    :mod:`results.front.bounds` has the proof.
-    """
+    """The claim that bounds over boxes prove of members. :mod:`results.front.bounds` has the
+    proof."""
 
     objectives: Annotated[tuple[str, ...], Items(1)]
     """The objectives that the claim is about."""
@@ -261,9 +259,8 @@ class BoundSummary:
 
 @dataclass(frozen=True, eq=False)
 class BaselinePoint:
-    """The figures of another method's schedule on the same problem. It is no
-    member of the front.
-    """
+    """The figures of another method's schedule on the same problem. It is no member of the
+    front."""
 
     name: str
     """Name of the method, such as gpu-only or herald. A method that has a front comes with several
@@ -334,9 +331,8 @@ class Front:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the front is complete, by a proof or at least by the
-        search's own account.
-        """
+        """Return whether the front is complete, by a proof or at least by the search's own
+        account."""
         return any(
             claim is not None
             and claim.status is not CertificateStatus.GAP

@@ -1,5 +1,5 @@
-"""Check of a front without simulation: mapping rules, objectives that agree with
-the other values, no member dominated.
+"""Check of a front without simulation: mapping rules, objectives that agree with the other values,
+no member dominated.
 
 Each rule is checked of all members at once: a front may have thousands.
 """
@@ -51,9 +51,8 @@ def check_front(front: Front) -> None:
 
 
 def _check_claims(front: Front) -> None:
-    """Check that claims refer to existing objectives and members. The proofs are
-    not checked here.
-    """
+    """Check that claims refer to existing objectives and members. The proofs are not checked
+    here."""
     names = objective_names(front.problem)
     for key in ("certificate", "epsilon", "bounds"):
         claim = getattr(front, key)

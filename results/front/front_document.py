@@ -23,8 +23,8 @@ _HASHES: WeakKeyDictionary[Front, str] = WeakKeyDictionary()
 
 
 def front_to_document(front: Front) -> dict[str, Json]:
-    """Return the front as JSON content. Networks, units and domains are given by
-    name, domains that are off as ``null``.
+    """Return the front as JSON content. Networks, units and domains are given by name, domains that
+    are off as ``null``.
 
     Raises:
         ResultError: if the front or its problem is not sound.
@@ -91,9 +91,8 @@ def member_to_document(problem: Problem, member: Member) -> dict[str, Json]:
 
 
 def scheduled_to_document(shown: ScheduledMember) -> dict[str, Json]:
-    """Return a member with its schedule: a row per execution, ``group`` counted
-    through all networks.
-    """
+    """Return a member with its schedule: a row per execution, ``group`` counted through all
+    networks."""
     network_names = [network.name for network in shown.problem.networks]
     unit_names = [unit.name for unit in shown.problem.units]
     names = {"network": network_names, "unit": unit_names}

@@ -37,17 +37,15 @@ def mark_of_best(problem: Problem, objective: Objective) -> str:
 
 
 def mark_members(front: Front) -> dict[int, tuple[str, ...]]:
-    """Return marks by member index, rising. Of several members that are best, the
-    first has the mark.
-    """
+    """Return marks by member index, rising. Of several members that are best, the first has the
+    mark."""
     return dict(_marks(front))
 
 
 @lru_cache(maxsize=4)
 def _marks(front: Front) -> dict[int, tuple[str, ...]]:
-    """Return the marks. They are cached for the last fronts, since a page needs
-    them for each of its members.
-    """
+    """Return the marks. They are cached for the last fronts, since a page needs them for each of
+    its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
         values = objective_array(front)

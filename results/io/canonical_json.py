@@ -97,7 +97,6 @@ def _finite(text: str) -> float:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return the value, or None if JSON has no such number, as the rate of a
-    pipeline that takes no time.
-    """
+    """Return the value, or None if JSON has no such number, as the rate of a pipeline that takes no
+    time."""
     return value if math.isfinite(value) else None

@@ -199,9 +199,8 @@ def _laid_out(
     names: Sequence[Name],
     points: Sequence[tuple[float, float]],
 ) -> list[tuple[Name, Placement]]:
-    """Lay out the figure with its caption. Return a place for each name. Names
-    without a place are in the caption.
-    """
+    """Lay out the figure with its caption. Return a place for each name. Names without a place are
+    in the caption."""
     named = [name.words for name in names if name.is_baseline]
     caption = textwrap.fill(unnamed_baselines(front, marks, named), _CAPTION_CHARACTERS)
     if caption:
@@ -211,9 +210,8 @@ def _laid_out(
 
 
 def _bounds(front: Front) -> list[tuple[float, ...]]:
-    """Return the points such that every design point is at or above one of them.
-    Empty if no such region is drawn.
-    """
+    """Return the points such that every design point is at or above one of them. Empty if no such
+    region is drawn."""
     objectives = front.problem.objectives
     if front.bounds is None or len(objectives) != 2 or any(map(larger_is_better, objectives)):
         return []

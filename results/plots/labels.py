@@ -1,6 +1,5 @@
-"""Placement of the words of a picture: boxes on the page, in dots, that hide as
-little as possible.
-"""
+"""Placement of the words of a picture: boxes on the page, in dots, that hide as little as
+possible."""
 
 from __future__ import annotations
 
@@ -151,9 +150,8 @@ def _descend(
 
 
 def _shared_costs(first: _Places, second: _Places) -> FloatArray:
-    """Return the cost of each place of one label beside each place of the other,
-    [places, places].
-    """
+    """Return the cost of each place of one label beside each place of the other, [places,
+    places]."""
     covered = overlap(first.boxes[:, None], second.boxes)
     crossing = overlap(first.leaders[:, None], second.boxes[:, None]).sum(axis=2)
     crossed = overlap(second.leaders, first.boxes[:, None, None]).sum(axis=2)
@@ -195,9 +193,8 @@ def _places(
 
 
 def staircase_boxes(points: Sequence[Point], *, down_last: bool) -> list[Box]:
-    """Return the flat boxes of the steps through points of rising x.
-    ``down_last``: first along, then up or down.
-    """
+    """Return the flat boxes of the steps through points of rising x. ``down_last``: first along,
+    then up or down."""
     boxes = []
     for (x0, y0), (x1, y1) in pairwise(points):
         corner = (x1, y0) if down_last else (x0, y1)

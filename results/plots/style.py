@@ -78,9 +78,8 @@ def picture_settings() -> Iterator[None]:
 
 
 def use_log_scale(axis: Axis) -> None:
-    """Make an axis logarithmic, with plain numbers, since matplotlib's powers of
-    ten are formulas.
-    """
+    """Make an axis logarithmic, with plain numbers, since matplotlib's powers of ten are
+    formulas."""
     from matplotlib.ticker import LogFormatter
 
     class Plain(LogFormatter):
@@ -125,9 +124,8 @@ def png_bytes(figure: Figure) -> bytes:
 def _printed(
     figure: Figure, print_to: Callable[..., None], *, dpi: float | None = None, metadata: Any
 ) -> bytes:
-    """Return the bytes that a canvas prints. ``Figure.savefig`` would draw twice,
-    once for the layout alone.
-    """
+    """Return the bytes that a canvas prints. ``Figure.savefig`` would draw twice, once for the
+    layout alone."""
     before, buffer = figure.dpi, io.BytesIO()
     figure.dpi = dpi or before
     try:

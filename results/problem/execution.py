@@ -32,9 +32,8 @@ class ChannelUse(Enum):
 
 
 class IdleTime(Enum):
-    """The time T over which a frame of the closed form draws idle power. Values
-    are the names on the command line.
-    """
+    """The time T over which a frame of the closed form draws idle power. Values are the names on
+    the command line."""
 
     PERIOD = "period"
     """The largest load of a unit: one frame leaves the pipeline in each."""

@@ -11,8 +11,8 @@ from paretosoc.results.problem.problem import Problem
 
 
 def interchangeable_before(problem: Problem) -> tuple[int, ...]:
-    """Return, for each unit, the last one before it with which it is
-    interchangeable, or -1 if there is none.
+    """Return, for each unit, the last one before it with which it is interchangeable, or -1 if
+    there is none.
 
     Interchangeable units can change places in a design point without a change of any objective.
     Their costs, clocks, contention and limits are equal, the same groups may be on them, and

@@ -349,9 +349,8 @@ def objective_unit(objective: Objective) -> str:
 
 
 def idle_time_name(problem: Problem) -> str:
-    """Return which T the energy of the closed form has (Tang, Eq. 9-12). Empty
-    under other models.
-    """
+    """Return which T the energy of the closed form has (Tang, Eq. 9-12). Empty under other
+    models."""
     execution = problem.execution
     return _IDLE_TIMES[execution.idle_time] if isinstance(execution, ClosedForm) else ""
 

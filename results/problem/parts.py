@@ -273,8 +273,7 @@ class ProblemNetwork:
 
     @property
     def held_bytes(self) -> tuple[int, ...]:
-        """Return ``group_activation_bytes``, or ``activation_bytes`` for each
-        group if there are none.
-        """
+        """Return ``group_activation_bytes``, or ``activation_bytes`` for each group if there are
+        none."""
         given = self.group_activation_bytes
         return (self.activation_bytes,) * len(self.group_names) if given is None else given

@@ -205,8 +205,8 @@ class Problem:
 
     @cached_property
     def images(self) -> tuple[int, ...]:
-        """Return [networks]: the images that a network computes in a frame, or in
-        a period of rates.
+        """Return [networks]: the images that a network computes in a frame, or in a period of
+        rates.
 
         These are its batch in each repeat. Repeats of a network that continues another one are
         tokens of one answer.
@@ -229,9 +229,8 @@ class Problem:
         return period // self.releases(n) + self.networks[n].batch_wait_ps
 
     def ready_ps(self, n: int, repeat: int) -> int:
-        """Return when a repeat of network n, counted from 0, may begin: when the
-        last image of its batch has come.
-        """
+        """Return when a repeat of network n, counted from 0, may begin: when the last image of its
+        batch has come."""
         return self.release_ps(n, repeat) + self.networks[n].batch_wait_ps
 
     def release_ps(self, n: int, repeat: int) -> int:
@@ -292,9 +291,8 @@ class Problem:
         return np.where(unit.time_ps < 0, -1, total)
 
     def last_ps(self, u: int) -> IntArray:
-        """Return the stand-alone times on unit ``u`` of last repeats, the longest
-        ones, likewise.
-        """
+        """Return the stand-alone times on unit ``u`` of last repeats, the longest ones,
+        likewise."""
         unit = self.units[u]
         if unit.step_ps is None:
             return unit.time_ps

@@ -281,9 +281,8 @@ def _check_objectives(problem: Problem) -> None:
 
 
 def _check_tolerance(problem: Problem) -> None:
-    """Check that the nominal times are tolerated, and that there is a tolerance
-    if something is guaranteed.
-    """
+    """Check that the nominal times are tolerated, and that there is a tolerance if something is
+    guaranteed."""
     tolerance = problem.tolerance_permille
     if tolerance is not None:
         require(

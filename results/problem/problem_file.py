@@ -93,8 +93,8 @@ def problem_sha256(problem: Problem) -> str:
 
 
 def problem_to_document(problem: Problem) -> dict[str, Json]:
-    """Return the problem as JSON content. Clocks, networks and domains are given
-    by name, tables as nested lists.
+    """Return the problem as JSON content. Clocks, networks and domains are given by name, tables as
+    nested lists.
 
     Raises:
         ResultError: if the problem is not sound.

@@ -1,6 +1,5 @@
-"""Periods of frames and their rates, in integers that never claim too much, and
-rates relative to each network alone.
-"""
+"""Periods of frames and their rates, in integers that never claim too much, and rates relative to
+each network alone."""
 
 from __future__ import annotations
 
@@ -73,9 +72,8 @@ def times_alone_ps(problem: Problem) -> tuple[int, ...]:
 
 
 def _times(problem: Problem, u: int) -> IntArray:
-    """Return the times of all repeats, [groups, operating points]. NEVER if the
-    unit cannot run it.
-    """
+    """Return the times of all repeats, [groups, operating points]. NEVER if the unit cannot run
+    it."""
     table = problem.frame_ps(u).reshape(problem.group_count, -1)
     return np.where(table < 1, NEVER, table)
 

@@ -11,9 +11,8 @@ _THROUGHPUT = Objective(ObjectiveKind.THROUGHPUT)
 
 
 def images_per_second(problem: Problem, member: Member) -> tuple[float, ...] | None:
-    """Return the images per second of each network, [networks], or None unless
-    frames have a known rate.
-    """
+    """Return the images per second of each network, [networks], or None unless frames have a known
+    rate."""
     if member.free_run is not None:
         rates = member.free_run.rates_uhz(problem.images)
         return tuple(uhz / UHZ_PER_HZ for uhz in rates)

@@ -216,9 +216,8 @@ def _millions(macs: int) -> str:
 
 
 def _legend(problem: Problem, origins: CostOrigins | None) -> list[str]:
-    """Return the meaning of the marks, and the source texts with the units and
-    groups they hold for.
-    """
+    """Return the meaning of the marks, and the source texts with the units and groups they hold
+    for."""
     if origins is None:
         return ["Where these figures came from was not written down (there is no costs.json)."]
     lines = []

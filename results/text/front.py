@@ -77,8 +77,8 @@ def front_table(
     resolution: float | None = None,
     guarantee: GuaranteeFunction | None = None,
 ) -> RenderableType:
-    """Return the choices of a front as a rich table that fits ``width``
-    characters, with a caption as text.
+    """Return the choices of a front as a rich table that fits ``width`` characters, with a caption
+    as text.
 
     Clocks that never change, and columns that do not fit, are named below instead.
 

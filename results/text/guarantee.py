@@ -39,9 +39,8 @@ class GuaranteeFigures:
         return bound, max(self.first_come_latency_ps)
 
     def late(self, problem: Problem) -> list[str]:
-        """Return the names of late networks, or "the period", if units take the
-        first that is ready.
-        """
+        """Return the names of late networks, or "the period", if units take the first that is
+        ready."""
         period = problem.execution.period_ps
         late = [
             problem.networks[n].name
@@ -80,9 +79,7 @@ def guarantee_cells(
 
 
 def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
-    """Return a line for the makespan and for each network, and one for first
-    come, first served.
-    """
+    """Return a line for the makespan and for each network, and one for first come, first served."""
     assert problem.tolerance_permille is not None, "of a problem with a tolerance"
     least, most = (permille / 1000 for permille in problem.tolerance_permille)
     word = "response" if problem.has_rates else "latency"

@@ -58,8 +58,8 @@ def activity(problem: Problem, member: Member) -> Activity:
 
 
 def steps_by_unit(shown: ScheduledMember, figures: Sequence[int]) -> Steps:
-    """Return the sum of ``figures`` (one per group) over the groups running on
-    each unit, over time.
+    """Return the sum of ``figures`` (one per group) over the groups running on each unit, over
+    time.
 
     It changes only when an execution starts or ends. Instants rise from 0 to the schedule's end.
     """

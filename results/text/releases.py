@@ -64,9 +64,8 @@ def describe_loads(problem: Problem, design: DesignPoint) -> str:
 
 
 def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
-    """Return the time that a period's releases take alone on a unit, in all
-    number formats, [networks].
-    """
+    """Return the time that a period's releases take alone on a unit, in all number formats,
+    [networks]."""
     load = [0] * len(problem.networks)
     for n, network in enumerate(problem.networks):
         for g in network.groups:

@@ -11,17 +11,15 @@ _NUMBER = re.compile("[-_]?(?<![0-9])[0-9]+$")
 
 
 def without_number(name: str) -> str:
-    """Return ``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``. A name that
-    is only a number stays.
-    """
+    """Return ``dla`` of ``dla0``, and ``dla:int8`` of ``dla0:int8``. A name that is only a number
+    stays."""
     unit, colon, number_format = name.partition(":")
     return (_NUMBER.sub("", unit) or unit) + colon + number_format
 
 
 def names_of_kinds(problem: Problem) -> tuple[str, ...]:
-    """Return the name of each unit, without the number if another unit has the
-    same costs, [units].
-    """
+    """Return the name of each unit, without the number if another unit has the same costs,
+    [units]."""
     costs = [
         (
             *(table.tobytes() for table in (unit.time_ps, unit.demand_kbps, unit.dynamic_mw)),

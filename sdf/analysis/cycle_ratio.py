@@ -124,9 +124,8 @@ class _Slow:
 
 
 def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
-    """Return the nodes, sources first along edges without delay, or the edges of
-    a cycle of such edges.
-    """
+    """Return the nodes, sources first along edges without delay, or the edges of a cycle of such
+    edges."""
     fast = graph.work + len(graph.source) >= COMPILE_AFTER
     kernel = (_compiled() if fast else _KERNELS)[0]
     arrays = (graph.first_edge, graph.source, graph.delay) if fast else slow.arrays[:3]
@@ -156,8 +155,8 @@ def _zeros(length: int, fast: bool) -> Any:
 def _topological_order(
     first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any
 ) -> tuple[int, int]:
-    """Walk depth first along edges without delay, so that ``order`` [N] lists
-    sources before targets.
+    """Walk depth first along edges without delay, so that ``order`` [N] lists sources before
+    targets.
 
     Returns (-1, 0), or, if such edges form a cycle, the part of ``stack`` that holds it.
     ``pointer`` of a node there is the edge of the cycle that enters it.
@@ -211,8 +210,8 @@ def _longest_paths(
     mark: Any,
     limit: Any,
 ) -> tuple[int, int]:
-    """Compute longest paths from zero under weight * iterations - work * delay,
-    in place in ``value``.
+    """Compute longest paths from zero under weight * iterations - work * delay, in place in
+    ``value``.
 
     Stops when the values are stable (0), when the edges that gave them (``parent``) close a cycle
     (1), which then has positive weight, or after ``limit`` sweeps (2), to be continued. Returns the

@@ -30,9 +30,8 @@ class Answer:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print the answer as the last line of the output, as some programs print
-    lines of their own.
-    """
+    """Print the answer as the last line of the output, as some programs print lines of their
+    own."""
     print(json.dumps(asdict(answer)))
 
 

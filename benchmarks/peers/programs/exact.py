@@ -23,8 +23,8 @@ REPETITIONS = 3
 
 
 def exact_answer() -> Answer:
-    """Return the shortest of some runs. ``share_percent`` needs no limit of time,
-    as it has the front.
+    """Return the shortest of some runs. ``share_percent`` needs no limit of time, as it has the
+    front.
 
     Raises:
         AssertionError: if it is not the front, or not the optimum, that enumeration found.

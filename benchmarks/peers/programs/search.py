@@ -35,9 +35,8 @@ SAMPLE_TRANSITIONS = 1
 
 
 def search_answer(engine: str, *, seconds: float, seeds: int) -> Answer:
-    """Return medians of ``seeds`` searches of ``seconds`` each, with
-    ``optimum_s`` if each found it.
-    """
+    """Return medians of ``seeds`` searches of ``seconds`` each, with ``optimum_s`` if each found
+    it."""
     make, distribution = ENGINES[engine]
     best = KNOWN_BEST_MAKESPAN_PS[True, SAMPLE_TRANSITIONS]
     problems = reference_problem(), hax_sample(max_transitions=SAMPLE_TRANSITIONS)

@@ -87,8 +87,8 @@ def enumerated_formats(seed: int) -> Enumerated | None:
 
 
 def enumerated_losses(seed: int) -> Enumerated | None:
-    """Draw one frame with losses of accuracy, many of them 0, as objectives, or
-    None if it is too large.
+    """Draw one frame with losses of accuracy, many of them 0, as objectives, or None if it is too
+    large.
 
     Latency or energy is beside them sometimes. There are no limits but on segments and transitions.
     """

@@ -1,6 +1,5 @@
-"""Random small problems under every execution model that has bounds over boxes,
-and all their design points.
-"""
+"""Random small problems under every execution model that has bounds over boxes, and all their
+design points."""
 
 from __future__ import annotations
 

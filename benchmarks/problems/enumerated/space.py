@@ -28,9 +28,8 @@ class Enumerated:
 
 
 def all_designs(problem: Problem) -> IntArray:
-    """Return every allowed design point, [n, groups + domains, and networks if
-    priorities are searched].
-    """
+    """Return every allowed design point, [n, groups + domains, and networks if priorities are
+    searched]."""
     choices = [np.flatnonzero(row) for row in problem.allowed]
     choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
     if problem.searches_priorities:

@@ -227,8 +227,8 @@ class Corners:
         return room
 
     def longest(self, room: Room, *, with_energy: bool) -> FloatArray:
-        """Return [corners]: the longest time of a frame left to inequalities with
-        or without energy.
+        """Return [corners]: the longest time of a frame left to inequalities with or without
+        energy.
 
         Without energy, an inequality on a pipeline's period holds for the makespan, too.
         """
@@ -310,9 +310,8 @@ class Corners:
         paths_ps: FloatArray,
         until: float = MAX_EPSILON,
     ) -> FloatArray:
-        """Return [corners]: the smallest epsilon with which the lines close them,
-        infinite above ``until``.
-        """
+        """Return [corners]: the smallest epsilon with which the lines close them, infinite above
+        ``until``."""
         if not len(lines.least):
             return np.full(len(self._values), np.inf)
         if self._scales:

@@ -47,9 +47,8 @@ class BoundedFront:
     """Corners that the search found empty but the check refuses. They are reported further in."""
 
     def about(self, front: Front) -> BoundedFront:
-        """Return the same bounds about a later front whose members dominate or
-        equal those of this one.
-        """
+        """Return the same bounds about a later front whose members dominate or equal those of this
+        one."""
         return replace(self, claim=_summary(front, self.proof, self.claim.boxes))
 
 

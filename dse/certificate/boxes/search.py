@@ -146,8 +146,8 @@ class BoxSearch:
         check_seconds: float = 0.0,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Divide until there are ``max_boxes`` boxes, it is time to check them,
-        or no box can be divided.
+        """Divide until there are ``max_boxes`` boxes, it is time to check them, or no box can be
+        divided.
 
         A box that cannot be divided sets the epsilon. The others may still raise the region.
 

@@ -93,8 +93,8 @@ class WeightFinder:
     def find(
         self, box: BoxArrays, room: Room, start: FloatArray, rounds: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Return integer weights [resources] for the room of one corner, and
-        their shares of the room.
+        """Return integer weights [resources] for the room of one corner, and their shares of the
+        room.
 
         Other searches can start from the shares. If the time is free, the room depends on it, and
         the best time is searched for too.
@@ -239,9 +239,8 @@ class WeightFinder:
         return float(self._corners.longest(room, with_energy=limited)[0])
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
-        """Return [resources]: the room left in a time, or None if idle power
-        alone takes all energy.
-        """
+        """Return [resources]: the room left in a time, or None if idle power alone takes all
+        energy."""
         kinds, chains = self._kinds, len(self._networks.member)
         space = np.zeros(self.resources)
         given = self._problem.execution.period_ps
@@ -276,9 +275,8 @@ class WeightFinder:
         space: FloatArray,
         longest: float,
     ) -> FloatArray:
-        """Round weights to integers. Without a limit on the time, the right side
-        must not rise with it.
-        """
+        """Round weights to integers. Without a limit on the time, the right side must not rise with
+        it."""
         count = 1 + self._kinds + len(self._networks.member)
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
         # If no other weight is above 0, take those of figures alone.

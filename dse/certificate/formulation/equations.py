@@ -112,8 +112,8 @@ class Equations:
         self._limits()
 
     def _equations_2_and_3(self) -> None:
-        """Add Eq. 2 and 3: TR is set if the units of an edge's ends differ, and
-        tau = OUT + IN passes.
+        """Add Eq. 2 and 3: TR is set if the units of an edge's ends differ, and tau = OUT + IN
+        passes.
 
         If only number formats differ, the time of converting passes.
         """
@@ -127,9 +127,8 @@ class Equations:
                 self._add(z3.Implies(both, self.tau[e] == delay))
 
     def _equation_4(self) -> None:
-        """Add Eq. 4: a layer is ready at T of the layers before it. Only
-        ``PAPER`` has it start then.
-        """
+        """Add Eq. 4: a layer is ready at T of the layers before it. Only ``PAPER`` has it start
+        then."""
         for i, layer in enumerate(self.table.layers):
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
             instants += [self.et[j] for j in layer.waits]
@@ -176,9 +175,8 @@ class Equations:
             self._add(z3.Or(self.st[i] == self.ready[i], *ends))
 
     def _leaves_no_gap(self, i: int, late: int) -> Term:
-        """Return the condition that a layer i which overtakes a waiting ``late``
-        starts as another one ends.
-        """
+        """Return the condition that a layer i which overtakes a waiting ``late`` starts as another
+        one ends."""
         ends = [
             self._z3.And(self._same_unit(i, k), self.st[i] == self.et[k])
             for k in range(len(self.st))
@@ -191,9 +189,8 @@ class Equations:
         return self.problem.networks[self.table.layers[i].network].priority
 
     def _equation_11(self) -> None:
-        """Add Eq. 11, the largest T, and that no unit does more than fits in it,
-        to help the solver.
-        """
+        """Add Eq. 11, the largest T, and that no unit does more than fits in it, to help the
+        solver."""
         z3 = self._z3
         for n in range(len(self.problem.networks)):
             for i in self.table.last_layers(n):
@@ -240,9 +237,8 @@ class Equations:
             self._add(self.makespan <= problem.execution.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
-        """Return pairs of layers that could need one unit at the same time, the
-        smaller position first.
-        """
+        """Return pairs of layers that could need one unit at the same time, the smaller position
+        first."""
         count = len(self.table.layers)
         return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
 
@@ -260,9 +256,8 @@ class Equations:
         return self._z3.Or(options) if len(options) != 1 else options[0]
 
     def _follows(self, g: int, u: int) -> Term:
-        """Return the condition that the group before it in its network is on the
-        same unit and format.
-        """
+        """Return the condition that the group before it in its network is on the same unit and
+        format."""
         is_first = any(g == network.first_group for network in self.problem.networks)
         return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
 

@@ -23,9 +23,8 @@ class Hints:
         return any(self.lemmas.closes(lemma, kind) for kind in (MEMBERS, TIME_LIMIT))
 
     def split(self, lemma: Lemma) -> list[Lemma]:
-        """Return the smaller parts, or none if nothing is left to choose or
-        should have a solution.
-        """
+        """Return the smaller parts, or none if nothing is left to choose or should have a
+        solution."""
         if self.is_closed(lemma):
             return []
         try:

@@ -13,9 +13,8 @@ from paretosoc.results.problem.problem import Problem
 
 @dataclass(frozen=True)
 class Layer:
-    """One execution of a group, and the executions that it waits for (positions
-    in ``Layers.layers``).
-    """
+    """One execution of a group, and the executions that it waits for (positions in
+    ``Layers.layers``)."""
 
     network: int
     repeat: int
@@ -86,9 +85,8 @@ class Layers:
 
     @cached_property
     def before(self) -> tuple[frozenset[int], ...]:
-        """Return, per layer, the layers that have ended before it can be ready,
-        whatever is chosen.
-        """
+        """Return, per layer, the layers that have ended before it can be ready, whatever is
+        chosen."""
         result: dict[int, frozenset[int]] = {}
 
         def ancestors(i: int) -> frozenset[int]:

@@ -30,8 +30,8 @@ POLL_S = 0.2
 
 @dataclass(frozen=True)
 class FormulationProgress:
-    """Progress of a proof: parts without a solution, questions that Z3 has
-    answered, and shared parts.
+    """Progress of a proof: parts without a solution, questions that Z3 has answered, and shared
+    parts.
 
     ``shared`` is the number of parts that were shared out, one for the whole space. ``done`` of
     them are complete.
@@ -101,9 +101,8 @@ def _refute_here(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute a part in this process. Return the number of parts it is split into,
-    and of questions.
-    """
+    """Refute a part in this process. Return the number of parts it is split into, and of
+    questions."""
 
     def report_and_poll() -> bool:
         if on_progress is not None:
@@ -124,9 +123,8 @@ def _share_out(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute parts in processes. Return the number of parts they are split into,
-    and of questions.
-    """
+    """Refute parts in processes. Return the number of parts they are split into, and of
+    questions."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))

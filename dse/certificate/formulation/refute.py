@@ -65,9 +65,8 @@ class Ended(NotShown):
 
 @dataclass
 class _Now:
-    """The facts at one instant: the started layers, the running ones among them,
-    and the work done.
-    """
+    """The facts at one instant: the started layers, the running ones among them, and the work
+    done."""
 
     now_ps: int
     started: frozenset[int]
@@ -129,9 +128,8 @@ class Refutation:
         self._solver.pop()
 
     def has_solution(self) -> bool:
-        """Return whether Z3 finds a solution of a problem with one design point,
-        without splitting it.
-        """
+        """Return whether Z3 finds a solution of a problem with one design point, without splitting
+        it."""
         node, now = self._lemmas.root(), _Now(0, frozenset(), {})
         self._times(node)
         try:
@@ -318,8 +316,8 @@ class Refutation:
 
 
 def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
-    """Yield (instant, layers that start) of all events from now on until a
-    timeline stops, in order.
+    """Yield (instant, layers that start) of all events from now on until a timeline stops, in
+    order.
 
     The last instant is that of the stop.
     """

@@ -53,9 +53,8 @@ def check_members(
 
 
 def _executions(problem: Problem, member: Member) -> int:
-    """Return about how many executions are simulated for a member: a frame, or a
-    free run's window.
-    """
+    """Return about how many executions are simulated for a member: a frame, or a free run's
+    window."""
     frames, run = [1 for _ in problem.networks], member.free_run
     if run is not None:
         window = run.window_ps[1] - run.window_ps[0]

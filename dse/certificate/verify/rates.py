@@ -1,6 +1,5 @@
-"""Check that a claimed rate is within the chip's capacity, from the problem and
-the mapping alone.
-"""
+"""Check that a claimed rate is within the chip's capacity, from the problem and the mapping
+alone."""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ def claimed_periods_ps(problem: Problem, member: Member) -> tuple[int, ...]:
 
 
 def overloaded_unit(problem: Problem, member: Member) -> str | None:
-    """Return a unit with claimed rates times loads above 1, with that sum, or
-    None if there is none.
+    """Return a unit with claimed rates times loads above 1, with that sum, or None if there is
+    none.
 
     A stream's load on a unit is the stand-alone time of its groups there for one frame, all
     repeats. Contention only adds to it.

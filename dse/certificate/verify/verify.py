@@ -190,9 +190,8 @@ def _proof_holds(
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
-    """Check that no claimed rate is above the units' capacity. Yields nothing if
-    none is claimed.
-    """
+    """Check that no claimed rate is above the units' capacity. Yields nothing if none is
+    claimed."""
     points = [(f"member {i}", member) for i, member in enumerate(front.members)]
     points += [(point.name, point.member) for point in front.baselines]
     claims = [(name, m) for name, m in points if claimed_periods_ps(front.problem, m)]
@@ -314,9 +313,8 @@ def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
-    """Check that the tree proves the claim. If figures could leave int64, the
-    plain checker is used.
-    """
+    """Check that the tree proves the claim. If figures could leave int64, the plain checker is
+    used."""
     tree, certificate = files.tree, files.certificate
     if tree.leaves != certificate.lemmas:
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")

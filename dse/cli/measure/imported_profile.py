@@ -94,8 +94,8 @@ def begin_import(
     options: MeasuringOptions,
     source: str,
 ) -> Import:
-    """Return the profile that an import is to fill. With ``units`` None only the
-    memory's clock is needed.
+    """Return the profile that an import is to fill. With ``units`` None only the memory's clock is
+    needed.
 
     Raises:
         GraphError, PlatformError, WorkloadError: if something does not exist or is missing.

@@ -89,8 +89,8 @@ class FigureReader:
 
 
 def loss_parameters(problem: Problem) -> FloatArray:
-    """Return [units, operating points of the memory, 7]: the loss of a group
-    under others' demand (PCCS).
+    """Return [units, operating points of the memory, 7]: the loss of a group under others' demand
+    (PCCS).
 
     The parameters are normal, total, balance, peak in kB/s, then the three slopes as shares of the
     rate (per kB/s, the last per kB/s squared). All are 0 if a unit has no contention model.

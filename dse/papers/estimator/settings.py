@@ -100,9 +100,8 @@ class EstimatorSettings:
 
     @property
     def summary_inputs(self) -> int:
-        """Return the number of the transformer's inputs from the summary: figures
-        and spread classes.
-        """
+        """Return the number of the transformer's inputs from the summary: figures and spread
+        classes."""
         return self.summary_figures + self.short_play * 2 * BUMPS
 
     def document(self) -> dict[str, Json]:
@@ -193,18 +192,16 @@ BUMPS = 2 * (CLASSES + 1) + 1
 
 
 def distances(place: Float32Array) -> Float32Array:
-    """Return [..., 16]: half the squared distance of places [...] from the
-    middles of the classes.
-    """
+    """Return [..., 16]: half the squared distance of places [...] from the middles of the
+    classes."""
     middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
     result: Float32Array = np.float32(0.5) * np.square(place[..., None] - middles)
     return result
 
 
 def sinusoids() -> Float32Array:
-    """Return [positions, width]: sin and cos of the position at wavelengths from
-    2 pi to 10,000 x 2 pi.
-    """
+    """Return [positions, width]: sin and cos of the position at wavelengths from 2 pi to 10,000 x 2
+    pi."""
     position = np.arange(MAX_POSITIONS)[:, None]
     frequency = np.exp(-np.log(10_000.0) * np.arange(0, WIDTH, 2) / WIDTH)
     table = np.zeros((MAX_POSITIONS, WIDTH), dtype=np.float32)

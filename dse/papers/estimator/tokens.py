@@ -145,9 +145,8 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
 def _static_figures(
     problem: Problem, segments: Segments, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, meaningless
-    without a segment.
-    """
+    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, meaningless without a
+    segment."""
     work = _positive_work(segments)
     groups = np.maximum(segments.groups, 1.0)
     whole = segments.work_s.sum(axis=2, keepdims=True)
@@ -172,9 +171,8 @@ def _static_figures(
 
 
 def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, meaningless
-    without a segment.
-    """
+    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, meaningless without a
+    segment."""
     work = _positive_work(segments)
     row = np.arange(len(work))[:, None, None]
     rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)

@@ -49,8 +49,8 @@ def play_shortly(
     losses: FloatArray,
     frames_in_flight: int,
 ) -> ShortPlay:
-    """Simulate rows with ``mapping`` [n, G] of networks that begin at ``first``
-    and have ``size`` groups.
+    """Simulate rows with ``mapping`` [n, G] of networks that begin at ``first`` and have ``size``
+    groups.
 
     ``losses`` are those of :func:`dse.papers.estimator.features.loss_parameters`.
     """

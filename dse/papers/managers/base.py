@@ -95,8 +95,8 @@ STEPS = 30
 
 
 def mode_steps(space: DesignSpace) -> IntArray:
-    """Return [steps, domains]: operating points with all domains at the same
-    share of their ladders.
+    """Return [steps, domains]: operating points with all domains at the same share of their
+    ladders.
 
     Slowest first, each once.
     """

@@ -67,9 +67,8 @@ def fit_layer_times(space: DesignSpace, units: Sequence[int]) -> LayerTimes:
 
 
 def _reference(space: DesignSpace, units: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """Return [groups] seconds and [groups] bytes, on the first of ``units`` that
-    may run the group.
-    """
+    """Return [groups] seconds and [groups] bytes, on the first of ``units`` that may run the
+    group."""
     problem = space.problem
     work, traffic = np.zeros(space.groups), np.zeros(space.groups)
     for u in reversed(list(units)):

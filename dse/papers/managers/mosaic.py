@@ -37,9 +37,8 @@ class Mosaic(Manager):
     label = "MOSAIC"
 
     def decide(self) -> IntArray:
-        """Return [groups + domains]: the slices of all networks at the fastest
-        clocks that one chooses.
-        """
+        """Return [groups + domains]: the slices of all networks at the fastest clocks that one
+        chooses."""
         space = self._space
         units = cpu_and_gpu(space.problem)
         times = fit_layer_times(space, units)

@@ -63,9 +63,8 @@ class PeriodSimulator:
         return self._rates[key]
 
     def simulate(self, lists: Sequence[Sequence[int]]) -> SimulatedPeriod:
-        """Simulate ``lists``: the groups of each unit in order. One that runs
-        twice a period is there twice.
-        """
+        """Simulate ``lists``: the groups of each unit in order. One that runs twice a period is
+        there twice."""
         start: list[list[int]] = [[] for _ in lists]
         end: list[list[int]] = [[] for _ in lists]
         left = [0] * len(lists)

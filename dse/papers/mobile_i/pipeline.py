@@ -209,8 +209,8 @@ class _Pipeline:
 def periodic_pipeline(
     problem: Problem, design: DesignPoint, *, orders: int = ORDERS, seed: int = 0
 ) -> PeriodicPipeline:
-    """Return the design point as a periodic schedule: the shortest period found,
-    then the fewest frames.
+    """Return the design point as a periodic schedule: the shortest period found, then the fewest
+    frames.
 
     Starting with an order of execution, one execution of a unit goes elsewhere in its list,
     ``orders`` times. A change that lengthens neither the period, nor the number of frames at the

@@ -124,8 +124,8 @@ class MobileIEngine:
         return mapping
 
     def _order(self, cost: FloatArray) -> IntArray:
-        """Return [n, groups]: longest group first, by the time on its best unit
-        (Algorithm III.1, line 1).
+        """Return [n, groups]: longest group first, by the time on its best unit (Algorithm III.1,
+        line 1).
 
         Every third row is ordered by the time that the second best unit would add, which says more
         if units differ.
@@ -173,8 +173,8 @@ def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _move_while_it_helps(mapping: IntArray, cost: FloatArray, load: FloatArray) -> None:
-    """Move groups off the unit with the largest load, one at a time, as long as
-    that makes it smaller.
+    """Move groups off the unit with the largest load, one at a time, as long as that makes it
+    smaller.
 
     ``mapping`` [n, groups] and ``load`` [n, units] are updated.
     """

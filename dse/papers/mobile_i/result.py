@@ -58,9 +58,8 @@ class PeriodicResult:
 
     @classmethod
     def verify(cls, folder: Path, *, ignore_hashes: bool) -> Iterator[Check]:
-        """Check a result folder without trusting the program that wrote it. End
-        with the first failed check.
-        """
+        """Check a result folder without trusting the program that wrote it. End with the first
+        failed check."""
         from paretosoc.dse.papers.mobile_i.check import verify_periodic
 
         return verify_periodic(folder, ignore_hashes=ignore_hashes)
@@ -69,9 +68,8 @@ class PeriodicResult:
         return len(self.members)
 
     def objectives(self, schedule: PeriodicSchedule) -> tuple[int, int, int]:
-        """Return latency of all inferences (ps), number of engines, energy (fJ).
-        All are minimised.
-        """
+        """Return latency of all inferences (ps), number of engines, energy (fJ). All are
+        minimised."""
         return (
             schedule.latency_ps(self.inferences),
             schedule.array.engines,
@@ -159,9 +157,8 @@ class PeriodicResult:
         return [periodic_table(self)]
 
     def member_views(self, which: int | str, *, all_rows: bool) -> list[RenderableType]:
-        """Return one schedule: its figures, and the executions of every
-        processing element in a period.
-        """
+        """Return one schedule: its figures, and the executions of every processing element in a
+        period."""
         from rich.text import Text
 
         from paretosoc.dse.papers.mobile_i.views.tables import engine_table, figure_lines

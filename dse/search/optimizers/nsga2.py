@@ -143,9 +143,8 @@ class Nsga2Engine:
         self._crowding = survivors.crowding
 
     def _first_rows(self) -> IntArray:
-        """Return the first population, with a second half from a search on bounds
-        if there are any.
-        """
+        """Return the first population, with a second half from a search on bounds if there are
+        any."""
         space, rng = self._space, self._rng
         if self._first is not None:
             return self._first
@@ -198,9 +197,8 @@ class Nsga2Engine:
         return children[: self._size]
 
     def _neighbours(self) -> IntArray:
-        """Return new neighbours of the least visited members, and members with
-        one network remapped.
-        """
+        """Return new neighbours of the least visited members, and members with one network
+        remapped."""
         if len(self._archive.rows) == 0 or self._max_neighbours == 0:
             return np.zeros((0, self._space.width), dtype=np.int64)
         if self._waits:

@@ -1,6 +1,5 @@
-"""pymoo behind our protocol, and our problem and optimizer behind pymoo's: the
-only file that imports pymoo.
-"""
+"""pymoo behind our protocol, and our problem and optimizer behind pymoo's: the only file that
+imports pymoo."""
 
 from __future__ import annotations
 

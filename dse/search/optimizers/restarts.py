@@ -28,8 +28,8 @@ MOST_KEPT = 400
 
 
 class RestartingNsga2:
-    """NSGA-II (:class:`dse.search.optimizers.nsga2.Nsga2Engine`) that restarts
-    once a run stops growing.
+    """NSGA-II (:class:`dse.search.optimizers.nsga2.Nsga2Engine`) that restarts once a run stops
+    growing.
 
     A population that has converged seldom leaves its mappings. Odd restarts begin as the first run
     does. Even ones begin with members of the fronts of all runs, whose parts can be combined. Up to
@@ -103,9 +103,8 @@ class RestartingNsga2:
         self._run = self._begin(seed=seed, first=first)
 
     def state(self) -> EngineState:
-        """Return the present run's state, the fronts of earlier runs, and when
-        growth is checked next.
-        """
+        """Return the present run's state, the fronts of earlier runs, and when growth is checked
+        next."""
         run = self._run.state()
         return EngineState(
             arrays={

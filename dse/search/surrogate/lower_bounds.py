@@ -32,9 +32,8 @@ def has_lower_bounds(problem: Problem) -> bool:
 
 
 def make_lower_bound_evaluator(problem: Problem) -> Evaluator:
-    """Return a function from rows [n, groups + domains] to least times and
-    energies of one frame.
-    """
+    """Return a function from rows [n, groups + domains] to least times and energies of one
+    frame."""
     from paretosoc.dse.search.surrogate.lower_bounds_jit import Precedence, Scratch, least_rows
 
     plan = make_plan(problem)

@@ -39,9 +39,8 @@ class View(Protocol):
         ...
 
     def report(self, name: str) -> str | None:
-        """Return a further page as complete HTML, by the name in the state, or
-        None if it does not exist.
-        """
+        """Return a further page as complete HTML, by the name in the state, or None if it does not
+        exist."""
         ...
 
 
@@ -85,9 +84,8 @@ class _Looks:
             self._changed.notify_all()
 
     def wait_for_one(self) -> None:
-        """Wait briefly until a request that begins from now on is answered, if
-        there was one lately.
-        """
+        """Wait briefly until a request that begins from now on is answered, if there was one
+        lately."""
         now = time.monotonic()
         with self._changed:
             if now - self._last < 2 * LAST_LOOK_S:

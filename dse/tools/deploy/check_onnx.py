@@ -1,6 +1,5 @@
-"""Comparison of sub-models with the whole model, and of casts with their
-originals, by ONNX Runtime.
-"""
+"""Comparison of sub-models with the whole model, and of casts with their originals, by ONNX
+Runtime."""
 
 from __future__ import annotations
 
@@ -46,9 +45,8 @@ class WrittenPart:
 
 @dataclass(frozen=True)
 class Equality:
-    """Comparison of the parts with the whole: a network's results and every
-    tensor that passes from one part to another.
-    """
+    """Comparison of the parts with the whole: a network's results and every tensor that passes from
+    one part to another."""
 
     runtime: str
     seed: int
@@ -215,9 +213,8 @@ def _difference(
 
 
 def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Turns fillings into inputs: shapes and types by name. All elements equal
-    would hide mistakes.
-    """
+    """Turns fillings into inputs: shapes and types by name. All elements equal would hide
+    mistakes."""
     from onnx import helper
 
     filled = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}

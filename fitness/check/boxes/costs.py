@@ -201,8 +201,8 @@ class BoxCostTables:
         return table, minima
 
     def _least_power(self, u: int, points: tuple[Points, ...]) -> list[list[int]]:
-        """Return [groups][points]: the least power of any group of the same
-        network, in any number format of the unit.
+        """Return [groups][points]: the least power of any group of the same network, in any number
+        format of the unit.
 
         Empty rows: no group of the network may be there.
         """
@@ -223,9 +223,8 @@ class BoxCostTables:
     def _configurations(
         self, minima: Sequence[tuple[int, int, ClassMinima]], memory_points: Points
     ) -> Configurations:
-        """Return all combinations of a class or nothing per unit that can run
-        together, with the largest rates.
-        """
+        """Return all combinations of a class or nothing per unit that can run together, with the
+        largest rates."""
         units = range(len(self._problem.units))
         # Per unit (class counted from 1, demand, power, the network that has it for itself).
         options = [
@@ -259,9 +258,8 @@ class BoxCostTables:
         return Configurations(running.T.astype(np.int64), rate.T, lost)
 
     def _whole_numbers(self, demand: int, power: int) -> type:
-        """Return numpy's integer type if no product can overflow it, otherwise
-        ``object`` for Python's.
-        """
+        """Return numpy's integer type if no product can overflow it, otherwise ``object`` for
+        Python's."""
         products = [demand, power * WORK_PER_PS * len(self._problem.units)]
         for unit in self._problem.units:
             if unit.contention is not None:
@@ -272,9 +270,8 @@ class BoxCostTables:
         return np.int64 if max(products) < MAX_PRODUCT else object
 
     def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
-        """Return the idle power of the board, the domains that are on over the
-        whole box, and their units.
-        """
+        """Return the idle power of the board, the domains that are on over the whole box, and their
+        units."""
         problem = self._problem
         on = [not bits & off_bit(domain) for domain, bits in zip(problem.domains, box, strict=True)]
         idle = problem.board_mw
@@ -296,8 +293,8 @@ def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
 def _least_loss(
     table: ContentionTable | None, memory_points: Points, own_kbps: IntArray, others_kbps: IntArray
 ) -> IntArray:
-    """Return [configurations]: a lower bound of
-    :func:`fitness.contention.lost_rate` over demands and points.
+    """Return [configurations]: a lower bound of :func:`fitness.contention.lost_rate` over demands
+    and points.
 
     It holds for all demands of at least these, over the memory's points. The loss falls at one
     place only: if the own demand becomes an intensive one, the proportional slope ends, and the
@@ -330,9 +327,8 @@ def _ceil_div(numerator: IntArray, denominator: int) -> IntArray:
 
 
 def _lower_hull(costs: list[Cost]) -> tuple[Cost, ...]:
-    """Return the costs of each class that have the least weighted sum of time and
-    energy at some weights.
-    """
+    """Return the costs of each class that have the least weighted sum of time and energy at some
+    weights."""
     hull: list[Cost] = []
     first = 0
     for cost in sorted(costs):

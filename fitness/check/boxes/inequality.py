@@ -251,9 +251,8 @@ class Structure:
         entry: Sequence[int],
         limit: int,
     ) -> int | None:
-        """Return the length of the shortest way with at most ``limit``
-        transitions, or None if there is none.
-        """
+        """Return the length of the shortest way with at most ``limit`` transitions, or None if
+        there is none."""
         unit_of = self._problem.unit_of
         states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):

@@ -42,8 +42,8 @@ class Limits:
 def limits_of(
     problem: Problem, columns: Sequence[int], corner: Corner, latencies_ps: Sequence[int]
 ) -> Limits | None:
-    """Return the limits of a corner together with those of the problem, or None
-    if they cannot be kept.
+    """Return the limits of a corner together with those of the problem, or None if they cannot be
+    kept.
 
     Args:
         columns: the objectives that the corner has values of.
@@ -125,9 +125,8 @@ def limits_of(
 
 
 def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[int | None, ...]:
-    """Return the room that the problem and the corner leave to the groups, for
-    every figure that is a sum.
-    """
+    """Return the room that the problem and the corner leave to the groups, for every figure that is
+    a sum."""
     values = {problem.objectives[c]: value for c, value in zip(columns, corner, strict=True)}
     rooms = []
     for figure in additive_figures(problem):

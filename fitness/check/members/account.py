@@ -52,9 +52,8 @@ class PlainAccount:
 
     @property
     def responses_ps(self) -> tuple[tuple[int, ...], ...]:
-        """Return [networks][releases], rising: of networks with rates, from each
-        release to its end.
-        """
+        """Return [networks][releases], rising: of networks with rates, from each release to its
+        end."""
         return () if self.rates is None else self.rates.responses_ps
 
     @property

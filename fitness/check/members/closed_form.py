@@ -14,9 +14,8 @@ def points_of(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
 
 
 def idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
-    """Return the idle power of every unit, 0 if it is off, and that of the board
-    and all domains that are on.
-    """
+    """Return the idle power of every unit, 0 if it is off, and that of the board and all domains
+    that are on."""
     used = {clock for u in set(design.units.tolist()) for clock in problem.units[u].clocks}
     on = [not domain.may_be_off or d in used for d, domain in enumerate(problem.domains)]
     static = [

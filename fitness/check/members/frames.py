@@ -67,9 +67,8 @@ def _facts_of(problem: Problem, frames: Frames, compiled: bool) -> Facts:
 
 
 def figure_of_choices(problem: Problem, design: DesignPoint, kernel: Any, index: int) -> int:
-    """Return a figure of :mod:`fitness.check.choices` of a design point, such as
-    its transitions in one network.
-    """
+    """Return a figure of :mod:`fitness.check.choices` of a design point, such as its transitions in
+    one network."""
     facts = _facts_of(problem, Frames(1, 1), False)
     work = make_work(facts)
     for g, u in enumerate(design.units.tolist()):

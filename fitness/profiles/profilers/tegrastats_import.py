@@ -20,8 +20,8 @@ def import_tegrastats(
     units: Sequence[str],
     group: str,
 ) -> None:
-    """Add traffic as the share of the memory's peak in use, and, with a log of the
-    idle board, power.
+    """Add traffic as the share of the memory's peak in use, and, with a log of the idle board,
+    power.
 
     The load counts all traffic, also of the idle board. If ``idle`` is given, its load is
     subtracted as well.

@@ -97,7 +97,6 @@ def kind_of(domain: str, operator: str) -> LayerKind:
 
 
 def operation_name(domain: str, operator: str) -> str:
-    """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside
-    ONNX's own domain.
-    """
+    """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside ONNX's own
+    domain."""
     return f"{domain}::{operator}" if domain else operator

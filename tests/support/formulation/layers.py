@@ -43,9 +43,8 @@ class WholeLayers(Layers):
     """The layers of one frame, and what may be chosen for each group."""
 
     def least_latency_ps(self, n: int) -> int:
-        """Return the longest path of the network's smallest stand-alone times,
-        without transitions and waiting.
-        """
+        """Return the longest path of the network's smallest stand-alone times, without transitions
+        and waiting."""
         ends: dict[int, int] = {}
         for i, layer in enumerate(self.layers):
             if layer.network == n:
@@ -106,9 +105,8 @@ class WholeLayers(Layers):
         return [p for p in range(len(domain.allowed)) if domain.allowed[p]]
 
     def lost(self, own: Choice, others: tuple[Choice, ...]) -> int:
-        """Return the rate that ``own`` loses beside ``others``, in 1/65536
-        (``cont_model`` of Eq. 7).
-        """
+        """Return the rate that ``own`` loses beside ``others``, in 1/65536 (``cont_model`` of Eq.
+        7)."""
         table = self.problem.units[own.unit].contention
         if table is None:
             return 0

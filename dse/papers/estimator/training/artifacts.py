@@ -1,6 +1,5 @@
-"""The folder that ``dse papers learn`` writes: weights, settings with their
-origin, data, the loss.
-"""
+"""The folder that ``dse papers learn`` writes: weights, settings with their origin, data, the
+loss."""
 
 from __future__ import annotations
 

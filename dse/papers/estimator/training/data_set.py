@@ -181,8 +181,8 @@ def _tokens_of_workload(
 
 
 def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
-    """Return [n, groups + domains]: rows of a data set, checked against the
-    problem of their workload.
+    """Return [n, groups + domains]: rows of a data set, checked against the problem of their
+    workload.
 
     Raises:
         WorkloadError: if one is no design point of the problem.

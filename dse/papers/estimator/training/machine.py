@@ -20,8 +20,8 @@ def in_processes(
     jobs: int,
     on_done: Callable[[int], None],
 ) -> list[Result]:
-    """Return ``work`` of every task, in the order of the tasks. With one job it
-    runs in this process.
+    """Return ``work`` of every task, in the order of the tasks. With one job it runs in this
+    process.
 
     Processes are spawned, not forked, so ``work`` must be a function of a module.
 

@@ -1,6 +1,5 @@
-"""The way from a data set to a trained estimator and its accuracy on workloads
-that it never saw.
-"""
+"""The way from a data set to a trained estimator and its accuracy on workloads that it never
+saw."""
 
 from __future__ import annotations
 
@@ -150,9 +149,8 @@ def accuracy_of(
     settings: EstimatorSettings,
     weights: dict[str, Float32Array],
 ) -> Accuracy:
-    """Return the accuracy of the weights, in numpy as they are used, on the
-    design points ``chosen``.
-    """
+    """Return the accuracy of the weights, in numpy as they are used, on the design points
+    ``chosen``."""
     assert data.tokens is not None, "data with tokens"
     tokens = take_tokens(data.tokens, chosen)
     scores = NumpyEstimator(weights)(inputs_of(tokens, settings))

@@ -104,8 +104,8 @@ def train(
 
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:
-    """Return the examples in batches of sequences of similar length, so that
-    there is little padding.
+    """Return the examples in batches of sequences of similar length, so that there is little
+    padding.
 
     The combination of examples, and the order of the batches, is redrawn at each call.
     """

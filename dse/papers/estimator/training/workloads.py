@@ -42,8 +42,8 @@ def random_workload(
     least: int = MIN_NETWORKS,
     most: int = MAX_NETWORKS,
 ) -> tuple[str, ...]:
-    """Draw from ``least`` to ``most`` of ``networks``, any number of them equally
-    likely, none twice.
+    """Draw from ``least`` to ``most`` of ``networks``, any number of them equally likely, none
+    twice.
 
     Raises:
         WorkloadError: if there are fewer networks than a workload may have.
@@ -75,9 +75,8 @@ def build(
 
 @lru_cache(maxsize=4)
 def _chip(platform: str) -> Platform:
-    """Return a platform, cached, as checking its file takes longer than building
-    a problem on it.
-    """
+    """Return a platform, cached, as checking its file takes longer than building a problem on
+    it."""
     return load_platform(platform)
 
 

@@ -80,15 +80,14 @@ class LaMctsEngine:
 
     @property
     def answer(self) -> IntArray | None:
-        """Return [width]: the row of the best predicted value, or None if none
-        keeps the cap so far.
-        """
+        """Return [width]: the row of the best predicted value, or None if none keeps the cap so
+        far."""
         best = self._best(np.arange(len(self._rows)))
         return self._rows[best[0]] if len(best) else None
 
     def ask(self) -> IntArray:
-        """Return the row that the first random rows, then the next iteration,
-        would put on the board.
+        """Return the row that the first random rows, then the next iteration, would put on the
+        board.
 
         If all are predicted to be above the cap there is none, and the next ones follow.
         """

@@ -75,9 +75,8 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A leaf that was selected. ``path``: the boundaries above it, and whether it
-    is on their good side.
-    """
+    """A leaf that was selected. ``path``: the boundaries above it, and whether it is on their good
+    side."""
 
     members: IntArray
     path: tuple[tuple[Boundary, bool], ...]

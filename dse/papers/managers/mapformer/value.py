@@ -11,9 +11,8 @@ from paretosoc.dse.papers.estimator.predictor import Prediction
 
 
 class Mode(Enum):
-    """MapFormer's modes of operation (5.2), with the weights of Eq. 1. Values are
-    names for ``--mode``.
-    """
+    """MapFormer's modes of operation (5.2), with the weights of Eq. 1. Values are names for
+    ``--mode``."""
 
     HIGH_PERFORMANCE = ("HP", 1.0, 0.0)
     PERFORMANCE_BOOST = ("PB", 0.7, 0.3)
@@ -38,8 +37,8 @@ DEFAULT_MODE = Mode.PERFORMANCE_BOOST
 
 
 def value_of(mode: Mode, prediction: Prediction, threshold_w: float = np.inf) -> FloatArray:
-    """Return [n]: V = W_T * T - W_P * P, to be maximised, minus infinity above
-    the threshold (Eq. 1).
+    """Return [n]: V = W_T * T - W_P * P, to be maximised, minus infinity above the threshold (Eq.
+    1).
 
     T and P are the predicted classes, 0 to 15: the text calls V "the weighted difference between
     the predicted throughput class and the predicted power consumption class". The printed equation

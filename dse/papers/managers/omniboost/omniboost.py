@@ -103,9 +103,8 @@ class OmniBoost(Manager):
     def _play(
         self, root: _Node, units: tuple[int, ...], low: float, high: float
     ) -> tuple[list[_Node], IntArray]:
-        """Play one game: down the tree, one new node, then at random. Return the
-        nodes passed, and [groups].
-        """
+        """Play one game: down the tree, one new node, then at random. Return the nodes passed, and
+        [groups]."""
         space, rng = self._space, self._rng
         owner, size = space.owner.tolist(), space.size.tolist()
         draws = rng.random((space.groups, 2)).tolist()
@@ -136,9 +135,8 @@ class OmniBoost(Manager):
 
 
 def _promising(node: _Node, choices: list[int], low: float, high: float) -> int:
-    """Return the child of the largest upper confidence bound, rewards as shares
-    of the range seen.
-    """
+    """Return the child of the largest upper confidence bound, rewards as shares of the range
+    seen."""
     extent = max(high - low, 1e-12)
 
     def bound(unit: int) -> float:

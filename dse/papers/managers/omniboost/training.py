@@ -59,8 +59,8 @@ def train(
     epochs: int = EPOCHS,
     on_epoch: Callable[[int, float], None] | None = None,
 ) -> dict[str, Singles]:
-    """Return weights by name, single precision, from samples [n, 4, 10, 32] and
-    their throughput [n].
+    """Return weights by name, single precision, from samples [n, 4, 10, 32] and their throughput
+    [n].
 
     Raises:
         ResultError: if PyTorch is not installed.

@@ -17,8 +17,8 @@ def overflowing(
     cached: Collection[int],
     cache_bytes: int,
 ) -> list[int]:
-    """Return the cached transfers that hold data while a cache is at its highest
-    level, above its size.
+    """Return the cached transfers that hold data while a cache is at its highest level, above its
+    size.
 
     Data lies in the cache of its source's engine from d_i to d_j, r(i) - r(j) periods later. Data
     that lies there longer than a period overlaps with that of the next frames. Empty if all fits.

@@ -48,9 +48,8 @@ class Reallocation:
         self._interval = [whole[engine] for engine in placement.engine]
 
     def run(self, critical: list[int]) -> Placement:
-        """Traverse from each of ``critical``, in order, then from the tasks that
-        they did not reach.
-        """
+        """Traverse from each of ``critical``, in order, then from the tasks that they did not
+        reach."""
         rest = range(len(self._time) - 1, -1, -1)
         for number in (*critical, *rest):
             if self._start[number] is None:
@@ -153,9 +152,8 @@ class Reallocation:
 
 
 def critical_tasks(graph: TaskGraph, alpha: Fraction = ALPHA) -> list[int]:
-    """Return the V_c-set: tasks longer than alpha c_max, longest first, then the
-    last in topological order.
-    """
+    """Return the V_c-set: tasks longer than alpha c_max, longest first, then the last in
+    topological order."""
     limit = alpha * graph.longest_ps
     found = [n for n, task in enumerate(graph.tasks) if task.time_ps > limit]
     return sorted(found, key=lambda number: (-graph.tasks[number].time_ps, -number))

@@ -149,9 +149,8 @@ def _schedule(
 
 
 def upward_ranks(graph: TaskGraph) -> list[int]:
-    """Return, per task, the longest path from its start to the end of the graph,
-    transfers included.
-    """
+    """Return, per task, the longest path from its start to the end of the graph, transfers
+    included."""
     rank = [task.time_ps for task in graph.tasks]
     for edge in sorted(graph.transfers, key=lambda edge: edge.source, reverse=True):
         through = graph.tasks[edge.source].time_ps + edge.memory_ps + rank[edge.target]

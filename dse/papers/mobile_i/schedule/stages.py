@@ -28,8 +28,8 @@ out."""
 def stages_of(
     graph: TaskGraph, period_ps: int, *, stretch: int = PERCENT, latest_ps: int = 0
 ) -> list[int]:
-    """Return the stage r >= 0 of each task of one copy, with endless engines, all
-    as late as possible.
+    """Return the stage r >= 0 of each task of one copy, with endless engines, all as late as
+    possible.
 
     No task crosses the end of a period. A task longer than a period counts as long as it.
 

@@ -131,9 +131,8 @@ class Rules:
 
 
 def size_plan(rules: Rules) -> PlanSize:
-    """Return the number of runs, in memory and time that do not grow with lists
-    that no rule names.
-    """
+    """Return the number of runs, in memory and time that do not grow with lists that no rule
+    names."""
     named = _TOGETHER.union(rules.warm_start, *rules.exclude)
     named = named.union(*(rule.get("when", {}) for rule in rules.tags))
     lists: dict[str, tuple[Choice, ...]] = {}

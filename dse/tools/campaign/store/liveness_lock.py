@@ -1,5 +1,5 @@
-"""Locks of the processes that work on a store: each holds the lock of a file of
-its own while it lives.
+"""Locks of the processes that work on a store: each holds the lock of a file of its own while it
+lives.
 
 The kernel lets go of the lock when the process ends, however it ends, so there is no lease to wait
 for. SQLite's WAL needs all processes of a store on one machine anyway.

@@ -1,6 +1,5 @@
-"""A design point to be executed: the unit of each group instance, and the
-instances that it follows.
-"""
+"""A design point to be executed: the unit of each group instance, and the instances that it
+follows."""
 
 from __future__ import annotations
 

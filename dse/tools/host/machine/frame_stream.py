@@ -22,9 +22,8 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 @dataclass(frozen=True)
 class Step:
-    """A group of a frame on a unit. ``number`` and ``after`` count the group
-    executions of a frame of the problem.
-    """
+    """A group of a frame on a unit. ``number`` and ``after`` count the group executions of a frame
+    of the problem."""
 
     number: int
     group: int
@@ -218,9 +217,8 @@ def release_frames(
 def lost_and_doubled(
     records: Sequence[FrameRecord], ledger: Ledger, board: Board
 ) -> tuple[int, int]:
-    """Return the steps of released frames that no unit has run, and those that
-    ran once too often.
-    """
+    """Return the steps of released frames that no unit has run, and those that ran once too
+    often."""
     lost = doubled = 0
     for number in range(ledger.steps):
         wanted = sum(number in record.numbers for record in records)

@@ -87,9 +87,8 @@ class KeptGuarantee:
 
 
 def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
-    """Return [networks]: the guaranteed latency, and how often it was kept. Empty
-    without a tolerance.
-    """
+    """Return [networks]: the guaranteed latency, and how often it was kept. Empty without a
+    tolerance."""
     if problem.tolerance_permille is None:
         return ()
     bounds = make_guarantees(problem, problem.tolerance_permille)(row_of(design)[None])
