@@ -158,6 +158,7 @@ COMMANDS = (
             for kind in ("median", "worst")
         },
     ),
+    Command("intervals", "python -m benchmarks.fit_costs --intervals --markdown"),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
