@@ -28,10 +28,10 @@ from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
     host_machine,
-    kept_guarantees,
     predict,
     run_releases,
 )
@@ -121,7 +121,10 @@ def run(
         document = _document(problem, design, index, predicted, ran)
         if kept:
             names = [network.name for network in problem.networks]
-            document["guaranteed"] = dict(zip(names, map(asdict, kept), strict=True))
+            document["guaranteed"] = {
+                name: {**asdict(found), "unexplained": found.unexplained}
+                for name, found in zip(names, kept, strict=True)
+            }
         print(json.dumps(document, indent=2))
         return 0
     _print(problem, design, member_title(front, index), predicted, ran)
@@ -129,7 +132,8 @@ def run(
         print(
             f"guaranteed latency of {network.name}: {found.guaranteed_ms:.3f} ms, longest "
             f"{found.longest_ms:.3f} ms; later: {found.late} of {ran.frames} frames, "
-            f"{found.unexplained} of them by more than others took of the cores"
+            f"{found.others} by no more than others took of the cores, {found.beyond} by no more "
+            f"than groups took over the tolerance, {found.unexplained} unexplained"
         )
     return 0
 

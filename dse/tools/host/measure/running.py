@@ -30,7 +30,7 @@ from paretosoc.dse.tools.host.measure.execution_times import (
     spread_of,
     undisturbed,
 )
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.dse.tools.host.measure.kept_guarantees import beyond_tolerance
 from paretosoc.fitness.simulate import row_of, simulate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -72,39 +72,8 @@ class Ran:
     """[frames, networks]: of all frames that were run one at a time."""
     taken_ns: FloatArray
     """[frames]: time that others took of the cores, all units added up."""
-
-
-@dataclass(frozen=True)
-class KeptGuarantee:
-    """The guaranteed latency of a network beside the measured ones."""
-
-    guaranteed_ms: float
-    longest_ms: float
-    late: int
-    """Frames that took longer than the guaranteed latency."""
-    unexplained: int
-    """Late frames that exceeded it by more than the time that others took of the cores."""
-
-
-def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[KeptGuarantee, ...]:
-    """Return [networks]: the guaranteed latency, and how often it was kept. Empty without a
-    tolerance."""
-    if problem.tolerance_permille is None:
-        return ()
-    bounds = make_guarantees(problem, problem.tolerance_permille)(row_of(design)[None])
-    kept = []
-    for n, bound in enumerate(bounds.latency_ps[0].tolist()):
-        times = ran.every_latency_ns[:, n]
-        over_ns = times - bound / PS_PER_NS
-        kept.append(
-            KeptGuarantee(
-                guaranteed_ms=bound / PS_PER_MS,
-                longest_ms=float(times.max()) * PS_PER_NS / PS_PER_MS,
-                late=int((over_ns > 0).sum()),
-                unexplained=int((over_ns > np.maximum(ran.taken_ns, 0)).sum()),
-            )
-        )
-    return tuple(kept)
+    beyond_ns: FloatArray
+    """[frames]: time that groups took over the problem's tolerance, 0 without one."""
 
 
 @contextmanager
@@ -161,6 +130,7 @@ class DesignRuns:
         self._frames: list[FrameTimes] = []
         self._pipelines: list[FrameTimes] = []
         self._groups: list[FloatArray] = []
+        self._beyond: list[FloatArray] = []
         self._lost_ns = np.zeros(2, dtype=np.int64)
 
     def run(self, machine: HostMachine, frames: int) -> None:
@@ -169,6 +139,8 @@ class DesignRuns:
         plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
         self._frames.append(frame_times(plan, execution, networks))
         self._groups.append(self._group_times(plan, execution)[WARM_UP:])
+        beyond = beyond_tolerance(self._problem, self._design, plan, execution)
+        self._beyond.append(beyond[WARM_UP:])
         in_flight = _in_flight(self._problem)
         more = 2 * _window(in_flight) + in_flight - 1
         plan, execution = self._execute(machine, frames + more, in_flight=in_flight)
@@ -194,6 +166,7 @@ class DesignRuns:
             lost_share=float(self._lost_ns[0] / max(self._lost_ns[1], 1)),
             every_latency_ns=latency,
             taken_ns=lost,
+            beyond_ns=np.concatenate(self._beyond),
         )
 
     def _group_times(self, plan: ExecutionPlan, execution: Execution) -> FloatArray:
