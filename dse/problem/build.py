@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from paretosoc.dse.problem.runtime_limits import (
     chosen_runtime,
     served_units,
 )
+from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.releases import with_releases
@@ -61,12 +62,19 @@ class BuiltProblem:
         return tuple(dict.fromkeys(text for costs in self.costs for text in costs.refused))
 
 
-_Key = tuple[str, tuple[tuple[str, int], ...], tuple[tuple[str, int], ...], int, int]
+_Key = tuple[Hashable, ...]
+
+
+def _models(workload: Workload) -> list[WorkloadNetwork]:
+    """Return the networks without tasks."""
+    return [network for network in workload.networks if not network.is_task]
 
 
 def _key(network: WorkloadNetwork) -> _Key:
     """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
-    batch."""
+    batch; for a task its name and times."""
+    if network.is_task:
+        return (network.name, network.times)
     return (
         *(network.source, network.dimensions, network.grows),
         *(network.repeats if network.grows else 1, network.batch),
@@ -104,7 +112,11 @@ def build_problem(
     units = served_units(platform, options, runtime)
     formats = choose_formats(platform, options.precision)
     check_formats(RUNTIMES[runtime], formats, runtime)
-    choices = unit_formats(units, formats)
+    served = unit_formats(units, formats)
+    of_tasks = units_of_tasks(workload.networks, platform)
+    choices = unit_formats(
+        [unit for unit in platform.units if unit in units or unit in of_tasks], formats
+    )
     known = {} if known is None else known
     tables: dict[_Key, NetworkTables] = {}
     for network in workload.networks:
@@ -116,11 +128,18 @@ def build_problem(
             *(options.groups, options.cut),
             None if profile is None else profile.sha256,
         )
+        if network.is_task:
+            tables[key] = task_tables(network, platform, choices)
+            continue
         if under not in known:
-            known[under] = network_tables(network, platform, units, choices, options, profile)
-        tables[key] = known[under]
+            known[under] = network_tables(network, platform, units, served, options, profile)
+        found = known[under]
+        why = f"{RUNTIMES[runtime].title} does not serve it"
+        costs_there = on_further_units(found.costs, platform, served, choices, why)
+        tables[key] = replace(found, costs=costs_there)
     entries = [tables[_key(network)] for network in workload.networks]
-    check_images(RUNTIMES[runtime], [entry.imported for entry in tables.values()])
+    imported = [tables[key].imported for key in dict.fromkeys(map(_key, _models(workload)))]
+    check_images(RUNTIMES[runtime], imported)
     groups = tuple(entry.grouped for entry in entries)
     check_size(groups)
     costs = tuple(entry.costs for entry in entries)
@@ -137,7 +156,6 @@ def build_problem(
     ]
     problem = with_handovers(problem, models, platform, choices)
     check_magnitudes(problem)
-    imported = [entry.imported for entry in tables.values()]
     return BuiltProblem(
         workload=given,
         problem=problem,
@@ -145,9 +163,10 @@ def build_problem(
         sources=tuple(
             NetworkSource(
                 network.source,
-                entry.imported.graph_sha256,
+                entry.imported.sha256 if network.is_task else entry.imported.graph_sha256,
                 tuple(sorted(network.dimensions)),
                 network.batch,
+                network.is_task,
             )
             for network, entry in zip(workload.networks, entries, strict=True)
         ),
@@ -175,7 +194,9 @@ def _losses_of(
 ) -> IntArray:
     """Return [groups of all networks]: accuracy that each loses in the format, ppm."""
     rows = [
-        losses.of_groups(
+        (0,)
+        if entry.is_task
+        else losses.of_groups(
             (entry.name, grouped.name),
             choice.number_format,
             [group.layers for group in grouped.groups],

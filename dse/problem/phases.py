@@ -10,11 +10,13 @@ from math import prod
 
 import numpy as np
 
+from paretosoc.common.arrays import IntArray
 from paretosoc.common.text import pluralize
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat, passing_in_formats
+from paretosoc.fitness.costs.transitions import carrying_ps
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.problem import Problem
@@ -113,26 +115,42 @@ def with_handovers(
     platform: Platform,
     entries: Sequence[UnitFormat],
 ) -> Problem:
-    """Return the problem with the caches that later phases take over from earlier ones.
+    """Return the problem with the caches that later phases take over from earlier ones, and the
+    results that networks and tasks read of others.
 
     A cache is an input of the later model that grows, and that a result of the earlier one fills.
-    It is made in that group of the earlier model whose layer reads it in the later one.
+    It is made in that group of the earlier model whose layer reads it in the later one. A result is
+    made in the last group, and read in the first that reads an input.
 
     Raises:
         WorkloadError: if an earlier phase leaves nothing of the size that the later reads.
     """
     place = {model.entry.name: n for n, model in enumerate(models)}
-    elements: dict[tuple[int, int], int] = {}
+    delays: dict[tuple[int, int], IntArray] = {}
     for later in models:
+        for name, size in later.entry.reads_mb:
+            made, read = problem.networks[place[name]], problem.networks[place[later.entry.name]]
+            pair = made.groups[-1], read.first_group + _first_reader(later)
+            carried = carrying_ps(platform, [entry.unit for entry in entries], round(size * 10**6))
+            delays[pair] = carried
         if later.entry.continues is not None:
             earlier = models[place[later.entry.continues]]
             first = [problem.networks[place[m.entry.name]].first_group for m in (earlier, later)]
             for (source, target), count in _cache_between(earlier, later).items():
-                elements[first[0] + source, first[1] + target] = count
-    if not elements:
+                pair = first[0] + source, first[1] + target
+                passed = passing_in_formats(platform, entries, count)
+                delays[pair] = delays.get(pair, 0) + passed
+    if not delays:
         return problem
-    delays = [passing_in_formats(platform, entries, count) for count in elements.values()]
-    return replace(problem, handovers=tuple(elements), handover_ps=np.stack(delays))
+    return replace(problem, handovers=tuple(delays), handover_ps=np.stack(list(delays.values())))
+
+
+def _first_reader(model: PhaseModel) -> int:
+    """Return the first group that reads an input."""
+    group_of = _group_of(model.grouped)
+    return min(
+        (group_of[name] for _, layers in model.imported.readers for name in layers), default=0
+    )
 
 
 def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, int], int]:

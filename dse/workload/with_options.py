@@ -34,6 +34,8 @@ def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Wor
     shared = {key: size for name, _, rest, key, size in parts if not (name in names and rest)}
 
     def given(network: WorkloadNetwork) -> dict[str, int]:
+        if network.is_task:
+            return {}
         own = {rest: size for name, _, rest, _, size in parts if name == network.name and rest}
         return {**dict(network.dimensions), **shared, **own}
 
@@ -57,7 +59,9 @@ def with_batches(workload: Workload, batches: Sequence[tuple[str | None, int]]) 
     return replace(
         workload,
         networks=tuple(
-            replace(network, batch=by_name.get(network.name, by_name.get(None, network.batch)))
+            network
+            if network.is_task and network.name not in by_name
+            else replace(network, batch=by_name.get(network.name, by_name.get(None, network.batch)))
             for network in workload.networks
         ),
     )

@@ -29,11 +29,25 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class WorkloadNetwork:
-    """One network of a workload.
+class TaskTime:
+    """The time of a task on a unit at one clock, as measured or known."""
 
-    ``name`` is unique in the workload. ``source`` is a name of the catalogue or a path. Copies of
-    one network are entries of their own, each with its own mapping.
+    unit: str
+    ms: Fraction
+    mhz: Fraction | None = None
+    """The unit's clock. None: its fastest."""
+    traffic_mb: Fraction = Fraction(0)
+    """Megabytes (10^6 bytes) that it moves from and to memory."""
+    power_mw: int | None = None
+    """Power above idle at that clock. None: as the platform file has it for any work."""
+
+
+@dataclass(frozen=True)
+class WorkloadNetwork:
+    """One network of a workload, or a task: work that is no network.
+
+    ``name`` is unique in the workload. ``source`` is a name of the catalogue or a path, empty for a
+    task. Copies of one network are entries of their own, each with its own mapping.
     """
 
     name: str
@@ -63,6 +77,16 @@ class WorkloadNetwork:
     continues: str | None = None
     """The entry, one of ``waits_for``, whose cache it takes over: another phase of the same model.
     """
+    times: tuple[TaskTime, ...] = ()
+    """Of a task: its times on the units that can run it. Empty for a network."""
+    reads_mb: tuple[tuple[str, Fraction], ...] = ()
+    """Entries, of ``waits_for``, whose results it reads, with the megabytes that move to its unit
+    if that is another one."""
+
+    @property
+    def is_task(self) -> bool:
+        """Return whether it is no network."""
+        return bool(self.times)
 
     @property
     def release_rate_hz(self) -> Fraction | None:

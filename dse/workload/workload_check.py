@@ -67,6 +67,8 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
     if network.rate_hz is not None and network.repeats > 1:
         raise WorkloadError(f"network {network.name!r}: rate_hz excludes repeats")
+    if network.is_task and (network.batch > 1 or network.continues is not None):
+        raise WorkloadError(f"task {network.name!r}: batch and continues are of networks")
     if network.batch > 1 and (network.grows or network.continues is not None):
         raise WorkloadError(
             f"network {network.name!r}: batch excludes grows and continues: the phases of a "
@@ -87,6 +89,11 @@ def _check_rates(workload: Workload) -> None:
         if has_rates and network.continues is not None:
             raise WorkloadError(
                 f"network {network.name!r}: continues and rate_hz (of networks) exclude each other"
+            )
+        if network.reads_mb and (has_rates or network.repeats > 1):
+            raise WorkloadError(
+                f"network {network.name!r}: reads_mb excludes "
+                f"{'rate_hz (of networks)' if has_rates else 'repeats'}: waits_for is possible"
             )
         for field in NETWORK_LIMITS:
             needs_rates = FIELDS[field].fits is Fits.RATES

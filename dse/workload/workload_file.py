@@ -16,6 +16,7 @@ from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import (
     SUFFIXES,
     Pin,
+    TaskTime,
     Workload,
     WorkloadNetwork,
     short_name,
@@ -94,8 +95,10 @@ def workload_of_document(document: dict[str, Any], folder: str) -> Workload:
 
 
 def _workload(document: dict[str, Any], folder: str) -> Workload:
-    entries = document["networks"]
-    names = [entry.get("name", short_name(entry["network"])) for entry in entries]
+    kinds = [(kind, index) for kind in ("networks", "tasks") for index in _places(document, kind)]
+    entries = [document[kind][index] for kind, index in kinds]
+    paths = [f"{kind}[{index}]" for kind, index in kinds]
+    names = [entry.get("name") or short_name(entry["network"]) for entry in entries]
     copies: dict[str, tuple[str, ...]] = {}
     owner: dict[str, int] = {}
     for index, (name, entry) in enumerate(zip(names, entries, strict=True)):
@@ -104,8 +107,8 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         for copy in copies[name]:
             if copy in owner:
                 raise WorkloadError(
-                    f"networks[{index}].name must be unique, got {copy!r}, which is in "
-                    f"networks[{owner[copy]}] already (give one of them a 'name', or 'copies')"
+                    f"{paths[index]}.name must be unique, got {copy!r}, which is in "
+                    f"{paths[owner[copy]]} already (give one of them a 'name', or 'copies')"
                 )
             owner[copy] = index
     rate = document.get("frames_per_second")
@@ -113,15 +116,17 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         networks=tuple(
             network
             for index, entry in enumerate(entries)
-            for network in _networks(
-                entry, f"networks[{index}]", copies[names[index]], copies, folder
-            )
+            for network in _networks(entry, paths[index], copies[names[index]], copies, folder)
         ),
         frames_in_flight=document.get("frames_in_flight", 2),
         frames_per_second=None if rate is None else Fraction(rate),
         free_running=document.get("free_running", False),
         runtime=document.get("runtime"),
     )
+
+
+def _places(document: dict[str, Any], kind: str) -> range:
+    return range(len(document.get(kind, ())))
 
 
 def _networks(
@@ -132,15 +137,16 @@ def _networks(
     folder: str,
 ) -> list[WorkloadNetwork]:
     """Return one network for each copy of an entry."""
-    source = _source(entry["network"], folder, f"{path}.network")
-    waits_for: list[str] = []
-    for index, other in enumerate(entry.get("waits_for", ())):
+    source = _source(entry["network"], folder, f"{path}.network") if "network" in entry else ""
+    others = [(f"waits_for[{k}]", other) for k, other in enumerate(entry.get("waits_for", ()))]
+    others += [(f"reads_mb.{other}", other) for other in entry.get("reads_mb", ())]
+    for key, other in others:
         if other not in copies:
             raise WorkloadError(
-                f"{path}.waits_for[{index}] must name a network of this file "
+                f"{path}.{key} must name a network or a task of this file "
                 f"({', '.join(map(repr, copies))}), got {other!r}"
             )
-        waits_for += copies[other]
+    waits_for = list(dict.fromkeys(name for _, other in others for name in copies[other]))
     continued = _continued(entry, path, names, copies)
     waits_for += [name for name in continued if name and name not in waits_for]
     pins = tuple(
@@ -167,9 +173,21 @@ def _networks(
             dimensions=tuple(entry.get("dimensions", {}).items()),
             grows=tuple(entry.get("grows", {}).items()),
             continues=before,
+            times=tuple(_time(time) for time in entry.get("times", ())),
+            reads_mb=tuple(
+                (each, Fraction(size))
+                for other, size in entry.get("reads_mb", {}).items()
+                for each in copies[other]
+            ),
         )
         for name, before in zip(names, continued, strict=True)
     ]
+
+
+def _time(time: dict[str, Any]) -> TaskTime:
+    """Return a time of a task."""
+    numbers = {name: Fraction(time[name]) for name in ("ms", "mhz", "traffic_mb") if name in time}
+    return TaskTime(time["unit"], **numbers, power_mw=time.get("power_mw"))
 
 
 def _continued(

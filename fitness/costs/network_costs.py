@@ -336,7 +336,7 @@ def _unit_costs(
             errors.append(standard_errors.fitted(model))
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
-        times[index], traffic, demands[index] = _over_ladder(
+        times[index], traffic, demands[index] = over_ladder(
             platform,
             unit,
             [entry.parts for entry in entries] or [draft.parts[index]],
@@ -366,7 +366,7 @@ def _unit_costs(
     )
 
 
-def _over_ladder(
+def over_ladder(
     platform: Platform,
     unit: Unit,
     choices: Sequence[TimeParts],

@@ -14,7 +14,7 @@ from paretosoc.common.units import PS_PER_NS
 from paretosoc.fitness.costs.measured import last_groups
 from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import NetworkProfile
-from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.platforms.platform import Platform, Transition, Unit
 from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -74,14 +74,30 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
             if source.name == target.name:
                 result[row, column] = _converting_ps(platform, source, elements * (written + read))
                 continue
-            out, into = costs[source.name], costs[target.name]
-            traffic = elements * written * TRAFFIC_PER_BYTE
-            result[row, column] = rounded_half_up(
-                Fraction(traffic, out.out_bandwidth_kbps)
-                + Fraction(traffic, into.in_bandwidth_kbps)
-                + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
+            result[row, column] = _carried(
+                costs[source.name], costs[target.name], elements * written
             )
     return result
+
+
+def carrying_ps(platform: Platform, units: Sequence[Unit], size: int) -> IntArray:
+    """Return the time of so many bytes from one unit to another, [units, units], ps. A unit that is
+    there several times passes them to itself in no time."""
+    costs = {transition.unit: transition for transition in platform.transitions}
+    rows = [
+        [0 if a is b else _carried(costs[a.name], costs[b.name], size) for b in units]
+        for a in units
+    ]
+    return np.array(rows, dtype=np.int64)
+
+
+def _carried(out: Transition, into: Transition, size: int) -> int:
+    traffic = size * TRAFFIC_PER_BYTE
+    return rounded_half_up(
+        Fraction(traffic, out.out_bandwidth_kbps)
+        + Fraction(traffic, into.in_bandwidth_kbps)
+        + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
+    )
 
 
 def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:

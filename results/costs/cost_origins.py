@@ -79,7 +79,7 @@ class NetworkSource:
     """The model that a network was read from."""
 
     reference: str
-    """A name of the catalogue, or the file's path as it was given."""
+    """A name of the catalogue, or the file's path as it was given. Empty for a task."""
     sha256: Sha256
     """Digest of the graph: inputs, outputs, layers and channels, without the values of weights."""
     dimensions: Annotated[
@@ -89,6 +89,8 @@ class NetworkSource:
     """Sizes that were given for dynamic dimensions."""
     batch: Default[Annotated[int, Range(2)]] = 1
     """Images that it computes at once. 1 if it is left out."""
+    is_task: Default[bool] = False
+    """Whether it is no network: the digest is that of its times."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ def check_deepstream(deployment: Deployment) -> None:
     """
     check_served(deployment, Runtime.DEEPSTREAM)
     for n, network in enumerate(deployment.problem.networks):
+        if network.name in deployment.tasks:
+            continue
         deployment.layers(deployment.segments(n)[0])
         engine_core(deployment, n, f"deepstream cannot serve network {network.name!r}")
 
@@ -58,6 +60,8 @@ def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) 
     configs = {}
     for n, (files, model) in enumerate(zip(network_files(deployment), models, strict=True)):
         name = deployment.problem.networks[n].name
+        if name in deployment.tasks:
+            continue
         shapes = [tensor.shape for tensor in model.inputs.values()]
         if len(shapes) != 1 or shapes[0] is None or len(shapes[0]) != 4:
             raise ResultError(

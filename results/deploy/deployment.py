@@ -105,13 +105,24 @@ class Deployment:
         return self.problem.units[segment.unit].number_format or self.precision
 
     @property
+    def tasks(self) -> tuple[str, ...]:
+        """Return the names of tasks. They have no models: no format runs them."""
+        known = () if self.origins is None else self.origins.networks
+        return tuple(network.name for network in known if network.source.is_task)
+
+    @property
     def all_segments(self) -> tuple[Segment, ...]:
-        """Return the segments of all networks, in order."""
-        return tuple(s for n in range(len(self.problem.networks)) for s in self.segments(n))
+        """Return the segments of all networks, in order, without those of tasks."""
+        return tuple(
+            segment
+            for n, network in enumerate(self.problem.networks)
+            if network.name not in self.tasks
+            for segment in self.segments(n)
+        )
 
     @property
     def units_used(self) -> tuple[str, ...]:
-        """Return the names of the units that the member uses, each once."""
+        """Return the names of the units that networks of the member use, each once."""
         return tuple(dict.fromkeys(map(self.unit_name, self.all_segments)))
 
     def unit_name(self, segment: Segment) -> str:
@@ -164,8 +175,8 @@ class NetworkFiles:
 
 
 def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
-    """Return the file names of each network: letters, digits and ``_.+-`` only, distinct without
-    their extension."""
+    """Return the file names of each network, of tasks those that they would have: letters, digits
+    and ``_.+-`` only, distinct without their extension."""
     taken: set[str] = set()
     files = []
     for n, network in enumerate(deployment.problem.networks):

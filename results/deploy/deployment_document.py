@@ -112,7 +112,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
     return {
         "name": network.name,
         "source": None
-        if held is None
+        if held is None or held.source.is_task
         else {
             "reference": held.source.reference,
             "sha256": held.source.sha256,

@@ -82,6 +82,8 @@ def triton_configs(
     configs = {}
     for n, (model, files) in enumerate(zip(models, repository_files(deployment), strict=True)):
         label = f"network {deployment.problem.networks[n].name!r}"
+        if deployment.problem.networks[n].name in deployment.tasks:
+            continue
         names = [file.partition("/")[0] for file in model.files]
         for segment, part, name in zip(deployment.segments(n), model.parts, names, strict=True):
             runs = (("backend", "onnxruntime"), ("default_model_filename", MODEL_FILE))

@@ -44,8 +44,13 @@ def triton_order(
     networks = deployment.problem.networks
     names = tuple(network.name for network in networks)
     everything = tuple(sorted(deployment.units_used))
-    if plan is None:
+    if plan is None or deployment.tasks:
         reason = "Networks have no common frame: those with fewer executions go first."
+        if deployment.tasks:
+            reason = (
+                f"The application runs {', '.join(deployment.tasks)}, and so decides when it asks "
+                "for a model: deployment.json has the plan."
+            )
         return TritonOrder(dict.fromkeys(segments, 1), everything, names, (reason,))
     of_run = {(s.network, s.number): s for s in segments}
     placed = [of_run[run.network, run.segment] for run in plan.runs]

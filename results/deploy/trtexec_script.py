@@ -15,9 +15,8 @@ from paretosoc.results.deploy.deployment import (
     as_target,
     network_files,
 )
-from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.runtimes import Runtime, layer_device_types
+from paretosoc.results.problem.runtimes import layer_device_types
 
 Version = tuple[int, ...]
 STRONGLY_TYPED = 11
@@ -128,19 +127,17 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
     that is possible, and one for each segment if there are several. Their models are beside it.
 
     Args:
-        deployment: the member.
+        deployment: a member that was checked.
         version: the version of TensorRT. None: as :func:`tensorrt_version` chooses.
-
-    Raises:
-        ResultError: if TensorRT cannot serve a unit that is used, or the number format.
     """
-    check_served(deployment, Runtime.TRTEXEC)
     version = tensorrt_version(deployment) if version is None else version
     built: list[str] = []
     run: list[str] = []
     for n, (network, files) in enumerate(
         zip(deployment.problem.networks, network_files(deployment), strict=True)
     ):
+        if network.name in deployment.tasks:
+            continue
         segments = deployment.segments(n)
         places = ", then ".join(
             f"{s.groups} on {deployment.problem.units[s.unit].name}" for s in segments

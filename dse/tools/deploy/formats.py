@@ -106,6 +106,12 @@ def _check_openvino(deployment: Deployment) -> object:
 
 def _write_runner(job: Job, script: str) -> None:
     """Write the program that runs the written parts in planned order."""
+    if job.deployment.tasks:
+        job.notes.append(
+            f"{RUN_FILE} is left out: {', '.join(job.deployment.tasks)} are programs of yours. "
+            "'plan' of deployment.json says in which order all runs start, and what each waits for."
+        )
+        return
     job.write_text(RUN_FILE, script_text(script))
     job.write_text(PLAN_FILE, script_text(PLAN_FILE))
     job.notes.extend(plan_notes(job.deployment))
@@ -126,6 +132,12 @@ def _write_trtexec(job: Job) -> Facts:
     if job.plan is not None and list(facts["devices"].values()).count("GPU") < 2:
         _write_runner(job, "run_tensorrt.py")
     return facts
+
+
+def _trtexec_texts(deployments: Sequence[Deployment]) -> list[str]:
+    for each in deployments:
+        check_served(each, Runtime.TRTEXEC)
+    return [trtexec_script(each) for each in deployments]
 
 
 def _types(job: Job, version: Version) -> tuple[str, list[str]]:
@@ -229,7 +241,7 @@ FORMATS: Registry[Format] = Registry(
             lambda deployment: check_served(deployment, Runtime.TRTEXEC),
             _write_trtexec,
             _MODELS | {"--tensorrt"},
-            texts=lambda members: [trtexec_script(each) for each in members],
+            texts=_trtexec_texts,
         ),
         "deepstream": Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
         "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),

@@ -25,9 +25,10 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
     if not problem.execution.has_frame:
         return None
     instances = make_execution_plan(problem, design, frames=1, in_flight=1).instances
+    segments = [s for n in range(len(problem.networks)) for s in deployment.segments(n)]
     segment_of = {
         problem.networks[s.network].groups[group]: s
-        for s in deployment.all_segments
+        for s in segments
         for group in range(s.first, s.last + 1)
     }
     key_of: list[Key] = [
@@ -41,7 +42,7 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
         ready_ns[key] = max(each.arrival_ns or 0, ready_ns.get(key, 0))
         waits[key] |= {key_of[other] for other in each.after} - {key}
     queue_of = {}
-    for s in deployment.all_segments:
+    for s in segments:
         name = deployment.unit_name(s)
         if problem.units[s.unit].dispatch == SHARED:
             name += f"/{deployment.network_name(s)}"

@@ -55,6 +55,9 @@ def write_segments(
     """
     deployed: list[DeployedModel] = []
     for network, names in zip(_networks(job), files or network_files(job.deployment), strict=True):
+        if network is None:
+            deployed.append(NO_MODEL)
+            continue
         layers = [job.deployment.layers(s) for s in job.deployment.segments(network.number)]
         if entire and len(layers) > 1:
             everything = [[name for part in layers for name in part]]
@@ -98,6 +101,9 @@ def write_entire(
     """
     deployed: list[DeployedModel] = []
     for network, files in zip(_networks(job), network_files(job.deployment), strict=True):
+        if network is None:
+            deployed.append(NO_MODEL)
+            continue
         units = {
             name: job.deployment.unit_name(segment)
             for segment in job.deployment.segments(network.number)
@@ -135,15 +141,22 @@ class _Network:
         self.job.notes.append(self.name + text)
 
 
-def _networks(job: Job) -> Iterator[_Network]:
-    """Yield the networks of a job, each with its model."""
+NO_MODEL = DeployedModel((), (), None)
+"""Of a task."""
+
+
+def _networks(job: Job) -> Iterator[_Network | None]:
+    """Yield the networks of a job, each with its model, and None for each task."""
     given, origins = job.options.models, job.deployment.known_origins
     check_models(given, [network.name for network in job.deployment.problem.networks])
-    found = [(known, searched_model(known, given)) for known in origins.networks]
-    for n, (network, (known, model)) in enumerate(
-        zip(job.deployment.problem.networks, found, strict=True)
-    ):
-        yield _Network(job, n, network.name, model, dict(known.source.dimensions))
+    models = [
+        None if known.source.is_task else searched_model(known, given) for known in origins.networks
+    ]
+    for n, (known, model) in enumerate(zip(origins.networks, models, strict=True)):
+        if model is None:
+            yield None
+        else:
+            yield _Network(job, n, known.name, model, dict(known.source.dimensions))
 
 
 @dataclass(frozen=True)

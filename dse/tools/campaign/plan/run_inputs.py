@@ -155,7 +155,9 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
         contents = []
         if len(networks) == 1 and is_workload_file(networks[0]):
             contents.append(("workload", digest(networks[0])))
-        sources = dict.fromkeys(network.source for network in workload_from(networks).networks)
+        sources = dict.fromkeys(
+            network.source for network in workload_from(networks).networks if not network.is_task
+        )
         return contents + [(f"network {_base(s)}", digest(s)) for s in sources if s not in known]
 
     def contents_of(settings: RunSettings) -> tuple[tuple[str, str], ...]:

@@ -69,6 +69,8 @@ def write_sub_models(
     random: list[int] = []
     made: dict[tuple[object, ...], tuple[list[SubModel], int]] = {}
     for n, network in enumerate(known.networks):
+        if network.source.is_task:
+            raise ResultError(f"network {network.name!r}: is a task, and has no model to run")
         layers = tuple(group.layers for group in network.groups)
         key = (network.source, files.get(network.name), layers)
         if key not in made:

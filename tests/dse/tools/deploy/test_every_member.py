@@ -43,6 +43,9 @@ def test_default_fronts(board):
 
 
 @pytest.mark.parametrize("runtime", ["triton", "deepstream", "onnxruntime", "openvino"])
-def test_other_runtimes(runtime):
+def test_other_runtimes(runtime, tmp_path):
     front = explored(["vgg19", "resnet50", "squeezenet"], "jetson-agx-xavier", runtime=runtime)
     assert refused(front, runtime) == []
+    small = explored(["squeezenet"], "jetson-agx-xavier", runtime=runtime)
+    for member in small:
+        dse.deploy(small, runtime, tmp_path / str(member.index), member=member.index, check=False)
