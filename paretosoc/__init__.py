@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from paretosoc.dse.api.choose import choose as choose
     from paretosoc.dse.api.deployment import deploy as deploy
     from paretosoc.dse.api.evaluation import Evaluated as Evaluated
     from paretosoc.dse.api.evaluation import evaluate as evaluate
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from paretosoc.platforms.platform import Platform as Platform
 
 _EXPORTS = {
+    "choose": "paretosoc.dse.api.choose",
     "deploy": "paretosoc.dse.api.deployment",
     "Evaluated": "paretosoc.dse.api.evaluation",
     "evaluate": "paretosoc.dse.api.evaluation",
@@ -84,6 +86,7 @@ __all__ = [
     "Workload",
     "annealing",
     "certify",
+    "choose",
     "deploy",
     "evaluate",
     "exact",

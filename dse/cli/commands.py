@@ -49,6 +49,7 @@ COMMANDS = (
     Entry("certify", "Prove a front, or continue a proof.", "search.certify", _MAIN),
     Entry("verify", "Check a result folder independently.", "results.verify", _MAIN),
     Entry("compare", "Compare two fronts.", "results.compare", _MAIN),
+    Entry("choose", "Compare boards for a workload.", "search.choose", _MAIN),
     Entry("evaluate", "Simulate a mapping of your own.", "search.evaluate", _MAIN),
     Entry("baselines", "Compare other schedulers' mappings.", "search.baselines", _MAIN),
     Entry(

@@ -185,7 +185,12 @@ def assemble(
         objectives=objectives,
         execution=execution,
         **_problem_fields(
-            {name: getattr(options, name) for name in ("power_cap_w", "energy_budget_mj")}
+            {
+                "power_cap_w": FIELDS["power_cap_w"].strictest(
+                    (options.power_cap_w, workload.power_cap_w)
+                ),
+                "energy_budget_mj": options.energy_budget_mj,
+            }
         ),
         memory_cap_bytes=None if held is None else held.cap,
         memory_pools=() if held is None else held.pools,

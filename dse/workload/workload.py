@@ -110,6 +110,7 @@ class Workload:
     networks: tuple[WorkloadNetwork, ...]
     frames_in_flight: int = 2
     frames_per_second: Fraction | None = None
+    power_cap_w: Fraction | None = None
     free_running: bool = False
     """No common frame: every network starts its next frame when one of its own ends."""
     runtime: Runtime | None = None
@@ -123,6 +124,7 @@ class Workload:
         networks: tuple[WorkloadNetwork, ...] = (),
         frames_in_flight: int = 2,
         frames_per_second: Number | None = None,
+        power_cap_w: Number | None = None,
         free_running: bool = False,
         runtime: str | Runtime | None = None,
         inputs: tuple[tuple[str, str], ...] = (),
@@ -148,13 +150,14 @@ class Workload:
             networks = workload_of([str(name) for name in names], find_network).networks
         for network in networks:
             check_type("networks", network, WorkloadNetwork, "a network for each")
-        rate = None if frames_per_second is None else exact(frames_per_second)
-        if frames_per_second is not None and rate is None:
-            raise wrong_argument("frames_per_second", "a number", frames_per_second)
+        numbers = {"frames_per_second": frames_per_second, "power_cap_w": power_cap_w}
+        for name, number in numbers.items():
+            if number is not None and exact(number) is None:
+                raise wrong_argument(name, "a number", number)
+            object.__setattr__(self, name, None if number is None else exact(number))
         for name, value in (
             ("networks", networks),
             ("frames_in_flight", Whole(1, MAX_COUNT).read(frames_in_flight, "frames_in_flight")),
-            ("frames_per_second", rate),
             ("free_running", Flag().read(free_running, "free_running")),
             ("runtime", None if runtime is None else Choice(Runtime).read(runtime, "runtime")),
             ("inputs", inputs),

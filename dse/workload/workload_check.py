@@ -43,9 +43,10 @@ def check_workload(workload: Workload) -> None:
             f"frames_in_flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, "
             f"got {workload.frames_in_flight}"
         )
-    rate = workload.frames_per_second
-    if rate is not None and rate <= 0:
-        raise WorkloadError(f"frames_per_second: a number above 0 is required, got {rate}")
+    for name in ("frames_per_second", "power_cap_w"):
+        number = getattr(workload, name)
+        if number is not None and number <= 0:
+            raise WorkloadError(f"{name}: a number above 0 is required, got {number}")
 
 
 def _check_network(network: WorkloadNetwork, names: list[str]) -> None:

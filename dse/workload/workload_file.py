@@ -77,6 +77,7 @@ def read_workload(data: bytes, path: str) -> Workload:
         networks=workload.networks,
         frames_in_flight=workload.frames_in_flight,
         frames_per_second=workload.frames_per_second,
+        power_cap_w=workload.power_cap_w,
         free_running=workload.free_running,
         runtime=workload.runtime,
         inputs=((os.path.basename(path), digest),),
@@ -111,7 +112,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
                     f"{paths[owner[copy]]} already (give one of them a 'name', or 'copies')"
                 )
             owner[copy] = index
-    rate = document.get("frames_per_second")
+    rate, cap = document.get("frames_per_second"), document.get("power_cap_w")
     return Workload(
         networks=tuple(
             network
@@ -120,6 +121,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
         ),
         frames_in_flight=document.get("frames_in_flight", 2),
         frames_per_second=None if rate is None else Fraction(rate),
+        power_cap_w=None if cap is None else Fraction(cap),
         free_running=document.get("free_running", False),
         runtime=document.get("runtime"),
     )

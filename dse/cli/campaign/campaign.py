@@ -148,7 +148,7 @@ def run(
         workers: Workers = cluster or LocalWorkers(explore_run, jobs or os.cpu_count() or 1)
         try:
             also = None if view is None else view.running
-            with _campaign_line(quiet=quiet, also=also) as progress:
+            with campaign_line(quiet=quiet, also=also) as progress:
                 standing = do_missing(store, workers, max_attempts=attempts, on_progress=progress)
         except KeyboardInterrupt:
             print(
@@ -190,7 +190,7 @@ def extract(
     print(f"Written to {output}: {', '.join(sorted(files))}")
 
 
-def _campaign_line(
+def campaign_line(
     *, quiet: bool, also: Callable[[CampaignProgress], None] | None
 ) -> ProgressLine[CampaignProgress]:
     """Runs, failures and time left."""

@@ -190,7 +190,7 @@ class _Drawn:
         )
         bounds = np.array([limit.limit for limit in limits], dtype=np.int64)
         for index, factors in enumerate(errors.draws(draws, seed)):
-            outcomes = _played(with_factors(small, factors))(rows)
+            outcomes = played(with_factors(small, factors))(rows)
             drawn.figures[index] = outcomes.objectives[shown, :objectives]
             drawn.kept[index] = outcomes.constraint_values[shown] <= bounds
             drawn.feasible[index] = outcomes.feasible[shown]
@@ -235,7 +235,7 @@ class _Drawn:
         )
 
 
-def _played(problem: Problem) -> Callable[[IntArray], Outcomes]:
+def played(problem: Problem) -> Callable[[IntArray], Outcomes]:
     """Return the simulation of a draw, with ``INT64_MAX`` for all objectives of overloaded
     members: responses grow for ever."""
     simulate, limits = make_outcomes(problem), constraints_of(problem)

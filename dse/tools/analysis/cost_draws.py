@@ -1,10 +1,11 @@
 """Problems whose costs are drawn from their errors.
 
 A draw multiplies the stand-alone times of the groups on each unit by one factor per group and unit,
-at all operating points alike. Traffic in bytes stays, so demands are divided by it. Powers above
-idle have a factor per unit, powers that are drawn whatever runs have one together. The logarithm of
-a time's factor is the sum of three errors: of the unit, of the network there, and of the group. The
-last one shares the time of the network anew among its groups, whose sum it leaves.
+at all operating points alike. Traffic in bytes stays, so demands are divided by it, up to the
+memory's peak. Powers above idle have a factor per unit, powers that are drawn whatever runs have
+one together. The logarithm of a time's factor is the sum of three errors: of the unit, of the
+network there, and of the group. The last one shares the time of the network anew among its groups,
+whose sum it leaves.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def with_factors(problem: Problem, factors: Factors) -> Problem:
     """Return the problem with all costs multiplied by factors.
 
     Exact: times t * f / 10^6, demands d * 10^6 / f and powers p * f / 10^6 are rounded half up. A
-    time is at least 1.
+    time is at least 1, and a demand at most the memory's peak.
     """
     idle = factors.idle
     return replace(
@@ -159,20 +160,30 @@ def with_factors(problem: Problem, factors: Factors) -> Problem:
             replace(domain, static_mw=_times(domain.static_mw, idle)) for domain in problem.domains
         ),
         units=tuple(
-            _with_factors(unit, factors.times[:, u], int(factors.powers[u]), idle)
+            _with_factors(
+                unit, problem.memory_domain, factors.times[:, u], int(factors.powers[u]), idle
+            )
             for u, unit in enumerate(problem.units)
         ),
     )
 
 
-def _with_factors(unit: ProblemUnit, times: IntArray, power: int, idle: int) -> ProblemUnit:
+def _with_factors(
+    unit: ProblemUnit, memory: int | None, times: IntArray, power: int, idle: int
+) -> ProblemUnit:
     f: IntArray = times.reshape(-1, *(1 for _ in unit.clocks))
     time = np.maximum(_times(unit.time_ps, f), 1)
     whole, rest = np.divmod(unit.demand_kbps, f)
+    demand = whole * PPM + (2 * rest * PPM + f) // (2 * f)
+    if unit.contention is not None and memory is not None:
+        # However fast a unit is, it draws no more than the memory has at its clock.
+        shape = [1, *(-1 if clock == memory else 1 for clock in unit.clocks)]
+        peak = unit.contention.peak_kbps.reshape(shape)
+        demand = np.minimum(demand, np.maximum(unit.demand_kbps, peak))
     return replace(
         unit,
         time_ps=np.where(unit.time_ps < 0, -1, time),
-        demand_kbps=whole * PPM + (2 * rest * PPM + f) // (2 * f),
+        demand_kbps=demand,
         dynamic_mw=_times(unit.dynamic_mw, power),
         idle_mw=_times(unit.idle_mw, idle),
         step_ps=None if unit.step_ps is None else _times(unit.step_ps, f),

@@ -31,6 +31,16 @@ CALLS: dict[str, dict[str, Any]] = {
     "certify": {**RESULT, "max_nodes": 10, "jobs": 1, "quiet": True},
     "verify": RESULT,
     "compare": {"first": "result", "second": "result"},
+    "choose": {
+        "networks": "squeezenet",
+        "boards": "jetson-agx-xavier",
+        "groups": 2,
+        "draws": 2,
+        "max_evaluations": 20,
+        "jobs": 1,
+        "output": "new",
+        "quiet": True,
+    },
     "evaluate": {"networks": "squeezenet", **XAVIER, "groups": 3, "mapping": "mapping/m.json"},
     "baselines": {"networks": "squeezenet", **XAVIER, "groups": 2, "units": "gpu,dla0"},
     "campaign check": {"file": "campaign/c.yaml"},
@@ -100,7 +110,18 @@ NAMED = {"networks", "network", "platform", "platform name", "model", "data", "d
 NAMED |= {"subjects", "network source", "sensitivity source"}
 """Parameters that are a name, or a file."""
 TEXTS = {
-    *("at", "batch", "by", "columns", "deadline_ms", "device", "dim", "dimensions", "dla"),
+    *(
+        "at",
+        "batch",
+        "boards",
+        "by",
+        "columns",
+        "deadline_ms",
+        "device",
+        "dim",
+        "dimensions",
+        "dla",
+    ),
     *(
         "engine",
         "family",

@@ -63,6 +63,7 @@ def test_circles_are_refused_and_named(case):
         (Workload((WorkloadNetwork("a", "a", pins=(Pin(2, 1, "gpu"),)),)), "2 to 1"),
         (Workload((WorkloadNetwork("a", "a"),), frames_in_flight=9), "from 1 to 8.*got 9"),
         (Workload((WorkloadNetwork("a", "a"),), frames_per_second=Fraction(0)), "above 0.*got 0"),
+        (Workload((WorkloadNetwork("a", "a"),), power_cap_w=Fraction(-1)), "power_cap_w.*got -1"),
     ],
 )
 def test_workloads_made_by_programs_are_checked_too(workload, part):

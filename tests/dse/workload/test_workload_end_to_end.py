@@ -155,6 +155,14 @@ def test_a_frame_rate_holds_idle_power_for_the_whole_period(place):
         assert makespan <= 10_010_010_010
 
 
+@pytest.mark.parametrize(("more", "cap_mw"), [((), 25_000), (("--power-cap", "12.5"), 12_500)])
+def test_the_smaller_power_cap_holds(place, more, cap_mw):
+    front = explored(place, f"cap{cap_mw}", "power_cap_w: 25\n", *more)
+    assert front.problem.power_cap_mw == cap_mw
+    looser = explored(place, f"looser{cap_mw}", "power_cap_w: 25\n", *more, "--power-cap", "26")
+    assert looser.problem.power_cap_mw == cap_mw
+
+
 def test_the_command_line_wins_over_the_frame_rate_of_the_file(place):
     front = explored(place, "faster", "frames_per_second: 20\n", "--fps", "100")
     assert front.problem.execution == Periodic(10_000_000_000)

@@ -31,6 +31,7 @@ def test_a_full_file_says_all_of_this():
     )
     assert read(FULL).frames_in_flight == 3
     assert read(FULL).frames_per_second == Fraction(2997, 100)
+    assert read(FULL).power_cap_w == Fraction(251, 10)
 
 
 def test_a_short_file_takes_the_defaults():
@@ -38,6 +39,7 @@ def test_a_short_file_takes_the_defaults():
     assert workload.networks == workload_of(["vgg19"]).networks
     assert workload.frames_in_flight == Workload(workload.networks).frames_in_flight
     assert workload.frames_per_second is None
+    assert workload.power_cap_w is None
 
 
 def test_json_means_the_same_as_yaml():

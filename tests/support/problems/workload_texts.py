@@ -10,6 +10,7 @@ FULL = """\
 title: full
 frames_in_flight: 3
 frames_per_second: 29.97
+power_cap_w: 25.1
 networks:
   - name: seen
     network: vgg19

@@ -132,6 +132,15 @@ def explore_run(task: RunTask) -> RunOutcome:
     )
 
 
+def built_problem(inputs: RunInputs) -> BuiltProblem:
+    """Return the problem of a run, built or remembered.
+
+    Raises:
+        GraphError, PlatformError, ResultError, WorkloadError: on input that cannot be used.
+    """
+    return _prepared(inputs).built
+
+
 def _prepared(inputs: RunInputs) -> _Prepared:
     """Return the numeric problem, built or remembered, using only the files in the hash."""
     settings = inputs.settings

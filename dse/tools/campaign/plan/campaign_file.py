@@ -72,13 +72,13 @@ def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
     rules = load_rules(file)
     try:
         size = make(rules)
-        _check(size)
+        check_size(size)
         return size
     except WorkloadError as error:
         raise WorkloadError(f"{file}: {error}") from None
 
 
-def _check(size: PlanSize) -> None:
+def check_size(size: PlanSize) -> None:
     """Check every text once. Each run checks the parts that depend on the networks' layers, such as
     a deadline's network.
 
@@ -163,14 +163,14 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
             values[name] = (None if name == "objectives" else DEFAULTS[name],)
             continue
         listed = list(range(given)) if isinstance(given, int) else given
-        values[name] = tuple(dict.fromkeys(_value(name, value, folder) for value in listed))
+        values[name] = tuple(dict.fromkeys(setting(name, value, folder) for value in listed))
     return Rules(
         title=document.get("title", os.path.basename(file)),
         workloads=_workloads(document, folder),
         values=values,
         include=tuple(
             (
-                _workload(entry["workload"], f"include[{index}].workload", folder)
+                named_workload(entry["workload"], f"include[{index}].workload", folder)
                 if "workload" in entry
                 else None,
                 _values_of(entry, folder),
@@ -195,13 +195,13 @@ def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
         if key not in AXES:
             result[key] = given
         elif isinstance(given, list):
-            result[key] = [_value(key, one, folder) for one in given]
+            result[key] = [setting(key, one, folder) for one in given]
         else:
-            result[key] = _value(key, given, folder)
+            result[key] = setting(key, given, folder)
     return result
 
 
-def _value(name: str, value: Any, folder: str) -> Choice:
+def setting(name: str, value: Any, folder: str) -> Choice:
     """Return the value as a run has it: numbers as exact texts, lists tidied, paths as seen from
     here."""
     if value is None or isinstance(value, bool):
@@ -241,13 +241,13 @@ def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload,
                 f"together: at most {MAX_RUNS:,} workloads can be listed, got {subsets:,}"
             )
         for chosen in itertools.combinations(networks, size) if networks else ():
-            workloads.append(_workload(chosen, "networks", folder))
+            workloads.append(named_workload(chosen, "networks", folder))
     for index, entry in enumerate(document.get("workloads", ())):
-        workloads.append(_workload(entry, f"workloads[{index}]", folder))
+        workloads.append(named_workload(entry, f"workloads[{index}]", folder))
     return tuple(dict.fromkeys(workloads))
 
 
-def _workload(entry: Any, path: str, folder: str) -> NamedWorkload:
+def named_workload(entry: Any, path: str, folder: str) -> NamedWorkload:
     """Return networks, or one workload file, and check that they exist."""
     text = entry["networks"] if isinstance(entry, dict) else entry
     named = entry.get("name") if isinstance(entry, dict) else None

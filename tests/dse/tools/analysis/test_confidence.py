@@ -96,7 +96,15 @@ def test_factors_are_applied_exactly():
                 factor = Fraction(int(factors.times[at[0], u]), PPM)
                 expected = -1 if time < 0 else max(1, half_up(int(time) * factor))
                 assert after.time_ps[at] == expected
-                assert after.demand_kbps[at] == half_up(int(before.demand_kbps[at]) / factor)
+                own, drawn_demand = (
+                    int(before.demand_kbps[at]),
+                    half_up(int(before.demand_kbps[at]) / factor),
+                )
+                if before.contention is not None:
+                    point = at[1 + before.clocks.index(problem.memory_domain)]
+                    peak = int(before.contention.peak_kbps[point])
+                    drawn_demand = min(drawn_demand, max(own, peak))
+                assert after.demand_kbps[at] == drawn_demand
                 power = int(before.dynamic_mw[at]) * Fraction(int(factors.powers[u]), PPM)
                 assert after.dynamic_mw[at] == half_up(power)
             for at, mw in np.ndenumerate(before.idle_mw):

@@ -1,0 +1,136 @@
+"""Which board serves a workload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.options import as_written
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type
+from paretosoc.dse.inputs.kinds import exact, wrong_argument
+from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
+from paretosoc.dse.tools.choose.boards import BoardChoice
+from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards
+from paretosoc.dse.tools.choose.page import boards_page
+from paretosoc.dse.tools.choose.picture import boards_svg
+from paretosoc.dse.tools.choose.prices import load_prices
+from paretosoc.dse.workload.options import read_options
+from paretosoc.platforms.io.platform_file import platform_names
+
+OPTIONS = (
+    *("groups", "max_transitions", "batch", "deadline_ms", "frames_per_second", "power_cap_w"),
+)
+"""Options of a problem that hold for every board."""
+PAGE, PICTURE, DOCUMENT = "boards.html", "boards.svg", "boards.json"
+
+
+def choose(
+    networks: str | Path | Sequence[str | Path],
+    boards: str | Sequence[str | Path] = ALL,
+    *,
+    folder: str | Path | None = None,
+    prices: str | Path | Mapping[str, float] | None = None,
+    precision: str | Sequence[str] = (),
+    max_evaluations: int = EVALUATIONS,
+    draws: int = DRAWS,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[CampaignProgress], None] | None = None,
+    **options: Any,
+) -> BoardChoice:
+    """Return which boards keep all rates and limits of a workload, and how sure that is, as ``dse
+    choose``.
+
+    Every board is explored once, in one number format. Its design points are then simulated with
+    costs that are drawn from their errors.
+
+    Args:
+        networks: names, ``.onnx`` files, or one workload file.
+        boards: names or files of platforms. Default: all that come with the program.
+        folder: keeps the explorations, so that a later call only makes those that are missing, and
+            ``boards.html``, ``boards.svg`` and ``boards.json``.
+        prices: a file, or prices by board.
+        precision: number formats, ``fp16`` for all boards or ``rk3588=int8`` for one. Default: one
+            that all boards have.
+        max_evaluations: number of design points to evaluate for each board.
+        draws: how often costs are drawn.
+        seed: of search and draws.
+        jobs: number of worker processes.
+        on_progress: called as boards are done.
+        options: ``groups``, ``max_transitions``, ``batch``, ``deadline_ms``, ``frames_per_second``
+            and ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file.
+
+    Raises:
+        DseError: on input that cannot be used, whatever the board.
+
+    Example:
+        >>> found = dse.choose("examples/workloads/camera.yaml",
+        ...                    ["jetson-orin-nano-8gb", "rk3588"])
+        >>> found.boards[0].name, found.boards[0].probability
+    """
+    check_arguments(max_evaluations=max_evaluations, draws=draws, seed=seed, jobs=jobs)
+    unknown = {name: value for name, value in options.items() if name not in OPTIONS}
+    check_keywords("choose", unknown, OPTIONS)
+    read_options(options)
+    names, asked = _listed("boards", boards), _listed("precision", precision)
+    with ExitStack() as stack:
+        place = stack.enter_context(temporary_folder()) / "c" if folder is None else Path(folder)
+        found = choose_boards(
+            _listed("networks", networks),
+            names,
+            place,
+            precision=asked,
+            options={name: _text(value) for name, value in options.items() if value is not None},
+            prices=_prices(prices, names),
+            effort=Effort(max_evaluations, draws, seed, jobs),
+            on_progress=on_progress,
+        )
+        if folder is not None:
+            for name, text in (
+                (PAGE, boards_page(found)),
+                (PICTURE, boards_svg(found)),
+                (DOCUMENT, json.dumps(found.to_document(), indent=1) + "\n"),
+            ):
+                replace_file(place / name, text.encode())
+    return found
+
+
+def _listed(name: str, given: str | Path | Sequence[str | Path]) -> list[str]:
+    words = "a name or a file, or several of them"
+    check_type(name, given, str | Path | Sequence, words)
+    values = [given] if isinstance(given, str | Path) else list(given)
+    for value in values:
+        check_type(name, value, str | Path, words)
+    return [str(value) for value in values]
+
+
+def _text(value: object) -> object:
+    """Return a value as campaign files have it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={one}" for name, one in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, int) else str(value)
+
+
+def _prices(
+    given: str | Path | Mapping[str, float] | None, names: Sequence[str]
+) -> tuple[str, Mapping[str, float]]:
+    known = dict.fromkeys((*platform_names(), *names))
+    if given is None:
+        return "", {}
+    if not isinstance(given, Mapping):
+        return load_prices(given, known)
+    for name, price in given.items():
+        number = exact(price)
+        if number is None or number < 0:
+            raise wrong_argument("prices", "a number of at least 0 for each board", price)
+        if name not in known:
+            raise WorkloadError(f"{as_written('prices')}: there is no board {name!r}")
+    return "", given

@@ -1,0 +1,100 @@
+"""``dse choose``: which board serves a workload."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import paretosoc as dse
+from paretosoc.dse.api.choose import OPTIONS, PAGE
+from paretosoc.dse.cli.campaign.campaign import campaign_line
+from paretosoc.dse.cli.search.certify import Jobs
+from paretosoc.dse.cli.search.explore import Quiet, Seed
+from paretosoc.dse.cli.shared.option_groups import FromTable, Given
+from paretosoc.dse.cli.shared.options import MAX_COUNT, AsJson, NetworkNames
+from paretosoc.dse.inputs.arguments import MAX_DRAWS
+from paretosoc.dse.tools.choose.boards import Standing
+from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
+from paretosoc.dse.tools.choose.table import choice_views
+from paretosoc.dse.workload.fields import split
+from paretosoc.dse.workload.options import parse_options
+
+
+def choose(
+    networks: NetworkNames,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Output folder. Explorations that it has are not repeated."
+        ),
+    ],
+    *,
+    boards: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Platforms: names or JSON files, or all.")
+    ] = ALL,
+    price: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Prices of boards (.yaml, .json): boards: {NAME: N}."),
+    ] = None,
+    precision: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[BOARD=]FORMAT",
+            help="Number format of all boards, or of one. Repeatable. "
+            "[default: one that all boards have]",
+        ),
+    ] = None,
+    given: Annotated[Given, FromTable(OPTIONS)],
+    max_evaluations: Annotated[
+        int, typer.Option(min=1, max=MAX_COUNT, help="Design points to evaluate for each board.")
+    ] = EVALUATIONS,
+    draws: Annotated[
+        int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
+    ] = DRAWS,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Compare boards for a workload: which keep all rates and limits, and how sure that is.
+
+    Explores each board once, all in one number format, and simulates the design points found with
+    costs drawn from their errors. Writes a table, and a page with a picture. Exit status 1 if no
+    board serves the workload.
+    """
+    parse_options(given)
+    try:
+        with campaign_line(quiet=quiet or as_json, also=None) as progress:
+            found = dse.choose(
+                networks,
+                split(boards),
+                folder=output,
+                prices=price,
+                precision=precision or (),
+                max_evaluations=max_evaluations,
+                draws=draws,
+                seed=seed,
+                jobs=jobs or 2,
+                on_progress=progress,
+                **{name: value for name, value in given.items() if value},
+            )
+    except KeyboardInterrupt:
+        print(
+            f"dse: interrupted; explorations that have ended are kept in {output}, and the same "
+            "command makes the others",
+            file=sys.stderr,
+        )
+        return 130
+    if as_json:
+        print(json.dumps(found.to_document(), indent=1))
+    elif not quiet:
+        console = Console(highlight=False)
+        for view in choice_views(found):
+            console.print(view)
+        print(f"\nWritten to {output}: {PAGE}; dse campaign report {output} shows the fronts")
+    return 0 if found.boards[0].standing is Standing.SERVES else 1

@@ -1,0 +1,134 @@
+"""The answer of ``dse choose``: what each board would do with a workload, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from math import isfinite
+from typing import Any
+
+from paretosoc.results.front.confidence import SURE
+from paretosoc.results.io.canonical_json import finite_or_none
+
+
+class Standing(Enum):
+    """Whether a board serves the workload. The order is that of the table."""
+
+    SERVES = "yes"
+    """It keeps all limits in ``SURE`` of the draws or more."""
+    UNKNOWN = "open"
+    """The errors of its costs are too large to tell."""
+    FAILS = "no"
+    """It keeps all limits in 1 - ``SURE`` of the draws or fewer."""
+    REFUSED = "cannot run"
+    """The workload cannot be put on it."""
+    LEFT_OUT = "left out"
+    """It was not explored."""
+
+
+def standing_of(probability: float) -> Standing:
+    """Return what a probability says about a board."""
+    if probability >= SURE:
+        return Standing.SERVES
+    return Standing.FAILS if 1 - probability >= SURE else Standing.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a design point: with nominal costs, and its 5th and 95th percentile over the
+    draws. Infinite if networks with rates are overloaded there."""
+
+    nominal: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board of the table."""
+
+    name: str
+    title: str
+    standing: Standing
+    reason: str = ""
+    """Why it fails, cannot run the workload, or was left out."""
+    probability: float | None = None
+    """Share of the draws in which some choice of its front keeps all limits."""
+    number_format: str = ""
+    remark: str = ""
+    """Why its number format differs from that of the others, and which units do not have it."""
+    figures: Mapping[str, Figure] | None = None
+    """Of the design point shown, by name with unit."""
+    probability_of_design: float | None = None
+    """Share of the draws in which the design point shown keeps all limits."""
+    memory_mb: float | None = None
+    """Weights and activations of the design point. None if the board's memory is not known."""
+    memory_left_mb: float | None = None
+    times_off_percent: tuple[int, int] | None = None
+    """By how much times of networks on the units of the design point are off at most: half of them,
+    nine of ten."""
+    assumed: tuple[str, ...] = ()
+    """Figures behind those of the design point that nobody measured or derived."""
+    price: float | None = None
+    run: str | None = None
+    """Its run in the campaign's folder."""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as JSON content. Infinite figures are null."""
+        document = asdict(self)
+        document["standing"] = self.standing.value
+        for figure in (document["figures"] or {}).values():
+            figure |= {name: finite_or_none(value) for name, value in figure.items()}
+        return document
+
+
+@dataclass(frozen=True)
+class BoardChoice:
+    """Boards for a workload, best first: those that serve it by price if there are prices, else by
+    energy, then the others by probability."""
+
+    workload: str
+    requirements: tuple[str, ...]
+    """Rates and limits that a board must keep."""
+    draws: int
+    seed: int
+    boards: tuple[Board, ...]
+    currency: str = ""
+    energy_per: str = ""
+    """What the energy is counted for."""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Limits of the figures, by name."""
+
+    def __getitem__(self, name: str) -> Board:
+        """Return the board of this name."""
+        return next(board for board in self.boards if board.name == name)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as JSON content."""
+        return {
+            "workload": self.workload,
+            "requirements": list(self.requirements),
+            "draws": self.draws,
+            "seed": self.seed,
+            "energy_per": self.energy_per,
+            "limits": dict(self.limits),
+            "currency": self.currency,
+            "boards": [board.to_document() for board in self.boards],
+        }
+
+
+def in_order(boards: list[Board], energy: str) -> tuple[Board, ...]:
+    """Return the boards, best first. ``energy``: name of the figure of equal prices."""
+    places = list(Standing)
+
+    def key(board: Board) -> tuple[float, ...]:
+        inf = float("inf")
+        figure = (board.figures or {}).get(energy)
+        used = figure.nominal if figure is not None and isfinite(figure.nominal) else inf
+        price = inf if board.price is None else board.price
+        if board.standing is Standing.SERVES:
+            return places.index(board.standing), price, used
+        return places.index(board.standing), -(board.probability or 0.0), used
+
+    return tuple(sorted(boards, key=key))

@@ -1,0 +1,299 @@
+"""From a workload and boards to a table: plan, explore what is missing, judge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from paretosoc.common.options import as_written
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.dse.problem.constraint_status import limit_and_value
+from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.space.members import rows_of
+from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+from paretosoc.dse.tools.campaign.execute.exploration import built_problem, explore_run
+from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
+from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess, Workers
+from paretosoc.dse.tools.campaign.plan.campaign_file import check_size, named_workload, setting
+from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun, PlanSize
+from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
+from paretosoc.dse.tools.campaign.plan.settings import RunSettings
+from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.tools.choose.assumed import assumed_figures, times_off_percent
+from paretosoc.dse.tools.choose.boards import (
+    Board,
+    BoardChoice,
+    Standing,
+    in_order,
+    standing_of,
+)
+from paretosoc.dse.tools.choose.formats import BoardFormat, choose_formats
+from paretosoc.dse.tools.choose.judge import ENERGY, figure_limits, judge, nearest_row
+from paretosoc.dse.workload.objectives import OF_FREE_RUNNING
+from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload_file import workload_from
+from paretosoc.fitness.simulate import design_of
+from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.front.choices import choose as choices_of
+from paretosoc.results.problem.limits import MEMORY, POOL, constraints_of
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.text.unit_names import names_of_kinds
+
+ALL = "all"
+EVALUATIONS = 5_000
+DRAWS = 300
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is spent on a board."""
+
+    max_evaluations: int = EVALUATIONS
+    draws: int = DRAWS
+    seed: int = 0
+    jobs: int = 1
+
+
+def choose_boards(
+    networks: Sequence[str],
+    names: Sequence[str],
+    folder: Path,
+    *,
+    precision: Sequence[str] = (),
+    options: Mapping[str, object] | None = None,
+    prices: tuple[str, Mapping[str, float]] = ("", {}),
+    effort: Effort | None = None,
+    on_progress: Callable[[CampaignProgress], None] | None = None,
+) -> BoardChoice:
+    """Return what each board would do with a workload.
+
+    Args:
+        networks: names, files, or one workload file.
+        names: names or files of platforms, or ``all``.
+        folder: of the campaign, which is resumed if there is one.
+        precision: number formats, ``FORMAT`` or ``BOARD=FORMAT``.
+        options: texts of campaign fields, such as ``power_cap_w``.
+        prices: currency, and price by board.
+
+    Raises:
+        DseError: on input that cannot be used, whatever the board.
+    """
+    effort, options = effort or Effort(), options or {}
+    workload = workload_from(networks)
+    platforms, left_out = boards_named(names)
+    formats = choose_formats(platforms, precision, workload.runtime)
+    explored = [chip for chip in platforms if not formats[chip.name].left_out]
+    if not explored:
+        reasons = "; ".join(f"{name}: {each.left_out}" for name, each in formats.items())
+        raise WorkloadError(f"{as_written('boards')}: no board is left ({reasons})")
+    plan = _plan(networks, workload, names, explored, formats, options, effort)
+    with Store(folder, create=True) as store:
+        store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
+        store.retry_failed()
+        workers: Workers = SameProcess(explore_run)
+        if effort.jobs > 1:
+            workers = LocalWorkers(explore_run, effort.jobs)
+        try:
+            do_missing(store, workers, max_attempts=1, on_progress=on_progress)
+        finally:
+            workers.close()
+        records = list(store.records())
+        boards = [
+            replace(
+                _board(store, record, chip, effort),
+                price=prices[1].get(chip.name),
+                number_format=formats[chip.name].name,
+                remark=formats[chip.name].remark,
+            )
+            for record, chip in zip(records, explored, strict=True)
+        ]
+        asked = _asked(records)
+    boards += [
+        Board(chip.name, chip.title, Standing.LEFT_OUT, formats[chip.name].left_out)
+        for chip in platforms
+        if formats[chip.name].left_out
+    ]
+    boards += [Board(chip.name, chip.title, Standing.LEFT_OUT, why) for chip, why in left_out]
+    return BoardChoice(
+        workload=plan.title,
+        requirements=asked.requirements,
+        draws=effort.draws,
+        seed=effort.seed,
+        boards=in_order(boards, ENERGY),
+        currency=prices[0],
+        energy_per=asked.energy_per,
+        limits=asked.limits,
+    )
+
+
+def boards_named(names: Sequence[str]) -> tuple[list[Platform], list[tuple[Platform, str]]]:
+    """Return the platforms of these names or files, and those of ``all`` that are no boards.
+
+    Raises:
+        WorkloadError: on no name, or the same platform twice.
+        PlatformError: on an unknown one.
+    """
+    if list(names) == [ALL]:
+        found = [load_platform(name) for name in platform_names()]
+        # Engines in a memory cube, which nobody sells.
+        return (
+            [chip for chip in found if chip.pe_array is None],
+            [(chip, "is no board") for chip in found if chip.pe_array is not None],
+        )
+    chips = [load_platform(name) for name in names]
+    if not chips:
+        raise WorkloadError(
+            f"{as_written('boards')}: at least one platform is required, or {ALL!r}"
+        )
+    for index, chip in enumerate(chips):
+        if chip.name in [other.name for other in chips[:index]]:
+            raise WorkloadError(f"{as_written('boards')}: {chip.name!r} is there twice")
+    return chips, []
+
+
+def _plan(
+    networks: Sequence[str],
+    workload: Workload,
+    names: Sequence[str],
+    chips: Sequence[Platform],
+    formats: Mapping[str, BoardFormat],
+    options: Mapping[str, object],
+    effort: Effort,
+) -> Plan:
+    here = os.getcwd()
+    title = named_workload({"networks": list(networks)}, "networks", here)
+    given = {name: setting(name, value, here) for name, value in options.items()}
+    files = {load_platform(name).name: name for name in names} if list(names) != [ALL] else {}
+    objectives = ", ".join(OF_FREE_RUNNING) if title.free_running else title.objectives
+    runs = tuple(
+        PlannedRun(
+            RunSettings(
+                networks=title.networks,
+                platform=str(setting("platform", files.get(chip.name, chip.name), here)),
+                objectives=objectives,
+                precision=formats[chip.name].name,
+                memory_cap_mb=_memory_mb(chip, workload),
+                max_evaluations=effort.max_evaluations,
+                seed=effort.seed,
+                **given,  # type: ignore[arg-type]
+            ),
+            f"{chip.name} / {formats[chip.name].name}",
+            title,
+        )
+        for chip in chips
+    )
+    check_size(PlanSize(Plan(title.name, runs, ("costs", "front")), {}))
+    return Plan(title.name, runs, ("costs", "front"))
+
+
+def _memory_mb(chip: Platform, workload: Workload) -> str | None:
+    """Return the board's memory as a limit, so that members have their memory counted. Phases of a
+    language model share weights, which are counted twice."""
+    if chip.memory.capacity_bytes is None or chip.memory_pools:
+        return None
+    if any(network.continues is not None for network in workload.networks):
+        return None
+    return str(setting("memory_cap_mb", chip.memory.capacity_bytes // 10**6, ""))
+
+
+def _board(store: Store, record: RunRecord, chip: Platform, effort: Effort) -> Board:
+    """Return what the run of a board says."""
+    board = Board(chip.name, chip.title, Standing.REFUSED, run=record.name)
+    if record.status is RunStatus.FAILED:
+        lines = (record.error or "").strip().splitlines()
+        return replace(board, reason=lines[-1].partition(": ")[2] if lines else "")
+    built = built_problem(record.inputs)
+    problem, costs = built.problem, cost_origins(built)
+    reason = ""
+    if record.status is RunStatus.INFEASIBLE:
+        rows = nearest_row(problem, effort.seed)
+        reason = _reason(record.error or "")
+        if not len(rows):
+            return replace(board, reason=reason)
+    else:
+        front, _ = store.front(record)
+        rows = rows_of(front.members)[choices_of(front).members]
+    errors = stated_errors(problem, costs)
+    judged = judge(problem, rows, errors, effort.draws, effort.seed)
+    units = sorted(set(design_of(problem, rows[judged.design]).units.tolist()))
+    kinds = names_of_kinds(problem)
+    used = {problem.units[unit].unit_name: kinds[unit] for unit in units}
+    memory, left = judged.memory_bytes, judged.memory_left_bytes
+    return replace(
+        board,
+        standing=standing_of(judged.probability),
+        reason=reason,
+        probability=judged.probability,
+        figures=judged.figures,
+        probability_of_design=judged.probability_of_design,
+        memory_mb=None if memory is None else memory / 10**6,
+        memory_left_mb=None if left is None else left / 10**6,
+        times_off_percent=times_off_percent(costs, units),
+        assumed=assumed_figures(chip, used, built.precision),
+    )
+
+
+def _reason(error: str) -> str:
+    """Return the limits that nothing keeps, from the message of an infeasible run. How to relax
+    them, and what is on which unit, is left out."""
+    lines = [line for line in error.partition(":")[2].split("\n") if line.strip()]
+    parts = [line.split("; ")[: 2 if line.startswith("overloaded") else 1] for line in lines]
+    return "; ".join("; ".join(part).strip() for part in parts).replace(" asked for", "")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the workload asks of every board."""
+
+    requirements: tuple[str, ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)
+    energy_per: str = ""
+
+
+def _asked(records: Sequence[RunRecord]) -> _Asked:
+    """Return it from the last board whose problem can be built: this one is remembered."""
+    for record in reversed(records):
+        if record.status is not RunStatus.FAILED:
+            built = built_problem(record.inputs)
+            problem = built.problem
+            texts = (*_rates(built), *_limits(problem))
+            return _Asked(texts, figure_limits(problem), _frame(problem))
+    return _Asked()
+
+
+def _rates(built: BuiltProblem) -> list[str]:
+    rates = [
+        f"{network.name} {float(network.rate_hz):g} per second"
+        for network in built.workload.networks
+        if network.rate_hz is not None
+    ]
+    period = built.problem.execution.period_ps
+    if not rates and period is not None:
+        rates = [f"{10**12 / period:g} frames per second"]
+    return rates
+
+
+def _limits(problem: Problem) -> list[str]:
+    return [
+        f"{limit.name} {limit_and_value(limit, limit.limit)[0].removesuffix(' asked for')}"
+        for limit in constraints_of(problem)
+        if limit.kind.is_asked
+        and limit.kind.field is not None
+        and limit.kind.counts is None
+        and limit.kind not in (MEMORY, POOL)
+    ]
+
+
+def _frame(problem: Problem) -> str:
+    if not problem.has_rates:
+        return "frame of all networks" if problem.execution.has_frame else "image"
+    releases = [problem.releases(n) for n in range(len(problem.networks))]
+    return f"frame of {problem.networks[int(np.argmax(releases))].name}"

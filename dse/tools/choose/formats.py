@@ -1,0 +1,139 @@
+"""One number format for all boards, so that nothing in the table is mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paretosoc.common.options import as_written
+from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
+
+_CPU = "cpu"
+
+
+@dataclass(frozen=True)
+class BoardFormat:
+    """The number format of a board. ``left_out``: why it has none. ``remark``: what the table says
+    about it."""
+
+    name: str
+    left_out: str = ""
+    remark: str = ""
+
+
+def choose_formats(
+    platforms: Sequence[Platform], asked: Sequence[str], runtime: Runtime | None
+) -> dict[str, BoardFormat]:
+    """Return the format of every platform, by its name.
+
+    It is the one that is asked for, or one that all of them have: of several the default of most,
+    then the one that most units have, then the narrowest.
+
+    Args:
+        asked: ``FORMAT`` for all or ``BOARD=FORMAT`` for one.
+        runtime: that of the workload. None: the platform's own.
+
+    Raises:
+        WorkloadError: on a board that is not there, a format that no board has, or no common one.
+    """
+    have = {platform.name: _formats_of(platform, runtime) for platform in platforms}
+    common, own = _parse(asked, have)
+    usual = common or _common(platforms, have)
+    return {
+        platform.name: _of_board(platform, own.get(platform.name, usual), usual, have, runtime)
+        for platform in platforms
+    }
+
+
+def _parse(
+    asked: Sequence[str], have: Mapping[str, Mapping[str, int]]
+) -> tuple[str | None, dict[str, str]]:
+    common, own = None, {}
+    known = dict.fromkeys(name for formats in have.values() for name in formats)
+    for text in asked:
+        board, equals, name = text.rpartition("=")
+        if equals and board not in have:
+            hint = did_you_mean(board, have)
+            raise WorkloadError(f"{as_written('precision')}: there is no board {board!r} ({hint})")
+        if name not in known:
+            raise WorkloadError(
+                f"{as_written('precision')}: [BOARD=]FORMAT with one of {', '.join(known)} is "
+                f"required, got {text!r}"
+            )
+        if equals:
+            own[board] = name
+        else:
+            common = name
+    return common, own
+
+
+def _common(platforms: Sequence[Platform], have: Mapping[str, Mapping[str, int]]) -> str:
+    first = have[platforms[0].name]
+    shared = [name for name in first if all(name in formats for formats in have.values())]
+    if not shared:
+        each = "; ".join(f"{board}: {', '.join(formats)}" for board, formats in have.items())
+        raise WorkloadError(
+            f"{as_written('precision')}: the boards have no number format in common ({each}); "
+            "with FORMAT those that do not have it are left out, BOARD=FORMAT gives one its own"
+        )
+    defaults = [platform.default_precision for platform in platforms]
+
+    def rank(name: str) -> tuple[int, int, int]:
+        units = sum(formats[name] for formats in have.values())
+        return -defaults.count(name), -units, int("".join(filter(str.isdigit, name)))
+
+    return min(shared, key=rank)
+
+
+def _of_board(
+    platform: Platform,
+    name: str,
+    usual: str,
+    have: Mapping[str, Mapping[str, int]],
+    runtime: Runtime | None,
+) -> BoardFormat:
+    if name not in have[platform.name]:
+        formats = ", ".join(have[platform.name]).upper()
+        return BoardFormat(name, left_out=f"has no {name.upper()} ({formats})")
+    remarks = []
+    if name != usual:
+        remarks.append(f"{name.upper()} as asked for, {usual.upper()} elsewhere")
+    without = [
+        unit.name
+        for unit in _served(platform, runtime)
+        if unit.kind != _CPU and name not in {peak.precision for peak in unit.peaks}
+    ]
+    if without:
+        others = dict.fromkeys(
+            peak.precision
+            for unit in _served(platform, runtime)
+            if unit.name in without
+            for peak in unit.peaks
+        )
+        own = as_written("precision", f"{platform.name}={next(iter(others))}")
+        remarks.append(f"{', '.join(without)} unused, as it has no {name.upper()} ({own} uses it)")
+    return BoardFormat(name, remark="; ".join(remarks))
+
+
+def _formats_of(platform: Platform, runtime: Runtime | None) -> dict[str, int]:
+    """Return the formats that a board has, each with the number of units that have it."""
+    rules = RUNTIMES[_runtime(platform, runtime)]
+    counts: dict[str, int] = {}
+    for unit in _served(platform, runtime):
+        for peak in unit.peaks:
+            if rules.refusal((peak.precision,)) is None:
+                counts[peak.precision] = counts.get(peak.precision, 0) + 1
+    return counts
+
+
+def _served(platform: Platform, runtime: Runtime | None) -> list[Unit]:
+    places = RUNTIMES[_runtime(platform, runtime)].places(platform)
+    return [unit for unit in platform.units if unit.name in places]
+
+
+def _runtime(platform: Platform, runtime: Runtime | None) -> Runtime:
+    usual = platform.deployment and platform.deployment.runtime
+    return runtime or (Runtime(usual) if usual else Runtime.NONE)

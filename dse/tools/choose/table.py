@@ -1,0 +1,154 @@
+"""The table of boards and what is to be said about it, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isinf
+from typing import TYPE_CHECKING
+
+from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADINGS = ("board", "serves")
+
+
+def choice_views(choice: BoardChoice) -> list[RenderableType]:
+    """Return the table and the lines below it."""
+    from rich import box
+    from rich.table import Table
+
+    longest = max((len(board.name) + 1 for board in ranked(choice)), default=0)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for title, _ in columns(choice):
+        head = title.replace(" per frame", "").replace(" ", "\n").replace("[", "").replace("]", "")
+        least = longest if title == HEADINGS[0] else max(map(len, head.split("\n")))
+        is_text = title in HEADINGS
+        table.add_column(
+            head, justify="left" if is_text else "right", no_wrap=is_text, min_width=least
+        )
+    for board in ranked(choice):
+        style = "bold" if board.standing is Standing.SERVES else None
+        table.add_row(*cells(choice, board), style=style)
+    head, *rest = heading_lines(choice)
+    return [f"{choice.workload}: {head}", *rest, "", table, "", *remark_lines(choice)]
+
+
+def ranked(choice: BoardChoice) -> list[Board]:
+    """Return the boards that have figures."""
+    return [board for board in choice.boards if board.figures is not None]
+
+
+def columns(choice: BoardChoice) -> list[tuple[str, str]]:
+    """Return the titles of the columns, and what each is, in words."""
+    boards = ranked(choice)
+    names = list(boards[0].figures or ()) if boards else []
+    formats = {board.number_format for board in boards}
+    return [
+        ("board", ""),
+        ("serves", "whether it keeps all limits, and in how many of the draws"),
+        *([("price", choice.currency)] if any(b.price is not None for b in boards) else []),
+        *([("format", "number format")] if len(formats) > 1 else []),
+        *((name, "5th to 95th percentile") for name in names),
+        ("memory left [GB]", "of the board's, beside weights and activations"),
+        ("times off [%]", "at most, in nine of ten cases"),
+    ]
+
+
+def cells(choice: BoardChoice, board: Board) -> list[str]:
+    """Return the row of a board."""
+    found = []
+    for title, _ in columns(choice):
+        match title:
+            case "board":
+                text = board.name + ("*" if board.assumed else "")
+            case "serves":
+                text = f"{board.standing.value} {_percent(board.probability)}"
+            case "price":
+                text = "" if board.price is None else f"{board.price:g}"
+            case "format":
+                text = board.number_format
+            case "memory left [GB]":
+                left = board.memory_left_mb
+                text = "-" if left is None else f"{left / 1000:.1f}"
+            case "times off [%]":
+                text = "" if board.times_off_percent is None else str(board.times_off_percent[1])
+            case _:
+                text = interval((board.figures or {})[title])
+        found.append(text)
+    return found
+
+
+def interval(figure: Figure) -> str:
+    """Return an interval as text."""
+    least, most = (
+        "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        for value in (figure.least, figure.most)
+    )
+    return "overloaded" if least == "∞" else f"{least} to {most}"
+
+
+def heading_lines(choice: BoardChoice) -> list[str]:
+    """Return what is asked for, and in which number format all boards compute."""
+    formats = {board.number_format for board in choice.boards if board.number_format}
+    lines = [f"{'; '.join(choice.requirements) or 'no rate and no limit'}."]
+    if len(formats) == 1:
+        lines.append(f"All boards compute in {next(iter(formats)).upper()}.")
+    elif formats:
+        lines.append("Number formats differ: see the column 'format' and the remarks.")
+    return lines
+
+
+def remark_lines(choice: BoardChoice) -> list[str]:
+    """Return what the columns mean, and why boards fail, are open, or are left out."""
+    boards = ranked(choice)
+    lines = []
+    if boards:
+        lines.append(
+            f"serves: how often some design point that was found keeps all limits, over "
+            f"{choice.draws} draws of the costs from their errors. Figures: 5th to 95th percentile "
+            f"of the one with the least energy among those that are sure; energy of a "
+            f"{choice.energy_per}. ∞: overloaded."
+        )
+    if any(board.assumed for board in boards):
+        lines.append("* some of its figures are assumed, neither measured nor derived:")
+    for board in choice.boards:
+        if remarks := list(_remarks(board)):
+            lines.append(f"{board.name}: {'. '.join(remarks)}")
+    return lines
+
+
+def _remarks(board: Board) -> Iterator[str]:
+    match board.standing:
+        case Standing.UNKNOWN:
+            yield _why_open(board)
+        case Standing.FAILS if board.reason:
+            yield f"With nominal costs: {board.reason}"
+        case Standing.REFUSED | Standing.LEFT_OUT:
+            yield f"{board.standing.value}: {board.reason}"
+    if board.remark:
+        yield board.remark
+    if board.assumed:
+        yield f"Assumed: {_listed(board.assumed)}"
+
+
+def _why_open(board: Board) -> str:
+    half, most = board.times_off_percent or (0, 0)
+    text = (
+        f"The data do not carry an answer: times half within {half} %, nine of ten within {most} %"
+    )
+    return f"{text}. With nominal costs: {board.reason}" if board.reason else text
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return ``times of npu; power of npu, the memory, the board``."""
+    by_kind: dict[str, list[str]] = {}
+    for name in names:
+        kind, _, of = name.partition(" of ")
+        by_kind.setdefault(kind, []).append(of)
+    return "; ".join(f"{kind} of {', '.join(of)}" for kind, of in by_kind.items())
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
