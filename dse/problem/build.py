@@ -113,7 +113,7 @@ def build_problem(
     formats = choose_formats(platform, options.precision)
     check_formats(RUNTIMES[runtime], formats, runtime)
     served = unit_formats(units, formats)
-    of_tasks = units_of_tasks(workload.networks, platform)
+    of_tasks, unused = units_of_tasks(workload.networks, platform)
     choices = unit_formats(
         [unit for unit in platform.units if unit in units or unit in of_tasks], formats
     )
@@ -180,6 +180,7 @@ def build_problem(
         ),
         warnings=(
             *notes,
+            *unused,
             *problem_warnings(workload.networks, entries, platform, formats, profile),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
         ),

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
@@ -24,7 +25,7 @@ from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape,
 from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
 from paretosoc.fitness.costs import standard_errors
 from paretosoc.fitness.costs.measured import MeasuredGroup, measured_power
-from paretosoc.fitness.costs.network_costs import choose_units, over_ladder
+from paretosoc.fitness.costs.network_costs import over_ladder
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.platforms.measurement import NetworkProfile
@@ -39,14 +40,32 @@ BYTES_PER_MB = 10**6
 KHZ_PER_MHZ = 1000
 
 
-def units_of_tasks(networks: Sequence[WorkloadNetwork], platform: Platform) -> tuple[Unit, ...]:
-    """Return the units that tasks name, in the platform's order.
+def units_of_tasks(
+    networks: Sequence[WorkloadNetwork], platform: Platform
+) -> tuple[tuple[Unit, ...], tuple[str, ...]]:
+    """Return the units of the platform that tasks have times of, and notes on others: a workload
+    may have times for several boards.
 
     Raises:
-        PlatformError: on a unit that the platform does not have.
+        WorkloadError: on a task without a time on any unit of the platform.
     """
-    named = [time.unit for network in networks for time in network.times]
-    return choose_units(platform, named) if named else ()
+    units, notes = set[str](), list[str]()
+    for task in networks:
+        named = dict.fromkeys(time.unit for time in task.times)
+        known = [name for name in named if name in platform.unit_by_name]
+        if named and not known:
+            hint = did_you_mean(next(iter(named)), platform.unit_by_name)
+            raise WorkloadError(
+                f"task {task.name!r}: times: a unit of {platform.name} is required, got "
+                f"{', '.join(map(repr, named))} ({hint})"
+            )
+        units.update(known)
+        notes += [
+            f"{task.name}: its time on {name} is not used: {platform.name} has no such unit"
+            for name in named
+            if name not in known
+        ]
+    return tuple(unit for unit in platform.units if unit.name in units), tuple(notes)
 
 
 def task_tables(

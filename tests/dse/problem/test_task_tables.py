@@ -141,7 +141,7 @@ def test_the_front_is_that_of_all_design_points():
     [
         ("mhz: 1377", "mhz: 1400", "mhz must be one of 114.75, 216.75, .*1377, got 1400"),
         ("mhz: 675.75", "mhz: 1377", "each clock of gpu at most once, got 1377 MHz, 1377 MHz"),
-        ("unit: cpu, ms: 3", "unit: vic, ms: 3", "no unit 'vic'"),
+        ("unit: cpu, ms: 3", "unit: vic, ms: 3", "a unit of jetson-agx-xavier is required, got 'v"),
         ("ms: 2.5", "ms: 0.001", "the memory moves at most 0.136512 MB in 0.001 ms"),
         ("ms: 2.5", "ms: 99999", "must stay below 140 s"),
         ("{detect: 0.5}", "{other: 0.5}", r"tasks\[1\].reads_mb.other must name a network or a ta"),
@@ -161,6 +161,17 @@ def test_what_is_refused(old, new, words):
         text = text.replace("frames_per_second: 30\n", "")
     with pytest.raises((WorkloadError, PlatformError), match=words):
         built(text)
+
+
+def test_times_for_other_boards_are_left_out():
+    several = built(
+        CAMERA.replace("[{unit: cpu, ms: 3}]", "[{unit: cpu, ms: 3}, {unit: a76, ms: 4}]")
+    )
+    note = "track: its time on a76 is not used: jetson-agx-xavier has no such unit"
+    assert note in several.warnings
+    problem = built().problem
+    for unit, other in zip(problem.units, several.problem.units, strict=True):
+        assert np.array_equal(unit.time_ps, other.time_ps)
 
 
 def test_batches_are_of_networks():
