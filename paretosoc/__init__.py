@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.evaluation import evaluate as evaluate
     from paretosoc.dse.api.front import Front as Front
     from paretosoc.dse.api.front import load as load
+    from paretosoc.dse.api.indicators import attainment as attainment
+    from paretosoc.dse.api.indicators import compare as compare
+    from paretosoc.dse.api.indicators import statistics as statistics
     from paretosoc.dse.api.limits import limits as limits
     from paretosoc.dse.api.member import Member as Member
     from paretosoc.dse.api.pipeline import certify as certify
@@ -47,6 +50,9 @@ _EXPORTS = {
     "evaluate": "paretosoc.dse.api.evaluation",
     "Front": "paretosoc.dse.api.front",
     "load": "paretosoc.dse.api.front",
+    "attainment": "paretosoc.dse.api.indicators",
+    "compare": "paretosoc.dse.api.indicators",
+    "statistics": "paretosoc.dse.api.indicators",
     "limits": "paretosoc.dse.api.limits",
     "Member": "paretosoc.dse.api.member",
     "certify": "paretosoc.dse.api.pipeline",
@@ -85,8 +91,10 @@ __all__ = [
     "Verification",
     "Workload",
     "annealing",
+    "attainment",
     "certify",
     "choose",
+    "compare",
     "deploy",
     "evaluate",
     "exact",
@@ -96,6 +104,7 @@ __all__ = [
     "load",
     "platform",
     "random_search",
+    "statistics",
     "verify",
 ]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.options import as_written
@@ -53,9 +53,14 @@ from paretosoc.results.front.named_members import (
     mark_members,
     member_title,
 )
-from paretosoc.results.problem.objectives import objective_label, objective_unit
+from paretosoc.results.problem.objectives import (
+    format_number,
+    objective_label,
+    objective_unit,
+)
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import table_rows
+from paretosoc.results.text.latex import tabular
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -428,6 +433,64 @@ class Front(Sequence[Member]):
             ResultError: if pandas is not installed (``paretosoc[notebooks]``).
         """
         return self.numeric.to_pandas()
+
+    def to_latex(self, resolution: float | None = None) -> str:
+        """Return the choices as a ``tabular`` for LaTeX (booktabs): position, names, objectives.
+
+        Args:
+            resolution: see :meth:`choices`. None: that of the tables.
+        """
+        check_type("resolution", resolution, Real | None, _SHARE)
+        rows = [
+            [
+                str(index),
+                ", ".join(self.members[index].marks),
+                *(format_number(value) for value in self.values[index]),
+            ]
+            for index in choose(self.numeric, resolution).members
+        ]
+        head = ["member", "name", *self.objectives]
+        return tabular(f"rl{'r' * len(self.objectives)}", head, rows)
+
+    def hypervolume(self, reference: ArrayLike | None = None) -> float:
+        """Return the hypervolume up to a point, in the units of ``objectives`` multiplied with each
+        other. Members beyond the point count nothing.
+
+        Args:
+            reference: a value per objective. Default: 1.1 times the worst value of each over this
+                front. To compare fronts, give all the same point.
+
+        Raises:
+            WorkloadError: if the point does not have one number per objective.
+            ResultError: if the front is empty.
+        """
+        from paretosoc.dse.api.indicators import hypervolume
+
+        return hypervolume(self, reference)
+
+    def igd(self, reference: Front | str | Path) -> float:
+        """Return the inverted generational distance: the mean distance from a member of the
+        reference front to the nearest member of this one, with the reference's range of each
+        objective as 1.
+
+        Raises:
+            ResultError: if a front is empty, or the objectives are not the same.
+        """
+        from paretosoc.dse.api.indicators import igd
+
+        return igd(self, reference)
+
+    def additive_epsilon(self, reference: Front | str | Path) -> float:
+        """Return the least that must be taken off all objectives of this front, each a share of the
+        reference front's range, until it dominates or equals every member of the reference.
+        Negative if there is something to spare. ``epsilon`` is the proof within a tolerance.
+
+        Raises:
+            ResultError: if a front is empty, or the objectives are not the same.
+        """
+        from paretosoc.dse.api.indicators import additive_epsilon
+
+        return additive_epsilon(self, reference)
 
     def with_proof(self, proof: ProofOutcome) -> Front:
         """Return this front with the results of a proof: its members, claims and files."""

@@ -1,0 +1,228 @@
+"""Quality of fronts in numbers: against a reference, between two, and over repeated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.api.front import Front, front_of
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import check_type
+from paretosoc.dse.inputs.kinds import wrong_argument
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.objectives import larger_is_better
+from paretosoc.results.text.compare_fronts import FrontComparison, compare_fronts
+from paretosoc.results.text.latex import tabular
+
+FrontLike = Front | str | Path
+LEAST_RUNS = 2
+
+
+def hypervolume(front: Front, reference: ArrayLike | None = None) -> float:
+    """Return :meth:`Front.hypervolume`."""
+    import moocore
+
+    rows, signs = _minimised(front)
+    if reference is None:
+        point = rows.max(axis=0) + 0.1 * np.abs(rows.max(axis=0))
+    else:
+        try:
+            given = np.asarray(reference, dtype=np.float64)
+        except (TypeError, ValueError):
+            given = np.full(1, np.nan)
+        if given.shape != signs.shape or not np.isfinite(given).all():
+            raise wrong_argument("reference", f"{len(signs)} numbers", reference)
+        point = signs * given
+    rows = rows[(rows < point).all(axis=1)]
+    return float(moocore.hypervolume(rows, ref=point)) if len(rows) else 0.0
+
+
+def igd(front: FrontLike, reference: FrontLike) -> float:
+    """Return :meth:`Front.igd`."""
+    import moocore
+
+    return float(moocore.igd(*_scaled(front, reference)))
+
+
+def additive_epsilon(front: FrontLike, reference: FrontLike) -> float:
+    """Return :meth:`Front.additive_epsilon`."""
+    import moocore
+
+    rows, others = _scaled(front, reference)
+    return float(moocore.epsilon_additive(rows, ref=others))
+
+
+def compare(first: FrontLike, second: FrontLike) -> FrontComparison:
+    """Compare two fronts, as ``dse compare``: hypervolumes, coverage, epsilons, and the members
+    that only one of them has.
+
+    Raises:
+        ResultError: if a front is empty, or the objectives are not the same.
+
+    Example:
+        >>> dse.compare("runs/first", front).first.hypervolume
+    """
+    return compare_fronts(front_of(first).numeric, front_of(second).numeric)
+
+
+def attainment(fronts: Sequence[FrontLike], percent: float = 50) -> NDArray[np.float64]:
+    """Return the surface that is attained by this share of the fronts, [points, objectives], in
+    the units of ``front.objectives``: with 50 what half of the runs reach or better. Two or three
+    objectives.
+
+    Raises:
+        WorkloadError: on no front, another number of objectives, or a share beyond 0 to 100.
+        ResultError: if a front is empty, or the objectives are not the same.
+    """
+    import moocore
+
+    if not isinstance(percent, int | float) or not 0 <= percent <= 100:
+        raise wrong_argument("percent", "a number from 0 to 100", percent)
+    parts = _all_minimised("fronts", fronts)
+    signs = parts[0][1]
+    if len(signs) not in (2, 3):
+        raise WorkloadError(f"fronts: two or three objectives are required, got {len(signs)}")
+    rows = np.concatenate([part for part, _ in parts])
+    owner = np.repeat(np.arange(1, len(parts) + 1), [len(part) for part, _ in parts])
+    found = moocore.eaf(rows, owner, percentiles=[percent])
+    surface: NDArray[np.float64] = signs * np.asarray(found)[:, : len(signs)]
+    return surface
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An indicator over the runs of a method."""
+
+    values: tuple[float, ...]
+    """One per run."""
+    median: float
+    lower: float
+    """First quartile."""
+    upper: float
+    """Third quartile."""
+    p_value: float | None
+    """Of a two-sided Mann-Whitney U test against the first method. None of itself."""
+
+
+@dataclass(frozen=True)
+class RunStatistics:
+    """Indicators of several methods over repeated runs, against the front of all runs together."""
+
+    methods: Mapping[str, Mapping[str, Spread]]
+    """By method and indicator: ``hypervolume`` (a share, larger is better), ``igd`` and
+    ``epsilon`` (additive; both of ranges, smaller is better)."""
+
+    def to_latex(self) -> str:
+        r"""Return a ``tabular`` with medians and quartiles, for the package booktabs."""
+        names = list(next(iter(self.methods.values())))
+        rows = []
+        for method, found in self.methods.items():
+            cells = [method]
+            for each in (found[name] for name in names):
+                cells.append(f"{each.median:.4f} [{each.lower:.4f}, {each.upper:.4f}]")
+                cells.append("" if each.p_value is None else f"{each.p_value:.3g}")
+            rows.append(cells)
+        head = ["method", *(title for name in names for title in (name, "p"))]
+        return tabular(f"l{'rr' * len(names)}", head, rows)
+
+
+def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
+    """Return indicators of methods over repeated runs, such as those of several seeds.
+
+    Args:
+        runs: by method two fronts or more, all of one problem.
+
+    Raises:
+        WorkloadError: on no method, or fewer than two runs of one.
+        ResultError: if a front is empty, or the objectives are not the same.
+
+    Example:
+        >>> runs = {name: [dse.explore(problem, name, seed=seed) for seed in range(10)]
+        ...         for name in ("nsga2", "random")}
+        >>> print(dse.statistics(runs).to_latex())
+    """
+    import moocore
+    from scipy.stats import mannwhitneyu
+
+    check_type("runs", runs, Mapping, "fronts by method")
+    if not runs:
+        raise WorkloadError("runs: one method at least is required, got none")
+    for name, fronts in runs.items():
+        if len(fronts) < LEAST_RUNS:
+            raise WorkloadError(
+                f"runs: of {name!r} {LEAST_RUNS} fronts at least are required, got {len(fronts)}"
+            )
+    every = [front_of(front) for fronts in runs.values() for front in fronts]
+    parts = [rows for rows, _ in _all_minimised("runs", every)]
+    together = np.concatenate(parts)
+    best = together[moocore.is_nondominated(together)]
+    low, span = best.min(axis=0), np.ptp(best, axis=0)
+    scale = np.where(span > 0, span, 1.0)
+    best = (best - low) / scale
+    point = np.full(best.shape[1], 1.1)
+    whole = float(moocore.hypervolume(best, ref=point))
+    indicators: dict[str, list[float]] = {"hypervolume": [], "igd": [], "epsilon": []}
+    for part in parts:
+        rows = (part - low) / scale
+        near = rows[(rows < point).all(axis=1)]
+        volume = float(moocore.hypervolume(near, ref=point)) if len(near) else 0.0
+        indicators["hypervolume"].append(volume / whole)
+        indicators["igd"].append(float(moocore.igd(rows, ref=best)))
+        indicators["epsilon"].append(float(moocore.epsilon_additive(rows, ref=best)))
+    found: dict[str, dict[str, Spread]] = {}
+    begin = 0
+    for name, fronts in runs.items():
+        found[name] = {}
+        for indicator, all_values in indicators.items():
+            values = tuple(all_values[begin : begin + len(fronts)])
+            lower, median, upper = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+            first = tuple(all_values[: len(next(iter(runs.values())))])
+            p = None if begin == 0 else float(mannwhitneyu(values, first).pvalue)
+            found[name][indicator] = Spread(values, median, lower, upper, p)
+        begin += len(fronts)
+    return RunStatistics(found)
+
+
+def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
+    """Return the values of a front, all to be minimised, and the sign of each objective.
+
+    Raises:
+        ResultError: if it is empty.
+    """
+    if not len(front):
+        raise ResultError("the front is empty: it has no member to be measured")
+    signs = np.array([-1.0 if larger_is_better(o) else 1.0 for o in front.problem.objectives])
+    return front.values * signs, signs
+
+
+def _all_minimised(name: str, fronts: Sequence[FrontLike]) -> list[tuple[FloatArray, FloatArray]]:
+    check_type(name, fronts, Sequence, "fronts or their folders")
+    loaded = [front_of(front) for front in fronts]
+    if not loaded:
+        raise WorkloadError(f"{name}: one front at least is required, got none")
+    return [_in_order_of(loaded[0], front) for front in loaded]
+
+
+def _in_order_of(first: Front, front: Front) -> tuple[FloatArray, FloatArray]:
+    """Return the values of a front with the columns of another one."""
+    if sorted(first.objectives) != sorted(front.objectives):
+        raise ResultError(
+            f"fronts of the same objectives are required, got {', '.join(first.objectives)} and "
+            f"{', '.join(front.objectives)}"
+        )
+    rows, signs = _minimised(front)
+    order = [front.objectives.index(name) for name in first.objectives]
+    return rows[:, order], signs[order]
+
+
+def _scaled(front: FrontLike, reference: FrontLike) -> tuple[FloatArray, FloatArray]:
+    """Return the rows of both, with the reference's range of each objective as 1."""
+    (rows, _), (others, _) = _all_minimised("reference", (front, reference))
+    low, span = others.min(axis=0), np.ptp(others, axis=0)
+    scale = np.where(span > 0, span, 1.0)
+    return (rows - low) / scale, (others - low) / scale
