@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -46,19 +47,25 @@ def check_address_space() -> None:
 
 
 class _Announcer(event.Listener):
-    """Prints a line on stderr when the first function is compiled, not only loaded."""
+    """Prints a line on stderr when the first function is compiled, not only loaded, and counts."""
 
     listening = False
-    announced = False
+    began: float | None = None
+    depth = 0
+    """A function is compiled while one that calls it is."""
+    functions = 0
 
     def on_start(self, _: event.Event) -> None:
         """Print the line as the first function begins to be compiled."""
-        if not self.announced:
-            self.announced = True
+        self.depth += 1
+        if self.began is None:
+            self.began = time.monotonic()
             print("dse: compiling kernels; this happens once", file=sys.stderr)
 
     def on_end(self, _: event.Event) -> None:
-        """Ignore the end of a compilation."""
+        """Count a function."""
+        self.depth -= 1
+        self.functions += 1
 
 
 _ANNOUNCER = _Announcer()
@@ -69,6 +76,14 @@ def announce_compilation() -> None:
     if not _ANNOUNCER.listening:
         _ANNOUNCER.listening = True
         event.register("numba:compile", _ANNOUNCER)
+
+
+def compiling() -> tuple[int, float] | None:
+    """Return how many functions have been compiled and the seconds since the first one began, or
+    None if nothing is compiled now."""
+    if _ANNOUNCER.began is None or _ANNOUNCER.depth == 0:
+        return None
+    return _ANNOUNCER.functions, time.monotonic() - _ANNOUNCER.began
 
 
 def load_search_code(space: DesignSpace) -> None:

@@ -56,7 +56,7 @@ def describe_execution(execution: ExecutionModel) -> str:
     """Return how frames follow each other: ``a pipeline, 2 frames in flight``."""
     match execution:
         case OneFrame():
-            return "one frame alone"
+            return "one frame at a time"
         case Periodic(period):
             return f"a frame every {_decimal(period, 9)} ms"
         case Rates(period):

@@ -36,6 +36,8 @@ from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paretosoc.dse.tools.campaign.analyse.comparison import RunChange
     from paretosoc.dse.tools.campaign.analyse.pivot import Pivot
 
@@ -241,16 +243,51 @@ def _print(pivot: Pivot) -> None:
     title = f"{pivot.value.label}{unit}"
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
-    result = plain_table()
-    for name in pivot.row_fields:
-        result.add_column(name, no_wrap=True)
-    for column in pivot.columns:
-        result.add_column(" / ".join(part or "none" for part in column), justify="right")
     texts = _texts(pivot)
-    for label, row in zip(pivot.rows, texts, strict=True):
-        result.add_row(*(part or "none" for part in label), *row)
+    labels = [[part or "none" for part in label] for label in pivot.rows]
+    heads = [" / ".join(part or "none" for part in column) for column in pivot.columns]
+    console = Console(highlight=False)
     print(title)
-    Console(highlight=False).print(result)
+    for block in _blocks(pivot.row_fields, labels, heads, texts, console.width):
+        result = plain_table()
+        for name in pivot.row_fields:
+            result.add_column(name, no_wrap=True)
+        for column in block:
+            result.add_column(
+                heads[column], justify="right", min_width=_least(heads, texts, column)
+            )
+        for label, row in zip(labels, texts, strict=True):
+            result.add_row(*label, *(row[column] for column in block))
+        console.print(result)
+
+
+def _least(heads: Sequence[str], texts: Sequence[Sequence[str]], column: int) -> int:
+    """Return the width that a column needs, so that no word is cut."""
+    return max(map(len, [*heads[column].split(), *(row[column] for row in texts)]))
+
+
+def _blocks(
+    fields: Sequence[str],
+    labels: Sequence[Sequence[str]],
+    heads: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    width: int,
+) -> list[list[int]]:
+    """Return the columns in as many tables as it takes to cut no word at this width."""
+    room = width - sum(
+        2 + max(map(len, [name, *(label[place] for label in labels)]))
+        for place, name in enumerate(fields)
+    )
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for column in range(len(heads)):
+        needed = 2 + _least(heads, texts, column)
+        if blocks[-1] and used + needed > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(column)
+        used += needed
+    return blocks
 
 
 def _texts(pivot: Pivot) -> list[list[str]]:

@@ -18,6 +18,7 @@ from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.certificate.branch_and_bound import SearchProgress
 from paretosoc.dse.certificate.certify import with_rows
 from paretosoc.dse.certificate.preconditions import certified_column
+from paretosoc.dse.compile.load import compiling
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.server.live.page import live_page
 from paretosoc.dse.space.members import make_members
@@ -126,6 +127,7 @@ class LiveExploration:
             "members": len(ended.members) if ended else 0 if search is None else search.members,
             "result": None if ended is None else str(self._output),
             "nodes": None if proof is None else proof.nodes,
+            "compiling": _compiling(),
             "bounds": bounds,
         }
         if query.get("version") != drawn:
@@ -201,6 +203,12 @@ class LiveExploration:
                 reference_point=tuple(reference_point(search.objectives).tolist()),
             ),
         )
+
+
+def _compiling() -> Json:
+    """Return the number of compiled functions and the seconds it has taken, or None."""
+    now = compiling()
+    return None if now is None else {"functions": now[0], "seconds": now[1]}
 
 
 def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, nodes: int) -> Front:

@@ -20,10 +20,31 @@ from tests.support.explored import explore
 def test_the_first_function_that_is_compiled_is_announced_and_no_other(capsys, monkeypatch):
     compilation.announce_compilation()
     compilation.announce_compilation()
-    monkeypatch.setattr(compilation._ANNOUNCER, "announced", False)
+    monkeypatch.setattr(compilation._ANNOUNCER, "began", None)
     for _ in range(2):
         assert numba.njit(lambda x: x + 1)(1) == 2
     assert capsys.readouterr().err == "dse: compiling kernels; this happens once\n"
+
+
+def test_how_far_compiling_is_can_be_asked_while_it_goes_on(monkeypatch):
+    """Functions within functions count, and nothing is compiling before and after."""
+    compilation.announce_compilation()
+    seen = []
+    listener = compilation._ANNOUNCER
+    end = listener.on_end
+
+    def asked(ended):
+        seen.append(compilation.compiling())
+        end(ended)
+
+    monkeypatch.setattr(listener, "functions", 0)
+    monkeypatch.setattr(listener, "on_end", asked)
+    inner = numba.njit(lambda x: x + 1)
+    assert compilation.compiling() is None
+    assert numba.njit(lambda x: inner(x) + 1)(1) == 3
+    assert compilation.compiling() is None
+    assert [functions for functions, _ in seen] == [0, 1]
+    assert all(seconds >= 0 for _, seconds in seen)
 
 
 def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):

@@ -245,7 +245,7 @@ def test_different_sets_of_clocks_and_pins_have_different_descriptions() -> None
 @pytest.mark.parametrize(
     ("execution", "of_the_space", "words"),
     [
-        (OneFrame(), None, "one frame alone"),
+        (OneFrame(), None, "one frame at a time"),
         (
             Periodic(33_333_333_333),
             "makespan at most the period, 33.333333333 ms",

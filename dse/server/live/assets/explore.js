@@ -85,7 +85,8 @@ function showResult(folder) {
 
 follow(() => ({ version }), (state) => {
   const drawn = (state.front ?? page?.data)?.members.length;
-  subtitle(PHASES[state.phase]);
+  const { compiling } = state;
+  subtitle(compiling ? `Compiling kernels, which happens once: ${counted(compiling.functions, "function")} after ${Math.round(compiling.seconds)} s.` : PHASES[state.phase]);
   showResult(state.result);
   byId("share").value = state.phase === "searching" ? state.evaluations / state.max_evaluations : state.phase === "starting" ? 0 : 1;
   byId("words").textContent = `${count(state.evaluations)} of ${count(state.max_evaluations)} design points in ${number(state.seconds)} s; ${counted(state.members, "member")}`

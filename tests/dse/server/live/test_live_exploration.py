@@ -176,11 +176,21 @@ def chosen(page: Any) -> int:
 
 
 def test_the_page_follows_the_run(
-    problem: dse.Problem, events: list[Any], open_live: OpenLive, tmp_path: Path
+    problem: dse.Problem,
+    events: list[Any],
+    open_live: OpenLive,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     view = live(problem)
     with serving(view, tmp_path / "run") as url, open_live(url) as page:
         assert page.locator("#subtitle").inner_text() == "Preparing the search."
+        monkeypatch.setattr(explore, "compiling", lambda: (3, 12.4))
+        words = "Compiling kernels, which happens once: 3 functions after 12 s."
+        page.wait_for_function(
+            "words => document.querySelector('#subtitle').innerText === words", arg=words
+        )
+        monkeypatch.setattr(explore, "compiling", lambda: None)
         for event in (events[0], events[-1]):
             view.searching(event)
             page.wait_for_function(

@@ -58,6 +58,19 @@ def test_tables_say_what_the_fronts_do(campaign, records, dse, value):
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_narrow_tables_cut_no_name(campaign, dse, monkeypatch, width):
+    """What does not fit stands in further tables below."""
+    folder = campaign / "runs"
+    call = ("campaign", "table", folder, "--rows", "power_cap_w", "--columns", "name,workload")
+    wide = dse(*call).out
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = dse(*call).out
+    assert set(out.replace("─", "").split()) == set(wide.replace("─", "").split())
+    assert out.count("power_cap_w") > 1
+    assert max(map(len, out.splitlines())) <= width
+
+
 def test_hypervolumes_are_shares_of_what_all_runs_found(campaign, records, dse):
     found = cells(
         dse, campaign, "--rows", "workload", "--columns", "power_cap_w", "--value", "hypervolume"
