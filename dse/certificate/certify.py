@@ -43,33 +43,33 @@ from paretosoc.results.text.space_description import describe_space
 MAX_COVERED = 5_000
 """Trees of more leaves are not given to a solver for a second opinion."""
 COVER_SECONDS = 120.0
-LEAVES_PER_SECOND = 2000
-"""Leaves that are turned into a formula in a second."""
 SEARCH_SHARE, AGAIN_SHARE = 0.7, 0.5
 """Shares of the time to a deadline: first for the search, then of the remaining time for a second
 search that makes the tree smaller. The check and a solver have the rest."""
-DEFAULT_SIMULATED_GROUPS = 40_000_000
-"""By default a search has this many nodes over the number of executions in a frame: a node
-simulates each once at most, so that the time is about the same for small and large workloads."""
+SEARCHED_AGAIN = 500_000
+"""Larger searches are not done again for a smaller tree, which would save less than it takes."""
+DEFAULT_NODES = 4_000_000
+"""Nodes that a search has by default: some 15 s of one core. Nodes of large workloads do not take
+longer, as a node simulates only what the last choice has opened."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits of one search.
 
-    ``nodes`` None: without a deadline ``DEFAULT_SIMULATED_GROUPS`` over the number of executions in
-    a frame, and no limit with one.
+    ``nodes`` None: ``DEFAULT_NODES`` without a deadline, and no limit with one.
     """
 
     nodes: int | None = None
     until: Deadline = NEVER
     """Also of the check and the second opinion that follow."""
 
-    def nodes_for(self, problem: Problem) -> int | None:
-        """Return the nodes of a search of this problem. None: no limit."""
+    @property
+    def most_nodes(self) -> int | None:
+        """Return the nodes of a search. None: no limit."""
         if self.nodes is not None or self.until.is_limited:
             return self.nodes
-        return default_nodes(problem)
+        return DEFAULT_NODES
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,7 @@ def prove(
         problem,
         objectives=columns,
         tolerance_ppm=tolerance_ppm,
-        max_nodes=chosen.nodes_for(problem),
+        max_nodes=chosen.most_nodes,
         jobs=jobs,
         cluster=cluster,
         on_progress=on_progress,
@@ -210,7 +210,8 @@ def prove(
         if on_checkpoint is None
         else lambda known: on_checkpoint(_with_gap(front, columns, known).without_gap()),
     )
-    if len(columns) > 1 and result.complete and 2 * result.found > len(result.objectives):
+    many_found = 2 * result.found > len(result.objectives) and result.nodes <= SEARCHED_AGAIN
+    if len(columns) > 1 and result.complete and many_found:
         # From its own front the tree is smaller, half as large perhaps: less to check.
         again = search(
             known=Incumbents(result.objectives, result.rows), until=until.share(AGAIN_SHARE)
@@ -273,11 +274,6 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
         seconds=certificate.search_seconds,
     )
     return CertifiedFront(front, claim, ProofArtifacts(certificate, tree, None))
-
-
-def default_nodes(problem: Problem) -> int:
-    """Return the default number of nodes of a search."""
-    return max(1, DEFAULT_SIMULATED_GROUPS // int(problem.repeats.sum()))
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:
@@ -349,14 +345,12 @@ def _covered(
 ) -> ProofArtifacts:
     """Return the proof with a solver's confirmation that the leaves leave nothing out.
 
-    It is tried if the tree is small and there is time.
+    It is tried if the tree is small.
     """
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
-    if until.left < 2.0 * files.tree.leaves / LEAVES_PER_SECOND:
-        return files
     began = time.monotonic()
-    lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns))
+    lemmas = leaf_table(problem, files.tree, _target(files.certificate, columns), plain=False)
     text = cover_smtlib(problem, lemmas)
     cover = prove_cover(text, timeout_s=min(COVER_SECONDS, until.left))
     seconds = round(time.monotonic() - began, 3)

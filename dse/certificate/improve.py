@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
-from paretosoc.dse.certificate.certify import Limits, default_nodes, prove
+from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
 from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.seed_front import seed_front
@@ -121,7 +121,7 @@ def improve(
     sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
     space = DesignSpace(problem)
     best = start
-    left = default_nodes(problem) if max_nodes is None else max_nodes
+    left = DEFAULT_NODES if max_nodes is None else max_nodes
     size = FIRST_SLICE
     earlier: Subtree | None = None
     while True:

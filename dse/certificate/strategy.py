@@ -26,9 +26,14 @@ from paretosoc.results.front.front import Front
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
-EXACT_SHARE, FASTEST_SHARE, BOUNDS_SHARE = 0.25, 0.25, 0.75
-"""Shares of the time to a deadline: for the exact search, then of the remaining time for the
-fastest member, and then of the remaining time for bounds over boxes."""
+SMALL_NODES = 250_000
+"""Nodes, about a second, of a first exact search, and of the first one within a tolerance."""
+TAME_GROWTH, TAME_NODES = 8.0, 10_000
+"""If the tree, of so many nodes or more, grows by no larger factor from one tolerance to the next,
+the exact search follows at once. With larger factors its tree is hundreds of times as large."""
+SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
+"""Shares of the time to a deadline: for each of the first searches, then of the remaining time for
+the fastest member, an exact search, and bounds over boxes."""
 BY_ITSELF_PARTS = 24
 """If the space has fewer parts than this, every proof is followed by a second of Z3 on the
 formulation."""
@@ -95,15 +100,17 @@ def prove_front(
         )
         work = _Work(front, limits, search, on_checkpoint, lambda: interrupt.requested)
         if can.front is not None:
-            work.epsilon = work.prove(can.front, share=EXACT_SHARE, earlier=earlier)
+            work.begin(can.front, earlier)
         if can.fastest is not None and not work.is_certified and not work.interrupted():
             is_all = can.front is None and can.bounded == (can.fastest,)
-            share = 1.0 if is_all else FASTEST_SHARE
-            work.fastest = work.prove((can.fastest,), share=share, earlier=earlier)
-        if can.bounded:
-            work.bound(can.bounded)
+            until = limits.until if is_all else limits.until.share(FASTEST_SHARE)
+            work.fastest = work.prove((can.fastest,), until=until, earlier=earlier)
         if can.front is not None:
             work.narrow(can.front)
+        if can.bounded and work.within is None:
+            work.bound(can.bounded)
+            if can.front is not None:
+                work.narrow(can.front)
         outcome = work.result(interrupt.requested, _still_refused(can, work))
     if outcome.interrupted:
         return outcome
@@ -165,13 +172,17 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
     columns = tuple(range(len(work.front.problem.objectives)))
     if work.bounds is not None and can.bounded == columns:
         return None
-    is_open = can.front is not None and not work.is_within and not work.interrupted()
+    is_open = can.front is not None and work.within is None and not work.interrupted()
     no_bounds = can.unbounded or "so were bounds over boxes, before they reached a percentage"
     if is_open:
         return f"the search was ended, and {no_bounds}"
     if can.refused is not None and can.bounded == columns and not work.interrupted():
         return f"{can.refused}; {no_bounds}"
     return can.refused
+
+
+def _fewer(nodes: int | None) -> int:
+    return SMALL_NODES if nodes is None else min(nodes, SMALL_NODES)
 
 
 class _Work:
@@ -186,7 +197,8 @@ class _Work:
         interrupted: Callable[[], bool],
     ) -> None:
         self.front = front
-        self.epsilon: CertifiedFront | None = None
+        self.within: CertifiedFront | None = None
+        """The best proof of the whole front: exact, or within a tolerance."""
         self.fastest: CertifiedFront | None = None
         self.bounds: BoundedFront | None = None
         self.interrupted = interrupted
@@ -198,12 +210,12 @@ class _Work:
         self,
         columns: tuple[int, ...],
         *,
-        share: float,
+        until: Deadline,
         tolerance_ppm: int = 0,
         nodes: int | None = None,
         earlier: ProofArtifacts | None = None,
     ) -> CertifiedFront:
-        limits = replace(self._limits, until=self._limits.until.share(share))
+        limits = replace(self._limits, until=until)
         resumable = tolerance_ppm == 0 and self._on_checkpoint is not None
         proved = self._search(
             self.front,
@@ -220,6 +232,14 @@ class _Work:
         assert self._on_checkpoint is not None
         front = replace(gap.front, certificate=gap.claim, epsilon=None, bounds=None)
         self._on_checkpoint(ProofOutcome(front, gap.files, None, None, False, None))
+
+    def keep(self, proved: CertifiedFront) -> bool:
+        """Keep a proof of the whole front unless its search was ended, and return whether it was
+        kept."""
+        if proved.status is CertificateStatus.GAP:
+            return False
+        self.within = proved
+        return True
 
     def bound(self, columns: tuple[int, ...]) -> None:
         """Bounds over boxes, unless the front is proved complete, or the only one of these
@@ -242,38 +262,41 @@ class _Work:
     @property
     def is_certified(self) -> bool:
         """Return whether the front is proved complete."""
-        full_front = self.epsilon
-        return (
-            full_front is not None
-            and full_front.is_exact
-            and full_front.status is CertificateStatus.CERTIFIED
-        )
+        return self.within is not None and self.within.is_exact
 
-    @property
-    def is_within(self) -> bool:
-        """Return whether a search of the whole front has ended, exactly or within a tolerance."""
-        return self.epsilon is not None and self.epsilon.status is not CertificateStatus.GAP
+    def begin(self, columns: tuple[int, ...], earlier: ProofArtifacts | None) -> None:
+        """Resume an exact search of the whole front, or try whether a small one ends."""
+        until, nodes = self._limits.until, self._limits.most_nodes
+        if earlier is not None and len(earlier.certificate.objectives) > 1:
+            until = until.share(EXACT_SHARE)
+        else:
+            earlier, until, nodes = None, until.share(SMALL_SHARE), _fewer(nodes)
+        self.keep(self.prove(columns, until=until, nodes=nodes, earlier=earlier))
 
     def narrow(self, columns: tuple[int, ...]) -> None:
-        """Prove within smaller and smaller tolerances, as long as the limits allow. The last is
-        exact."""
-        left = self._limits.nodes_for(self.front.problem)
+        """Prove within smaller and smaller tolerances, as long as the limits allow, and at last
+        exactly."""
+        left, last = self._limits.most_nodes, 0
         for tolerance in (*TOLERANCES_PPM, 0):
-            if self.interrupted() or self._limits.until.is_past or (left is not None and left <= 0):
+            until = self._limits.until
+            if self.interrupted() or until.is_past or self.is_certified or left == 0:
                 return
             known = None if self.bounds is None else self.bounds.claim.epsilon_ppm
-            if self.epsilon is not None and self.is_within:
-                known = self.epsilon.claim.epsilon_ppm
-            if self.epsilon is not None and self.epsilon.is_exact:
-                return
+            if self.within is not None:
+                known = self.within.claim.epsilon_ppm
             if known is not None and known <= tolerance:
                 continue
-            proved = self.prove(columns, share=1.0, tolerance_ppm=tolerance, nodes=left)
-            if left is not None:
-                left -= proved.claim.nodes
-            if proved.status is CertificateStatus.GAP:
+            nodes = left
+            if known is None:
+                nodes, until = _fewer(nodes), until.share(SMALL_SHARE)
+            proved = self.prove(columns, until=until, tolerance_ppm=tolerance, nodes=nodes)
+            if not self.keep(proved):
                 return
-            self.epsilon = proved
+            grown = proved.claim.nodes
+            if tolerance > 0 and last >= TAME_NODES and grown <= TAME_GROWTH * last:
+                self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
+            last = grown
+            left = None if left is None else max(0, left - grown)
 
     def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
         """Return the final front, with claims about its members.
@@ -282,13 +305,13 @@ class _Work:
         closed by one that dominates it.
         """
         front = self.front
-        if self.epsilon is not None and self.is_certified:
-            front = replace(front, certificate=self.epsilon.claim, epsilon=None, bounds=None)
-            return ProofOutcome(front, self.epsilon.files, None, None, interrupted, None)
+        if self.within is not None and self.within.is_exact:
+            front = replace(front, certificate=self.within.claim, epsilon=None, bounds=None)
+            return ProofOutcome(front, self.within.files, None, None, interrupted, None)
         fastest = None if self.fastest is None else self.fastest.about(front).without_gap()
         epsilon = bounds = None
-        if self.epsilon is not None and self.is_within:
-            epsilon = self.epsilon.about(front)
+        if self.within is not None:
+            epsilon = self.within.about(front)
         elif self.bounds is not None:
             bounds = self.bounds.about(front)
         front = replace(

@@ -6,7 +6,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.dse.certificate.certify import default_nodes
+from paretosoc.dse.certificate.certify import DEFAULT_NODES
 from paretosoc.dse.certificate.preconditions import check_provable
 from paretosoc.dse.compile.load import load_proof_code
 from paretosoc.dse.search.optimizers.initial_population import heuristic_seeds
@@ -46,7 +46,7 @@ class ExactEngine:
         if self._asked > 2 or self._feasible:
             return nothing
         problem = self._space.problem
-        found = find_front(problem, max_nodes=default_nodes(problem))
+        found = find_front(problem, max_nodes=DEFAULT_NODES)
         return self._space.canonical(found.rows) if len(found.rows) else nothing
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:

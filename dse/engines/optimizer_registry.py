@@ -23,8 +23,12 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
     {
         optimizer.name: optimizer
         for optimizer in (
-            # NSGA-II with a local search, then the exact search from its front.
-            Named("auto", f"{_SEARCH}.restarts:RestartingNsga2", goal=Goal.WHOLE_FRONT),
+            # NSGA-II with a local search and the exact search by turns.
+            Named(
+                "auto",
+                "paretosoc.dse.engines.auto_engine:nsga2_and_exact",
+                goal=Goal.WHOLE_FRONT,
+            ),
             # The exact search, from the obvious answers.
             Named(
                 "exact",

@@ -18,10 +18,13 @@ MAX_LEMMAS = 100_000
 """Most leaves, mirror images included, that are written out for a solver."""
 
 
-def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTable:
+def leaf_table(
+    problem: Problem, tree: ProofTree, claim: LemmaTarget, *, plain: bool = True
+) -> LemmaTable:
     """Return the choices of all closed nodes, in the order of the tree, with their mirror images.
 
-    A lemma stays true after interchangeable units have changed places.
+    A lemma stays true after interchangeable units have changed places. ``plain``: see
+    :func:`fitness.check.tree.check_tree`.
 
     Raises:
         ResultError: see :func:`fitness.check.tree.check_tree`.
@@ -30,7 +33,7 @@ def leaf_table(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> LemmaTa
     swaps = _permutations(problem)
     rows = dict.fromkeys(
         (tuple(u if u == NOT_NAMED else to[u] for u in units), masks)
-        for units, masks in leaves_of(problem, tree, claim)
+        for units, masks in leaves_of(problem, tree, claim, plain=plain)
         for to in swaps
     )
     return LemmaTable(

@@ -98,16 +98,16 @@ def check_tree(
 
 
 def leaves_of(
-    problem: Problem, tree: ProofTree, claim: LemmaTarget
+    problem: Problem, tree: ProofTree, claim: LemmaTarget, *, plain: bool = True
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return the choices of all that is closed, in the order of the tree: (units, masks of
-    operating points). That it is closed is not checked.
+    operating points). That it is closed is not checked. ``plain``: see :func:`check_tree`.
 
     Raises:
         ResultError: see :func:`check_tree`.
         TreeFault: if the tree is none of the problem.
     """
-    check = _Check(problem, tree, claim, plain=True, only_leaves=True)
+    check = _Check(problem, tree, claim, plain=plain, only_leaves=True)
     check.run(1, NEVER)
     fault = check.wrong()
     if fault is not None:

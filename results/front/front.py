@@ -196,7 +196,8 @@ class Provenance:
     stopped_by: Annotated[
         str, Choices(("budget", "time limit", "stalled", "interrupt", "exhausted"))
     ]
-    """stalled: the hypervolume hardly grew any more; exhausted: no new design point to try."""
+    """stalled: the hypervolume hardly grew any more; exhausted: no new design point to try, or
+    a proof that none is missing."""
     seconds: Seconds
     inputs: tuple[InputFile, ...]
     """Input files and the SHA-256 of their bytes."""

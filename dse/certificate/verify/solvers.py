@@ -60,18 +60,18 @@ def formulation_holds(front: Front, claim: FormulationProof, *, seconds: float) 
 
 
 def cover_holds(
-    problem: Problem, name: str, files: ProofArtifacts, *, seconds: float
+    problem: Problem, name: str, files: ProofArtifacts, *, plain: bool, seconds: float
 ) -> Iterator[Check]:
     """Check that the formula follows from the problem and the tree, and that solvers refute it.
 
-    Each solver has ``seconds``.
+    Each solver has ``seconds``. ``plain``: the checker that names the lemmas.
     """
     target = target_of(problem, files.certificate)
     lemmas = most_lemmas(problem, files.tree)
     if lemmas > MAX_LEMMAS:
         yield not_checked("cover", f"at most {MAX_LEMMAS:,} lemmas are, got up to {lemmas:,}")
         return
-    anew = cover_smtlib(problem, leaf_table(problem, files.tree, target))
+    anew = cover_smtlib(problem, leaf_table(problem, files.tree, target, plain=plain))
     if files.smtlib is None:
         yield fails("formula", f"{name}.smt2 is missing")
         return

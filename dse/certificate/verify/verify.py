@@ -130,7 +130,7 @@ def _checks(
     if not check_hashes:
         yield not_checked("hashes", as_written("ignore_hashes", value=True))
     yield from _rates_hold(front)
-    compiled = checker is Checker.FAST and _fits_int64(front.problem, LemmaTarget((), ()))
+    compiled = not _is_plain(front.problem, LemmaTarget((), ()), checker)
     yield _members_hold(front, compiled=compiled)
     if front.baselines:
         yield _baselines_hold(front, compiled=compiled)
@@ -182,7 +182,8 @@ def _proof_holds(
     if tree.verdict is not Verdict.HOLDS:
         return
     if certificate.solvers:
-        yield from cover_holds(front.problem, name, files, seconds=solver_seconds)
+        plain = _is_plain(front.problem, target_of(front.problem, certificate), checker)
+        yield from cover_holds(front.problem, name, files, plain=plain, seconds=solver_seconds)
     elif files.smtlib is not None:
         yield fails("formula", f"{name}.smt2 is there, but {name}.json names no solver")
     if certificate.formulation is not None:
@@ -302,19 +303,21 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
     return f"member {members[0]} with {value} {objective_unit(objective)}"
 
 
-def _fits_int64(problem: Problem, target: LemmaTarget) -> bool:
-    """Return whether no sum or product of the problem's and the claim's figures can leave int64."""
+def _is_plain(problem: Problem, target: LemmaTarget, checker: Checker) -> bool:
+    """Return whether the plain checker is used: on request, or if a sum or product of figures of
+    the problem or the claim can leave int64."""
+    if checker is Checker.PLAIN:
+        return True
     try:
         check_magnitudes(problem)
         make_facts(problem, target)
     except ResultError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
-    """Check that the tree proves the claim. If figures could leave int64, the plain checker is
-    used."""
+    """Check that the tree proves the claim."""
     tree, certificate = files.tree, files.certificate
     if tree.leaves != certificate.lemmas:
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")
@@ -322,10 +325,8 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
         return fails("tree", "has open parts, but is said to be complete")
     target = target_of(problem, certificate)
     try:
-        if checker is Checker.FAST and _fits_int64(problem, target):
-            fault, which = check_tree(problem, tree, target).fault, "fast"
-        else:
-            fault, which = check_tree(problem, tree, target, plain=True).fault, "plain"
+        plain = _is_plain(problem, target, checker)
+        fault = check_tree(problem, tree, target, plain=plain).fault
     except ResultError as error:
         return fails("tree", str(error))
     except MemoryError:
@@ -333,4 +334,6 @@ def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Ch
     if fault is not None:
         return fails("tree", fault)
     detail = f"{pluralize(tree.leaves, 'lemma')} of {pluralize(tree.nodes, 'node')} hold"
-    return holds("tree", f"{detail}, nothing is left out, by the {which} checker")
+    return holds(
+        "tree", f"{detail}, nothing is left out, by the {'plain' if plain else 'fast'} checker"
+    )

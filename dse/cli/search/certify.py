@@ -33,7 +33,7 @@ MaxNodes = Annotated[
         "--max-nodes",
         min=1,
         max=MAX_COUNT,
-        help="Maximum number of nodes per search of the proof. [default: 40 million / executions]",
+        help="Maximum number of nodes per search of the proof. [default: 4,000,000]",
     ),
 ]
 

@@ -45,7 +45,7 @@ Engine = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Search algorithm: auto (NSGA-II followed by an exact search), exact (exact search "
+        help="Search algorithm: auto (NSGA-II and an exact search by turns), exact (exact search "
         "only), nsga2, pymoo-nsga2, nsga3 or sms-emoa (three or more objectives), annealing, "
         "random, exhaustive, or one that an installed package registers. Only with auto and exact "
         "the whole front is certified, else its fastest member.",
@@ -131,7 +131,8 @@ def explore(
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
 
-    optimizer = optimizer_named(engine)
+    # Without a proof there are no turns of the exact search either.
+    optimizer = optimizer_named("nsga2" if engine == "auto" and effort.no_certify else engine)
     return run_exploration(context, networks, platform, given, optimizer, engine, effort, result)
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from paretosoc.common.units import PS_PER_S
-from paretosoc.dse.certificate.certify import default_nodes
+from paretosoc.dse.certificate.certify import DEFAULT_NODES
 from paretosoc.dse.certificate.fastest import find_fastest
 from paretosoc.dse.certificate.improve import (
     Clock,
@@ -126,7 +126,7 @@ def simulate_replay(
     warm_up()
     problems = [build_problem(phase.workload, chip, options).problem for phase in plan.phases]
     # The oracles are found from nothing: they share the search, but nothing that was published.
-    oracles = [find_fastest(problem, max_nodes=default_nodes(problem)) for problem in problems]
+    oracles = [find_fastest(problem, max_nodes=DEFAULT_NODES) for problem in problems]
     every = plan.change_every_s
     phases: list[ReplayPhase] = []
     for index, (entry, problem, oracle) in enumerate(

@@ -69,6 +69,15 @@ class RestartingNsga2:
         self._kept_rows: IntArray = np.zeros((0, space.width), dtype=np.int64)
         self._kept_objectives = self._before
 
+    @property
+    def members(self) -> tuple[IntArray, IntArray]:
+        """Return rows and objectives of the front of all runs so far."""
+        front = self._run.front
+        rows = np.concatenate((self._kept_rows, front.rows))
+        objectives = np.concatenate((self._kept_objectives, front.objectives))
+        best = non_dominated(objectives)
+        return rows[best], objectives[best]
+
     def ask(self) -> IntArray:
         """Return the next rows of the present run, or none if it could make no new row."""
         return self._run.ask()
@@ -88,17 +97,13 @@ class RestartingNsga2:
             self._before = now
 
     def _restart(self) -> None:
-        front = self._run.front
-        rows = np.concatenate((self._kept_rows, front.rows))
-        objectives = np.concatenate((self._kept_objectives, front.objectives))
-        best = non_dominated(objectives)
-        self._kept_rows, self._kept_objectives = rows[best], objectives[best]
-        self._before = objectives[:0]
+        self._kept_rows, self._kept_objectives = self.members
+        self._before = self._kept_objectives[:0]
         self._restarts += 1
         rng = np.random.default_rng((self._seed, self._restarts))
         first = None
         if self._restarts % 2 == 0:
-            first = self._kept_rows[rng.permutation(len(best))[:MOST_KEPT]]
+            first = self._kept_rows[rng.permutation(len(self._kept_rows))[:MOST_KEPT]]
         seed = int(rng.integers(1 << 32))
         self._run = self._begin(seed=seed, first=first)
 

@@ -13,7 +13,7 @@ from paretosoc.dse.baselines.evaluate_all import (
     compared_objective,
     method_of,
 )
-from paretosoc.dse.certificate.certify import Limits, certify, default_nodes
+from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, certify
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.engines.explore import explore_problem
@@ -88,7 +88,7 @@ def compare(
             built, platform=platform, max_evaluations=max_evaluations, seed=seed, jobs=jobs
         )
     if provable and certified_column(problem) is not None:
-        limits = Limits(max_nodes or default_nodes(problem), Deadline.after(time_limit_s))
+        limits = Limits(max_nodes or DEFAULT_NODES, Deadline.after(time_limit_s))
         front = certify(front, limits=limits)
     objective = problem.objectives[column]
     values = [member.objectives[column] for member in front.members]
