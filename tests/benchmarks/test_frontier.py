@@ -1,0 +1,11 @@
+"""What the default command proves, on a small workload."""
+
+from __future__ import annotations
+
+from benchmarks.frontier import COLUMNS, Case, measure
+
+
+def test_a_small_front_is_complete_and_holds() -> None:
+    row = measure(Case("jetson-agx-xavier", ("alexnet",), 4), 1_000)
+    assert set(row) == {column.key for column in COLUMNS}
+    assert (row["front"], row["fastest"]) == ("complete", "certified")
