@@ -340,7 +340,7 @@ def test_where_there_is_no_bound(dse: Any, tmp_path: Path) -> None:
     folder = tmp_path / "stretch"
     done = dse("explore", *PAIR, *SEARCH, "-o", folder, "--objective", "stretch")
     assert done.status == 0
-    words = "the exact search has no bound on the objective stretch of one frame at a time"
+    words = "the exact search has no bound on the objective stretch of one frame alone"
     assert f"not certified: {words}" in done.err
     assert "there is none, and none is claimed" in dse("verify", folder).out
     refused = dse("certify", folder)
