@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.indicators import compare as compare
     from paretosoc.dse.api.indicators import statistics as statistics
     from paretosoc.dse.api.limits import limits as limits
+    from paretosoc.dse.api.measuring import MeasurementPlan as MeasurementPlan
+    from paretosoc.dse.api.measuring import plan_measurements as plan_measurements
     from paretosoc.dse.api.member import Member as Member
     from paretosoc.dse.api.pipeline import certify as certify
     from paretosoc.dse.api.pipeline import explore as explore
@@ -54,6 +56,8 @@ _EXPORTS = {
     "compare": "paretosoc.dse.api.indicators",
     "statistics": "paretosoc.dse.api.indicators",
     "limits": "paretosoc.dse.api.limits",
+    "MeasurementPlan": "paretosoc.dse.api.measuring",
+    "plan_measurements": "paretosoc.dse.api.measuring",
     "Member": "paretosoc.dse.api.member",
     "certify": "paretosoc.dse.api.pipeline",
     "explore": "paretosoc.dse.api.pipeline",
@@ -83,6 +87,7 @@ __all__ = [
     "Evaluated",
     "Front",
     "InfeasibleError",
+    "MeasurementPlan",
     "Member",
     "Optimizer",
     "Platform",
@@ -102,6 +107,7 @@ __all__ = [
     "explore",
     "limits",
     "load",
+    "plan_measurements",
     "platform",
     "random_search",
     "statistics",

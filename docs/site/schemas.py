@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.common.documents.document_schema import schema_of
+from paretosoc.results.costs.board_results import MEASUREMENTS
 from paretosoc.results.costs.costs_file import COSTS
 from paretosoc.results.front.bounds_file import BOUNDS
 from paretosoc.results.front.certificate import CERTIFICATE
@@ -19,7 +20,14 @@ from paretosoc.results.problem.problem_file import PROBLEM
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("results/io/schemas", "dse/inputs/data", "platforms/data")
-DOCUMENTS: tuple[Document[Any], ...] = (PROBLEM, FRONT, CERTIFICATE, BOUNDS, COSTS)
+DOCUMENTS: tuple[Document[Any], ...] = (
+    PROBLEM,
+    FRONT,
+    CERTIFICATE,
+    BOUNDS,
+    COSTS,
+    MEASUREMENTS,
+)
 """Those whose schemas are made from declarations. They are in the first folder."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretosoc.common.files import replace_file
+from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.options import as_written
 from paretosoc.dse.api.front_views import front_views, member_views
 from paretosoc.dse.api.member import Member
@@ -24,12 +24,13 @@ from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.confidence import DRAWS
 from paretosoc.dse.tools.analysis.confidence import confidence as sureness
-from paretosoc.dse.tools.analysis.cost_draws import same_errors, stated_errors
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors, same_errors, stated_errors
+from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
-from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment, require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
     CERTIFICATE,
@@ -53,6 +54,7 @@ from paretosoc.results.front.named_members import (
     mark_members,
     member_title,
 )
+from paretosoc.results.io.canonical_json import canonical_bytes, parse
 from paretosoc.results.problem.objectives import (
     format_number,
     objective_label,
@@ -181,7 +183,7 @@ class Front(Sequence[Member]):
             permille = round(1000 * _ERROR.read(error, "error"))
             errors = same_errors(self.problem, CostError(network=permille, group=permille))
         elif self.costs is not None:
-            errors = stated_errors(self.problem, self.costs)
+            errors = self.stated_errors
         else:
             raise ResultError(
                 "costs.json is required, which says how far costs are off; "
@@ -190,6 +192,43 @@ class Front(Sequence[Member]):
         return sureness(
             self.numeric, errors, goal=goal, resolution=resolution, draws=draws, seed=seed
         )
+
+    @property
+    def stated_errors(self) -> CostErrors:
+        """Return how far costs are off by ``costs.json``, with what was measured since.
+
+        Raises:
+            ResultError: if the result folder has no such file.
+        """
+        return stated_errors(self.problem, require_origins(self.costs))
+
+    def update(self, measurements: str | Path | Mapping[str, Any]) -> Front:
+        """Return this front with measurements of the board: ``confidence`` and
+        :func:`dse.plan_measurements` know them from then on. Costs, members and proofs stay.
+
+        Args:
+            measurements: ``results.json`` as ``measure.py`` wrote it, or its content.
+
+        Raises:
+            ResultError: if a field is not as it must be, was changed or is of another front, or
+                something was taken before. The message names the field.
+
+        Example:
+            >>> front = front.update("plan/results.json")
+            >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
+        """
+        check_type("measurements", measurements, str | Path | Mapping, "a file, or its content,")
+        if isinstance(measurements, Mapping):
+            label, data = "measurements", canonical_bytes(dict(measurements))
+        else:
+            label, data = str(measurements), read_file(Path(measurements), ResultError)
+        try:
+            document = parse(data)
+            taken = read_measurements(document, self.problem)
+            costs = with_measurements(self.problem, require_origins(self.costs), taken)
+        except ResultError as error:
+            raise ResultError(f"{label}: {error}") from None
+        return replace(self, costs=costs)
 
     @property
     def is_complete(self) -> bool:

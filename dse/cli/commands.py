@@ -82,6 +82,8 @@ COMMANDS = (
             Entry("fidelity", "Measure how far predictions are off.", "measure.fidelity"),
             Entry("contention", "Fit slowdown to memory traffic.", "measure.contention"),
             Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
+            Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
+            Entry("take", "Read what a board measured.", "measure.take"),
         ),
     ),
     Entry(

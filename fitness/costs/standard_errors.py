@@ -18,11 +18,12 @@ from paretosoc.results.costs.cost_origins import CostError
 SHARES = 250
 """Error of a group's share in the time of its network, if estimated. GoogLeNet's ten groups on
 Xavier are off by 0.28 (GPU) and 0.19 (DLA)."""
-ONE_RUN = 50
-"""Error of a network's time at other clocks, from one run: 3 to 4 % in the median, 12 to 21 at
-worst."""
-SEVERAL_RUNS = 20
-"""The same from runs at several clocks: 0.4 to 4.5 % in the median."""
+ONE_CLOCK = 70
+"""Error of the exponents of a network's time over clocks, if no run at several tells them: 0.05 in
+the median of 14 (``python -m benchmarks.measuring --exponents``). At other clocks, times from one
+run are off by 3 to 4 % in the median, 12 to 21 at worst."""
+SEVERAL_CLOCKS = 20
+"""The same from runs at several clocks, where times are off by 0.4 to 4.5 % in the median."""
 REPEATED = 20
 """Error of a measurement against a repetition of it: 1.0 to 1.2 % in the median, at worst 6.6."""
 OF_A_BATCH = 150
@@ -34,7 +35,9 @@ MEASURED_POWER = 50
 """Error of measured power at other clocks: 3 % in the median."""
 IDLE_POWER = 200
 """Error of all power that is drawn whatever runs."""
-NOBODY_MEASURED = CostError(unit=350, network=300, group=SHARES, power=POWER)
+MEASURED_IDLE = 50
+"""Error of measured power that is drawn whatever runs, at other clocks."""
+NOBODY_MEASURED = CostError(unit=350, network=300, group=SHARES, power=POWER, clock=ONE_CLOCK)
 """Errors of a unit that no fit contains. On CPUs and NPUs that were left out of a fit, the part
 that networks have in common is 0.3 to 0.6, the rest 0.2 to 0.3."""
 
@@ -52,16 +55,17 @@ def estimated(peak: Peak) -> CostError:
 
 def calibrated(batch: int) -> CostError:
     """Return the error of an estimate that was scaled to one measured time, of one image."""
-    network = ONE_RUN if batch == 1 else OF_A_BATCH
-    return CostError(network=network, group=SHARES, power=POWER)
+    network = REPEATED if batch == 1 else OF_A_BATCH
+    return CostError(network=network, group=SHARES, power=POWER, clock=ONE_CLOCK)
 
 
 def fitted(model: ModelledGroup) -> CostError:
     """Return the error of a fit over clocks."""
     return CostError(
-        network=SEVERAL_RUNS,
+        network=REPEATED,
         group=SHARES if model.is_share else REPEATED,
         power=POWER if model.dynamic_mw is None else MEASURED_POWER,
+        clock=SEVERAL_CLOCKS,
     )
 
 
@@ -69,7 +73,8 @@ def measured(entries: Sequence[MeasuredGroup]) -> CostError:
     """Return the error of a group that was measured, at one set of clocks or several."""
     has_power = any(entry.power_mw is not None for entry in entries)
     return CostError(
-        network=ONE_RUN if len(entries) == 1 else SEVERAL_RUNS,
+        network=REPEATED,
         group=REPEATED if all(entry.is_alone for entry in entries) else SHARES,
         power=MEASURED_POWER if has_power else POWER,
+        clock=ONE_CLOCK if len(entries) == 1 else SEVERAL_CLOCKS,
     )

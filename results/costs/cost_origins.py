@@ -8,7 +8,16 @@ from enum import Enum
 from math import hypot
 from typing import Annotated
 
-from paretosoc.common.documents.marks import As, Default, Range, Sha256
+from paretosoc.common.documents.marks import (
+    As,
+    Default,
+    Maybe,
+    Name,
+    Positive,
+    Range,
+    Sha256,
+)
+from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 
 
 class CostOrigin(Enum):
@@ -45,6 +54,10 @@ class CostError:
     """Error of the group's share of the time of its network there."""
     power: Permille = 0
     """Error of the power above idle, common to all groups on the unit."""
+    clock: Permille = 0
+    """Error of the exponents by which the network's time there follows each clock of the unit, in
+    thousandths: at a clock x times slower than the fastest, the logarithm of a time is off by
+    this error times log(x)."""
 
     @property
     def of_network(self) -> int:
@@ -103,6 +116,26 @@ class NetworkOrigins:
 
 
 @dataclass(frozen=True)
+class CostMeasurement:
+    """A stretch of a network that ran alone on the board, over and over."""
+
+    network: Name
+    first_group: Annotated[int, Range(0)]
+    """Counted from 0 within the network."""
+    last_group: Annotated[int, Range(0)]
+    unit: Name
+    """As in problem.json, with its number format if there are several."""
+    clocks_khz: dict[str, Positive | None]
+    """Frequency of each clock domain of the problem; null if it is off."""
+    time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
+    """Time of one inference."""
+    power_mw: Maybe[Positive] = None
+    """Power of the board meanwhile. Left out if it was not measured."""
+    idle_mw: Maybe[Positive] = None
+    """Power of the board at these clocks while nothing runs. Given with power_mw."""
+
+
+@dataclass(frozen=True)
 class CostOrigins:
     """The origins of all costs in a problem: its networks, their groups, its units, in its order.
 
@@ -113,3 +146,5 @@ class CostOrigins:
     networks: tuple[NetworkOrigins, ...]
     idle_error: Permille = 0
     """Error of the power that is drawn whatever runs, as the figures of :class:`CostError`."""
+    measured: tuple[CostMeasurement, ...] = ()
+    """Measured since the problem was written, whose costs stay."""

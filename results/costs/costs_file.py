@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from paretosoc.common.documents.marks import Range, Sha256
+from paretosoc.common.documents.marks import Default, Range, Sha256
 from paretosoc.results.costs.cost_origins import (
     CostError,
+    CostMeasurement,
     CostOrigin,
     CostOrigins,
     GroupOrigins,
@@ -72,6 +73,8 @@ class CostsContent:
     """Error of the power that is drawn whatever runs, given as power in errors."""
     networks: tuple[_Network, ...]
     """In the order of problem.json."""
+    measured: Default[tuple[CostMeasurement, ...]] = ()
+    """Measured since problem.json was written, whose costs stay."""
 
 
 COSTS = Document(
@@ -123,6 +126,7 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
             tuple(errors),
             origins.idle_error,
             tuple(networks),
+            origins.measured,
         )
     )
 
@@ -163,7 +167,7 @@ def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True
             for g, group in enumerate(network.groups)
         )
         networks.append(NetworkOrigins(network.name, network.source, groups))
-    origins = CostOrigins(costs.precision, tuple(networks), costs.idle_error)
+    origins = CostOrigins(costs.precision, tuple(networks), costs.idle_error, costs.measured)
     check_origins(origins, problem)
     return origins
 
@@ -195,7 +199,8 @@ def check_origins(origins: CostOrigins, problem: Problem) -> None:
 
     Raises:
         ResultError: if a network or group has another name, a unit is missing, or a group can run
-            according to one and cannot according to the other.
+            according to one and cannot according to the other, or a measurement cannot be of this
+            problem.
     """
     names = [network.name for network in problem.networks]
     if [network.name for network in origins.networks] != names:
@@ -215,3 +220,69 @@ def check_origins(origins: CostOrigins, problem: Problem) -> None:
                         f"must agree with problem.json, where the unit "
                         f"{'can' if runs else 'cannot'} run the group"
                     )
+    for k, measurement in enumerate(origins.measured):
+        measured_at(problem, measurement, f"$.measured[{k}]")
+
+
+@dataclass(frozen=True)
+class MeasuredAt:
+    """The place of a measurement in a problem."""
+
+    unit: int
+    groups: range
+    """Numbered through all networks."""
+    points: tuple[int | None, ...]
+    """Operating point of each domain, None if it is off."""
+
+
+def measured_at(problem: Problem, measurement: CostMeasurement, path: str) -> MeasuredAt:
+    """Return the place of a measurement.
+
+    Raises:
+        ResultError: naming the field below ``path`` that the problem does not have.
+    """
+    networks = {network.name: network for network in problem.networks}
+    network = networks.get(measurement.network)
+    if network is None:
+        raise ResultError(
+            f"{path}.network: must be one of {', '.join(networks)}, got {measurement.network!r}"
+        )
+    first, last, count = measurement.first_group, measurement.last_group, len(network.groups)
+    if not first <= last < count:
+        raise ResultError(
+            f"{path}.last_group: must be from first_group, {first}, to {count - 1}, got {last}"
+        )
+    units = [unit.name for unit in problem.units]
+    if measurement.unit not in units:
+        raise ResultError(
+            f"{path}.unit: must be one of {', '.join(units)}, got {measurement.unit!r}"
+        )
+    unit = problem.units[units.index(measurement.unit)]
+    groups = network.groups[first : last + 1]
+    if any(int(unit.time_ps[g].reshape(-1)[0]) < 0 for g in groups):
+        raise ResultError(f"{path}.unit: {unit.name} cannot run these groups")
+    if (measurement.power_mw is None) != (measurement.idle_mw is None):
+        raise ResultError(f"{path}.idle_mw: must be given with power_mw, and only with it")
+    points = _points(problem, measurement, f"{path}.clocks_khz")
+    for d in unit.clocks:
+        if points[d] is None:
+            name = problem.domains[d].name
+            raise ResultError(f"{path}.clocks_khz.{name}: must be on, for {unit.name}, got null")
+    return MeasuredAt(problem.units.index(unit), groups, points)
+
+
+def _points(problem: Problem, measurement: CostMeasurement, path: str) -> tuple[int | None, ...]:
+    names = [domain.name for domain in problem.domains]
+    if set(measurement.clocks_khz) != set(names):
+        got = ", ".join(measurement.clocks_khz)
+        raise ResultError(f"{path}: must have the keys {', '.join(names)}, got {got or 'none'}")
+    points: list[int | None] = []
+    for domain in problem.domains:
+        khz, ladder = measurement.clocks_khz[domain.name], domain.frequencies_khz
+        if khz is not None and khz not in ladder:
+            raise ResultError(
+                f"{path}.{domain.name}: must be one of the {len(ladder)} frequencies of the "
+                f"domain, {ladder[0]} to {ladder[-1]} kHz, got {khz}"
+            )
+        points.append(None if khz is None else ladder.index(khz))
+    return tuple(points)

@@ -139,16 +139,20 @@ def _placed(unit: ProblemUnit) -> dict[str, Json]:
     return place if unit.number_format is None else {**place, "number_format": unit.number_format}
 
 
-def _tensor(tensor: PartTensor, model: DeployedModel) -> Json:
+def tensor_to_document(tensor: PartTensor) -> dict[str, Json]:
+    """Return a tensor's name, type and shape."""
     from onnx import TensorProto
 
-    makers = (k for k, p in enumerate(model.parts) if any(o.name == tensor.name for o in p.outputs))
     return {
         "name": tensor.name,
         "type": TensorProto.DataType.Name(tensor.data_type).lower(),
         "shape": None if tensor.shape is None else list(tensor.shape),
-        "computed_by": next(makers, None),
     }
+
+
+def _tensor(tensor: PartTensor, model: DeployedModel) -> Json:
+    makers = (k for k, p in enumerate(model.parts) if any(o.name == tensor.name for o in p.outputs))
+    return {**tensor_to_document(tensor), "computed_by": next(makers, None)}
 
 
 def _mode(cost: ModeCost) -> dict[str, Any]:

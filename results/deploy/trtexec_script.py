@@ -183,6 +183,24 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
     return f"{_title(deployment, version)}{_start(deployment, version)}{lines}"
 
 
+def timing_commands(
+    deployment: Deployment, version: Version, file: str, segment: Segment
+) -> tuple[str, str]:
+    """Return the lines that build the engine of a segment, and that time it. They take trtexec from
+    a variable of this name."""
+    commands = _commands(deployment, version, file, [segment])
+    assert commands is not None, "one segment is one engine"
+    build, run = commands
+    engine = quote(engine_file(file))
+    # An engine is there only when it is whole.
+    part = f"{build.replace(f'--saveEngine={engine}', f'--saveEngine={engine}.part')}"
+    timed = run[: run.index(" --dumpProfile")]
+    return (
+        f"{part} && mv {engine}.part {engine}",
+        f"{timed} --warmUp=1000 --noDataTransfers --useSpinWait",
+    )
+
+
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
     """Return the DLA core of an engine of the entire network, or None for the GPU.
 

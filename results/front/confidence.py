@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 SURE = 0.9
-"""Share of the draws in which one of two members must be better for the two to be told apart, and
-in which an advised choice keeps all limits if any choice does."""
+"""Share of the draws in which one of two members must be better for the two to be told apart."""
+BROKEN = 1.0
+"""Loss of a choice in a draw in which it breaks a limit that another member keeps: as if it were
+twice as slow as the best. Regrets do not count for more."""
+STOP_BEST, STOP_LOSS = 0.95, 0.01
+"""A choice is sure enough if it is as good as the best, within the resolution, with this
+probability, or loses less in the mean."""
 PERCENTILES = (5, 95)
 """Percentiles at the ends of an interval."""
 
@@ -24,6 +29,14 @@ class Odds:
     regret: float | None
     """Mean share by which it is worse than the best of all members, over the draws in which it
     meets all limits. None if there are none. For the knee: in shares of the front's ranges."""
+    loss: float
+    """Mean over all draws of that share, of :data:`BROKEN` at most, which also counts if it breaks
+    a limit that another member keeps."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Return whether measuring more is not worth while."""
+        return self.near_best >= STOP_BEST or self.loss < STOP_LOSS
 
 
 @dataclass(frozen=True)
@@ -56,12 +69,5 @@ class Confidence:
     ``SURE`` of the draws."""
 
     def advised(self, goal: str) -> ChoiceConfidence:
-        """Return the choice that is to be taken: the one with the least regret among those that
-        keep all limits in ``SURE`` of the draws or, if none does, most often."""
-        least = min(SURE, max(entry.meets_limits for entry in self.choices))
-        able = [entry for entry in self.choices if entry.meets_limits >= least]
-        return min(able, key=lambda entry: _regret(entry.goals[goal]))
-
-
-def _regret(odds: Odds) -> float:
-    return float("inf") if odds.regret is None else odds.regret
+        """Return the choice that is to be taken: the one that loses least in the mean."""
+        return min(self.choices, key=lambda entry: entry.goals[goal].loss)

@@ -16,20 +16,22 @@ from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.results.io.canonical_json import finite_or_none
 from paretosoc.results.text.confidence import confidence_views, describe_costs
 
+Goal = Annotated[
+    str | None,
+    typer.Option(
+        help="Goal: fastest, lowest-energy, knee, or the name of another objective's best. "
+        "[default: all names of the front]"
+    ),
+]
+Draws = Annotated[int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
+
 
 def confidence(
     folder: Folder,
-    goal: Annotated[
-        str | None,
-        typer.Option(
-            help="Goal: fastest, lowest-energy, knee, or the name of another objective's best. "
-            "[default: all names of the front]"
-        ),
-    ] = None,
-    draws: Annotated[
-        int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
+    goal: Goal = None,
+    draws: Draws = 1000,
+    seed: Seed = 0,
     error: Annotated[
         float | None,
         typer.Option(

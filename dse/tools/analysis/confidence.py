@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.confidence import (
+    BROKEN,
     PERCENTILES,
     SURE,
     ChoiceConfidence,
@@ -86,16 +88,7 @@ def confidence(
         raise ResultError("the front is empty: it has no member to be sure of")
     goals = goals_of(front.problem, goal)
     choices = choose(front, resolution)
-    drawn = _Drawn.of(front, errors, choices, goals, draws, seed)
-    return Confidence(
-        draws=draws,
-        seed=seed,
-        resolution=choices.resolution,
-        choices=tuple(
-            drawn.choice(front.problem, choices, place) for place in range(len(choices.entries))
-        ),
-        alike={name: _alike(drawn.values[name], choices.members) for name in goals},
-    )
+    return Drawn.of(front, errors, choices, goals, draws, seed).confidence(front, choices, seed)
 
 
 def goals_of(problem: Problem, goal: str | None) -> Goals:
@@ -138,7 +131,7 @@ def _with_columns(problem: Problem) -> Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class Drawn:
     """The results of the draws."""
 
     figures: IntArray
@@ -163,7 +156,7 @@ class _Drawn:
         goals: Goals,
         draws: int,
         seed: int,
-    ) -> _Drawn:
+    ) -> Drawn:
         """Simulate the members with all draws."""
         problem = front.problem
         rows = rows_of(front.members)
@@ -202,6 +195,34 @@ class _Drawn:
                     drawn.best[name][owner[value.argmin()]] += 1
         return drawn
 
+    def confidence(self, front: Front, choices: Choices, seed: int) -> Confidence:
+        """Return how sure the choices are."""
+        return Confidence(
+            draws=len(self.figures),
+            seed=seed,
+            resolution=choices.resolution,
+            choices=tuple(
+                self.choice(front.problem, choices, place) for place in range(len(choices.entries))
+            ),
+            alike={name: _alike(self.values[name], choices.members) for name in self.values},
+        )
+
+    @cached_property
+    def losses(self) -> Mapping[str, FloatArray]:
+        """By goal: return what each choice loses in each draw, [draws, choices]: its distance from
+        the best of all members, as a share of that (for the knee, of the front's ranges), at most
+        :data:`BROKEN`, which it also loses if it breaks a limit that another member keeps."""
+        return {name: self._losses(name) for name in self.values}
+
+    def _losses(self, goal: str) -> FloatArray:
+        values, least = self.values[goal], self.least[goal][:, None]
+        some, kept = np.isfinite(least), np.isfinite(values)
+        regrets = _regrets(
+            np.where(kept, values, 0), np.where(some, least, 0), is_share=goal != KNEE
+        )
+        losses: FloatArray = np.where(kept, np.minimum(regrets, BROKEN), BROKEN)
+        return np.where(some, losses, 0.0)
+
     def choice(self, problem: Problem, choices: Choices, place: int) -> ChoiceConfidence:
         """Return how sure a choice is."""
         entry, draws = choices.entries[place], len(self.figures)
@@ -228,6 +249,7 @@ class _Drawn:
                     self.least[name],
                     int(self.best[name][place]) / draws,
                     choices.resolution,
+                    float(self.losses[name][:, place].mean()),
                     is_share=name != KNEE,
                 )
                 for name in self.values
@@ -268,18 +290,28 @@ def _value(outcomes: Outcomes, column: int | None, objectives: int) -> FloatArra
 
 
 def _odds(
-    values: FloatArray, least: FloatArray, best: float, resolution: float, *, is_share: bool
+    values: FloatArray,
+    least: FloatArray,
+    best: float,
+    resolution: float,
+    loss: float,
+    *,
+    is_share: bool,
 ) -> Odds:
     """Return the chances of a choice by its values and the least of all members, [draws]."""
     known = np.isfinite(values)
-    regret = values[known] - least[known]
-    if is_share:
-        regret = regret / np.maximum(np.abs(least[known]), 1)
+    regret = _regrets(values[known], least[known], is_share=is_share)
     return Odds(
         best=best,
         near_best=float((regret <= resolution).sum()) / len(values),
         regret=float(regret.mean()) if len(regret) else None,
+        loss=loss,
     )
+
+
+def _regrets(values: FloatArray, least: FloatArray, *, is_share: bool) -> FloatArray:
+    far: FloatArray = values - least
+    return far / np.maximum(np.abs(least), 1) if is_share else far
 
 
 def _interval(objective: Objective, values: Sequence[int]) -> tuple[float, float]:

@@ -1,11 +1,14 @@
 """Problems whose costs are drawn from their errors.
 
 A draw multiplies the stand-alone times of the groups on each unit by one factor per group and unit,
-at all operating points alike. Traffic in bytes stays, so demands are divided by it, up to the
-memory's peak. Powers above idle have a factor per unit, powers that are drawn whatever runs have
-one together. The logarithm of a time's factor is the sum of three errors: of the unit, of the
-network there, and of the group. The last one shares the time of the network anew among its groups,
-whose sum it leaves.
+times one per network, unit and operating point. Traffic in bytes stays, so demands are divided by
+them, up to the memory's peak. Powers above idle have a factor per unit, powers that are drawn
+whatever runs have one together. The logarithm of a time's factor is the sum of four errors: of the
+unit, of the network there, of the group, and of the exponent of each clock. The third one shares
+the time of the network anew among its groups, whose sum it leaves. The last one is 0 at the fastest
+clocks.
+
+Measurements condition the draws (:mod:`dse.tools.analysis.posterior`).
 """
 
 from __future__ import annotations
@@ -19,13 +22,15 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PPM
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.results.costs.cost_origins import TAIL, CostError, CostOrigins
+from paretosoc.results.costs.cost_origins import TAIL, CostError, CostMeasurement, CostOrigins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.parts import ContentionTable, ProblemDomain, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 MOST = 8
 """Factor beyond which no draw goes, either way."""
+_PROPOSALS, _MANY = 4, 8000
+"""Draws before measurements for each draw after them, and draws that are not made more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,27 @@ class Factors:
     """[units]: of powers above idle."""
     idle: int
     """Factor of powers that are drawn whatever runs."""
+    exponents: FloatArray
+    """[groups, units, domains]: of the slowdowns of the clocks."""
+    fastest_khz: IntArray
+    """[domains]: clocks without slowdown."""
+
+    def of_times(self, problem: Problem, u: int) -> IntArray:
+        """Return the factors of the times of a unit, [groups, *operating points of its clocks]."""
+        unit = problem.units[u]
+        clocks = unit.clocks
+        found: IntArray = self.times[:, u].reshape(-1, *(1 for _ in clocks))
+        if not self.exponents[:, u].any():
+            return found
+        logs = np.zeros((len(self.times), *(1 for _ in clocks)))
+        for axis, d in enumerate(clocks):
+            slower = np.log(self.fastest_khz[d] / np.array(problem.domains[d].frequencies_khz))
+            each = self.exponents[:, u, d, None] * slower
+            logs = logs + np.expand_dims(each, [1 + k for k in range(len(clocks)) if k != axis])
+        factors: IntArray = np.rint(
+            np.clip(found * np.exp(bounded(logs)), PPM / MOST, PPM * MOST)
+        ).astype(np.int64)
+        return factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +78,13 @@ class CostErrors:
     """[groups, units]"""
     group: FloatArray
     """[groups, units]"""
+    clock: FloatArray
+    """[groups, units]: of the exponents of all clocks of the unit."""
     power: FloatArray
     """[units]"""
     idle: float
+    measured: tuple[CostMeasurement, ...] = ()
+    """Measurements that the draws agree with."""
 
     @cached_property
     def alike(self) -> IntArray:
@@ -83,28 +113,119 @@ class CostErrors:
             shares[groups] = times[groups] / np.maximum(times[groups].sum(axis=0), 1)
         return shares
 
+    @cached_property
+    def rows(self) -> ErrorRows:
+        """Return where each error is in :meth:`latent`."""
+        problem = self.problem
+        return ErrorRows(len(problem.networks), problem.group_count, len(problem.domains))
+
     def draws(self, count: int, seed: int) -> Iterator[Factors]:
-        """Yield draws. The first ones do not depend on how many follow."""
-        for index in range(count):
-            yield self._draw(np.random.default_rng([seed, index]))
+        """Yield draws. Without measurements the first ones do not depend on how many follow."""
+        if self.measured:
+            yield from map(self.factors, self.latent(count, seed))
+        else:
+            for index in range(count):
+                yield self.factors(self._draw(seed, index).errors)
 
-    def _draw(self, rng: np.random.Generator) -> Factors:
-        problem, alike = self.problem, self.alike
-        units = len(problem.units)
+    def latent(self, count: int, seed: int) -> FloatArray:
+        """Return draws of all errors, in their scales, [draws, rows, units]."""
+        if not self.measured:
+            return np.stack([self._draw(seed, index).errors for index in range(count)])
+        # Imported here, for it needs this module.
+        from paretosoc.dse.tools.analysis.posterior import conditioned
 
-        def errors(rows: int) -> FloatArray:
-            return rng.standard_t(TAIL, (rows, units))[:, alike]
+        proposals = max(count, min(_PROPOSALS * count, _MANY))
+        drawn = [self._draw(seed, index) for index in range(proposals)]
+        return conditioned(
+            self,
+            np.stack([draw.errors for draw in drawn]),
+            np.stack([draw.variances for draw in drawn]),
+            count,
+            seed,
+        )
 
+    def _draw(self, seed: int, index: int) -> _Draw:
+        """Return independent draws of Student's t, as normal ones of random variances."""
+        rng = np.random.default_rng([seed, index])
+        shape = self.rows.count, len(self.alike)
+        variances = TAIL / 2 / rng.standard_gamma(TAIL / 2, shape)[:, self.alike]
+        return _Draw(np.sqrt(variances) * rng.standard_normal(shape)[:, self.alike], variances)
+
+    def factors(self, latent: FloatArray) -> Factors:
+        """Return the factors of one draw of the errors, [rows, units]."""
+        problem, rows = self.problem, self.rows
         network_of = np.array(problem.network_of)
-        common = self.unit * errors(1) + self.network * errors(len(problem.networks))[network_of]
-        shared = np.exp(_bounded(self.group * errors(problem.group_count)))
+        common = self.unit * latent[rows.unit] + self.network * latent[rows.networks][network_of]
+        shared = np.exp(bounded(self.group * latent[rows.groups]))
         for network in problem.networks:
             groups = slice(network.groups.start, network.groups.stop)
             total = (self.weights[groups] * shared[groups]).sum(axis=0)
             shared[groups] /= np.where(total > 0, total, 1)
-        logs = _bounded(common + np.log(shared))
-        powers, idle = self.power * errors(1)[0], self.idle * rng.standard_t(TAIL)
-        return Factors(_ppm(logs), _ppm(powers), int(_ppm(np.array(idle))))
+        clocks = latent[rows.clocks].reshape(len(problem.networks), len(problem.domains), -1)
+        return Factors(
+            times=_ppm(bounded(common + np.log(shared))),
+            powers=_ppm(self.power * latent[rows.power]),
+            idle=int(_ppm(self.idle * latent[rows.idle, :1])[0]),
+            exponents=self.clock[:, :, None] * clocks.transpose(0, 2, 1)[network_of],
+            fastest_khz=self.fastest_khz,
+        )
+
+    @cached_property
+    def fastest_khz(self) -> IntArray:
+        """Return the fastest clock of each domain."""
+        return np.array([domain.frequencies_khz[-1] for domain in self.problem.domains])
+
+
+@dataclass(frozen=True)
+class ErrorRows:
+    """The rows of errors: one of the unit, one of each network, of each group, and of each network
+    and clock domain, one of powers, and one whose first column is that of idle powers."""
+
+    networks_count: int
+    groups_count: int
+    domains_count: int
+
+    unit = 0
+
+    @property
+    def networks(self) -> slice:
+        """Return the rows of networks."""
+        return slice(1, 1 + self.networks_count)
+
+    @property
+    def groups(self) -> slice:
+        """Return the rows of groups."""
+        return slice(self.networks.stop, self.networks.stop + self.groups_count)
+
+    @property
+    def clocks(self) -> slice:
+        """Return the rows of clocks, domain by domain for each network."""
+        first = self.groups.stop
+        return slice(first, first + self.networks_count * self.domains_count)
+
+    @property
+    def power(self) -> int:
+        """Return the row of powers above idle."""
+        stop: int = self.clocks.stop
+        return stop
+
+    @property
+    def idle(self) -> int:
+        """Return the row of idle powers."""
+        return self.power + 1
+
+    @property
+    def count(self) -> int:
+        """Return the number of rows."""
+        return self.idle + 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Draw:
+    """Errors in their scales, and their variances, [rows, units]."""
+
+    errors: FloatArray
+    variances: FloatArray
 
 
 def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
@@ -121,28 +242,44 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
     # If some groups have measured powers and others not, the unit takes the larger error.
     power = table("power").max(axis=0, initial=0.0)
     idle = origins.idle_error / 1000
-    return CostErrors(problem, table("unit"), table("network"), table("group"), power, idle)
+    return CostErrors(
+        problem,
+        table("unit"),
+        table("network"),
+        table("group"),
+        table("clock"),
+        power,
+        idle,
+        origins.measured,
+    )
 
 
 def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostErrors:
     """Return errors that are the same for all groups on all units."""
     shape = problem.group_count, len(problem.units)
-    unit, network, group = (
-        np.full(shape, part / 1000) for part in (error.unit, error.network, error.group)
+    return CostErrors(
+        problem,
+        unit=np.full(shape, error.unit / 1000),
+        network=np.full(shape, error.network / 1000),
+        group=np.full(shape, error.group / 1000),
+        clock=np.full(shape, error.clock / 1000),
+        power=np.full(shape[1], error.power / 1000),
+        idle=idle,
     )
-    return CostErrors(problem, unit, network, group, np.full(shape[1], error.power / 1000), idle)
 
 
 def _have_same_times(unit: ProblemUnit, other: ProblemUnit) -> bool:
     return np.array_equal(unit.time_ps, other.time_ps)
 
 
-def _bounded(logs: FloatArray) -> FloatArray:
-    return np.clip(logs, -np.log(MOST), np.log(MOST))
+def bounded(logs: FloatArray) -> FloatArray:
+    """Return logarithms of factors that are not beyond :data:`MOST`."""
+    clipped: FloatArray = np.clip(logs, -np.log(MOST), np.log(MOST))
+    return clipped
 
 
 def _ppm(logs: FloatArray) -> IntArray:
-    factors: IntArray = np.rint(PPM * np.exp(_bounded(logs))).astype(np.int64)
+    factors: IntArray = np.rint(PPM * np.exp(bounded(logs))).astype(np.int64)
     return factors
 
 
@@ -161,7 +298,11 @@ def with_factors(problem: Problem, factors: Factors) -> Problem:
         ),
         units=tuple(
             _with_factors(
-                unit, problem.memory_domain, factors.times[:, u], int(factors.powers[u]), idle
+                unit,
+                problem.memory_domain,
+                factors.of_times(problem, u),
+                int(factors.powers[u]),
+                idle,
             )
             for u, unit in enumerate(problem.units)
         ),
@@ -169,9 +310,8 @@ def with_factors(problem: Problem, factors: Factors) -> Problem:
 
 
 def _with_factors(
-    unit: ProblemUnit, memory: int | None, times: IntArray, power: int, idle: int
+    unit: ProblemUnit, memory: int | None, f: IntArray, power: int, idle: int
 ) -> ProblemUnit:
-    f: IntArray = times.reshape(-1, *(1 for _ in unit.clocks))
     time = np.maximum(_times(unit.time_ps, f), 1)
     whole, rest = np.divmod(unit.demand_kbps, f)
     demand = whole * PPM + (2 * rest * PPM + f) // (2 * f)
@@ -198,6 +338,18 @@ def _times(table: IntArray, factor: IntArray | int) -> IntArray:
     return product
 
 
+def same_factors(problem: Problem, times: int, powers: int) -> Factors:
+    """Return factors that are the same everywhere, in millionths."""
+    shape = problem.group_count, len(problem.units)
+    return Factors(
+        times=np.full(shape, times, dtype=np.int64),
+        powers=np.full(shape[1], powers, dtype=np.int64),
+        idle=powers,
+        exponents=np.zeros((*shape, len(problem.domains))),
+        fastest_khz=np.ones(len(problem.domains), dtype=np.int64),
+    )
+
+
 def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
     """Accept draws with which all sums and products of a problem stay within int64.
 
@@ -206,17 +358,18 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
     """
     least = most = power = PPM
     for factors in draws:
-        least, most = min(least, int(factors.times.min())), max(most, int(factors.times.max()))
+        for u in range(len(problem.units)):
+            times = factors.of_times(problem, u)
+            least, most = min(least, int(times.min())), max(most, int(times.max()))
         power = max(power, int(factors.powers.max()), factors.idle)
-    shape = problem.group_count, len(problem.units)
-    for times in (least, most):
-        extreme = Factors(
-            np.full(shape, times, dtype=np.int64), np.full(shape[1], power, dtype=np.int64), power
-        )
+    for factor in (least, most):
+        extreme = same_factors(problem, factor, power)
         try:
             check_magnitudes(with_factors(problem, extreme))
         except ResultError as error:
-            raise ResultError(f"with times off by a factor of {times / PPM:.2g}: {error}") from None
+            raise ResultError(
+                f"with times off by a factor of {factor / PPM:.2g}: {error}"
+            ) from None
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -60,9 +60,9 @@ def write_segments(
             continue
         layers = [job.deployment.layers(s) for s in job.deployment.segments(network.number)]
         if entire and len(layers) > 1:
-            everything = [[name for part in layers for name in part]]
+            everything = network.cut([[name for part in layers for name in part]])
             _cast(network, _save(network, everything, [names.whole], types, filled=filled))
-        saved = _save(network, layers, names.segments, types, filled=filled)
+        saved = _save(network, network.cut(layers), names.segments, types, filled=filled)
         what = f"{len(layers)} {'part' if len(layers) == 1 else 'parts'}"
         if saved.types != "fp32":
             what += ", before they were cast"
@@ -84,6 +84,36 @@ def write_segments(
         parts = tuple(written.part for written in cast)
         deployed.append(DeployedModel(names.segments, parts, document))
     return deployed
+
+
+def write_stretches(
+    job: Job, stretches: Mapping[str, tuple[int, int, int]], *, types: str, filled: bool
+) -> dict[str, ModelPart]:
+    """Write a model for each stretch of groups.
+
+    Args:
+        job: has the models.
+        stretches: by file the network, its first and its last group.
+        types: see :func:`write_segments`.
+        filled: see there.
+
+    Raises:
+        ResultError, GraphError: if a model cannot be found, or is another one.
+    """
+    written = {}
+    origins = job.deployment.known_origins
+    networks = list(_networks(job))
+    for file, (n, first, last) in stretches.items():
+        groups = origins.networks[n].groups
+        parts = [
+            [name for group in part for name in group.layers]
+            for part in (groups[:first], groups[first : last + 1], groups[last + 1 :])
+        ]
+        inside = networks[n].cut([part for part in parts if part])[1 if parts[0] else 0]
+        saved = _save(networks[n], [inside], [file], types, filled=filled)
+        (cast,) = _cast(networks[n], saved)
+        written[file] = cast.part
+    return written
 
 
 def write_entire(
@@ -172,14 +202,13 @@ class _Saved:
 
 def _save(
     network: _Network,
-    layers: Sequence[Sequence[str]],
+    cut: Sequence[ModelPart],
     files: Sequence[str],
     types: str,
     *,
     filled: bool,
 ) -> _Saved:
-    """Cut a network and write its parts, with the types that they had."""
-    cut = network.cut(layers)
+    """Write parts of a network, with the types that they had."""
     if types == "int8" and any(has_scales(part) for part in cut):
         types = "fp32"
     if filled or types == "int8":

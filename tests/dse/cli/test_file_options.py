@@ -84,6 +84,8 @@ CALLS: dict[str, dict[str, Any]] = {
         "platform": "jetson-agx-xavier",
         "output": "new.csv",
     },
+    "measure next": {**RESULT, "output": "new", "minutes": 6, "draws": 200},
+    "measure take": {**RESULT, "results": "result/costs.json"},
     "analyze costs": RESULT,
     "analyze limits": RESULT,
     "analyze confidence": {**RESULT, "draws": 2},
@@ -148,8 +150,9 @@ TEXTS = {
     *("chip", "units", "value", "where"),
 }
 """Parameters that are no files."""
-NEEDS_MORE = {"mcp", "run", "measure fidelity", "papers learn", "profile"}
-"""Commands that serve, measure this machine or learn: their calls here are not run to their end."""
+NEEDS_MORE = {"mcp", "run", "measure fidelity", "measure take", "papers learn", "profile"}
+"""Commands that serve, measure this machine, learn or change a result: their calls here are not run
+to their end."""
 SUFFIXES = ("", ".json", ".svg", ".html", ".csv", ".onnx", ".npz", ".yaml")
 HUGE = 1 << 43
 

@@ -19,6 +19,7 @@ SCHEMAS = (
     "deployment",
     "front",
     "mapping",
+    "measurements",
     "periodic",
     "problem",
 )

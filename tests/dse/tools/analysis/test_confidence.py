@@ -27,9 +27,9 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.confidence import confidence
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
-    Factors,
     at_clocks_of,
     same_errors,
+    same_factors,
     with_factors,
 )
 from paretosoc.fitness.check.members.outcome import plain_outcome
@@ -76,8 +76,7 @@ def front_of(seed, count=30, *, rates=False):
 
 
 def ones(problem):
-    shape = problem.group_count, len(problem.units)
-    return Factors(np.full(shape, PPM), np.full(shape[1], PPM), PPM)
+    return same_factors(problem, PPM, PPM)
 
 
 def test_factors_are_applied_exactly():
@@ -85,7 +84,12 @@ def test_factors_are_applied_exactly():
         rng, problem, _ = problem_and_rows(seed)
         shape = problem.group_count, len(problem.units)
         drawn = rng.integers(100_000, 1_900_000, (shape[0] + 1, shape[1]))
-        factors = Factors(drawn[1:], drawn[0], int(rng.integers(100_000, 1_900_000)))
+        factors = replace(
+            ones(problem),
+            times=drawn[1:],
+            powers=drawn[0],
+            idle=int(rng.integers(100_000, 1_900_000)),
+        )
         changed = with_factors(problem, factors)
         idle = Fraction(factors.idle, PPM)
         assert changed.board_mw == half_up(problem.board_mw * idle)
@@ -256,9 +260,11 @@ def test_against_plain_simulation(rates):
                 shown = [objective_value(problem.objectives[k], ordered[i]) for i in (0, 11)]
                 assert interval == pytest.approx(sorted(shown)), name
             goal = next(iter(choice.goals))
-            regrets, best = [], 0
+            regrets, losses, best = [], [], 0
             for draw in played:
                 able = [o.objectives[0] for o in draw if not o.broken]
+                lost = 1.0 if draw[place].broken else draw[place].objectives[0] / min(able) - 1
+                losses.append(min(1.0, lost) if able else 0.0)
                 if able and not draw[place].broken:
                     regrets.append(draw[place].objectives[0] / min(able) - 1)
                     first = next(
@@ -270,6 +276,7 @@ def test_against_plain_simulation(rates):
             odds = choice.goals[goal]
             assert odds.best == pytest.approx(best / draws)
             assert odds.near_best == pytest.approx(sum(r <= 0 for r in regrets) / draws)
+            assert odds.loss == pytest.approx(np.mean(losses), abs=1e-6)
             if regrets:
                 assert odds.regret == pytest.approx(np.mean(regrets), abs=1e-6)
             else:
@@ -372,17 +379,19 @@ def test_python(pair_folder):
         replace(front, costs=None).confidence()
 
 
-def test_advised_is_the_least_regret_of_what_keeps_the_limits():
-    def choice(member, meets, regret):
-        odds = {"fastest": Odds(0.5, 0.5, regret)}
-        return ChoiceConfidence(member, 1, {}, {}, meets, odds)
+def test_advised_is_what_loses_least():
+    def choice(member, loss):
+        odds = {"fastest": Odds(0.5, 0.5, 0.0, loss)}
+        return ChoiceConfidence(member, 1, {}, {}, 0.9, odds)
 
-    def advised(*choices):
-        return Confidence(9, 0, 0.01, choices, {"fastest": ()}).advised("fastest").member
+    choices = (choice(0, 0.2), choice(1, 0.1), choice(2, 0.4))
+    assert Confidence(9, 0, 0.01, choices, {"fastest": ()}).advised("fastest").member == 1
 
-    assert advised(choice(0, 0.95, 0.2), choice(1, 0.91, 0.1), choice(2, 0.6, 0.0)) == 1
-    assert advised(choice(0, 0.3, 0.0), choice(1, 0.5, 0.1)) == 1
-    assert advised(choice(0, 0.0, None), choice(1, 0.0, None)) == 0
+
+def test_it_is_sure_if_it_is_likely_the_best_or_loses_little():
+    assert Odds(0.5, 0.95, 0.1, 0.1).is_sure
+    assert Odds(0.2, 0.9, 0.0, 0.0099).is_sure
+    assert not Odds(0.9, 0.9499, 0.01, 0.01).is_sure
 
 
 def test_the_report_shows_intervals_and_regrets(pair_folder, open_page):

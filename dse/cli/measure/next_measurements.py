@@ -1,0 +1,150 @@
+"""``dse measure next``: a plan of what to measure on a board."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+import paretosoc as dse
+from paretosoc.dse.api.measuring import MOST_MINUTES
+from paretosoc.dse.cli.results.confidence import Draws, Goal, Seed
+from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles, check_number
+from paretosoc.dse.cli.shared.terminal import plain_table, print_wrapped
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+from paretosoc.dse.tools.measuring.plan_folder import check_plan_folder
+from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
+from paretosoc.results.front.named_members import member_title
+from paretosoc.results.io.canonical_json import finite_or_none
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.measuring.planning import Planned
+
+
+def next(
+    folder: Folder,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]"),
+    ] = None,
+    goal: Goal = None,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            min=0.1, max=MOST_MINUTES, callback=check_number, help="Time on the board in minutes."
+        ),
+    ] = 30.0,
+    platform: Annotated[
+        str | None,
+        typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
+    ] = None,
+    model: ModelFiles = None,
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Plan what to measure on a board, to be surer which member to take.
+
+    Writes a folder with a script, measure.py, that runs the measurements there.
+    """
+
+    target = folder.with_name(f"{folder.name}-plan") if output is None else output
+    check_plan_folder(target, overwrite=force)
+    front = dse.load(folder)
+    plan = dse.plan_measurements(
+        front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed
+    )
+    notes: list[str] = []
+    if plan.experiments:
+        notes = plan.save(target, models=parse_models(model), overwrite=force)
+    if as_json:
+        print(json.dumps(_document(plan), indent=2))
+        return
+    print_wrapped(decision_lines(front, plan.now))
+    if not plan.experiments:
+        print("No measurement within this time would change that much: nothing is written.")
+        return
+    table = plain_table()
+    table.add_column("experiment")
+    table.add_column("min", justify="right")
+    table.add_column("decides between members")
+    table.add_column("loss after", justify="right")
+    for entry in plan.experiments:
+        table.add_row(
+            entry.experiment.words, f"{entry.minutes:g}", _decides(entry), _losses(entry.losses)
+        )
+    console = Console(highlight=False)
+    console.print(table)
+    print_wrapped(
+        [
+            f"{plan.minutes:g} minutes in all: on the board, as root, 'python3 measure.py' in "
+            f"{target}, then 'dse measure take {folder} {target}/results.json'.",
+            *notes,
+        ]
+    )
+
+
+def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
+    """Yield which member is to be taken for each goal, and whether that is sure enough."""
+    for goal, entry in taken.items():
+        odds = entry.goals[goal]
+        figures = ", ".join(
+            f"{name.replace(' [', ' ').removesuffix(']')} {low:.4g} to {high:.4g}"
+            for name, (low, high) in entry.intervals.items()
+        )
+        enough = (
+            "sure enough"
+            if odds.is_sure
+            else f"less sure than {100 * STOP_BEST:g} %, or a loss of {100 * STOP_LOSS:g} %"
+        )
+        yield (
+            f"{goal}: take {member_title(front.numeric, entry.member)}: within 1 % of the best "
+            f"with {100 * odds.near_best:.0f} %, expected loss {100 * odds.loss:.2g} %: {enough}. "
+            f"{figures}."
+        )
+
+
+def _decides(entry: Planned) -> str:
+    pairs = dict.fromkeys(" or ".join(map(str, sorted(pair))) for pair in entry.decides.values())
+    return ", ".join(pairs) or "-"
+
+
+def _losses(losses: Mapping[str, float]) -> str:
+    return ", ".join(f"{100 * loss:.1f} %" for loss in losses.values())
+
+
+def _document(plan: dse.MeasurementPlan) -> dict[str, Any]:
+    return {
+        "minutes": plan.minutes,
+        "now": decisions_document(plan.now),
+        "experiments": [
+            {
+                "experiment": entry.experiment.words,
+                "minutes": entry.minutes,
+                "decides": {goal: list(pair) for goal, pair in entry.decides.items()},
+                "loss_after": dict(entry.losses),
+            }
+            for entry in plan.experiments
+        ],
+    }
+
+
+def decisions_document(taken: Mapping[str, ChoiceConfidence]) -> dict[str, Any]:
+    """Return the decisions as plain data."""
+    return {
+        goal: {
+            "member": entry.member,
+            "near_best": entry.goals[goal].near_best,
+            "loss": entry.goals[goal].loss,
+            "is_sure": entry.goals[goal].is_sure,
+            "intervals": {
+                name: list(map(finite_or_none, i)) for name, i in entry.intervals.items()
+            },
+        }
+        for goal, entry in taken.items()
+    }

@@ -1,0 +1,269 @@
+"""Draws of the errors of costs that agree with measurements.
+
+A draw of Student's t is a normal one of random variance. Given the variances, measured logarithms
+of times are close to linear in the errors, so a draw before the measurements is moved to one after
+them by normal conditioning (Matheron's rule), in a few steps of Gauss and Newton for the shares of
+groups, which are not linear. Each draw counts by how likely the measurements are with its
+variances. Units that are not alike have independent errors, and are conditioned one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors, bounded
+from paretosoc.fitness.costs.standard_errors import MEASURED_IDLE, MEASURED_POWER, REPEATED
+from paretosoc.results.costs.costs_file import MeasuredAt, measured_at
+
+TIME_NOISE, POWER_NOISE, IDLE_NOISE = (
+    permille / 1000 for permille in (REPEATED, MEASURED_POWER, MEASURED_IDLE)
+)
+"""Standard errors of measured logarithms, normal."""
+_STEPS = 4
+_CHUNK = 1000
+"""Draws that are conditioned at once."""
+Observe = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""Errors [draws, rows] to logarithms [draws, measurements], and their derivatives [draws,
+measurements, rows]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Consecutive groups of a network alone on a unit at some clocks, and how its figures depend on
+    the errors."""
+
+    errors: CostErrors
+    at: MeasuredAt
+
+    @property
+    def column(self) -> int:
+        """Return the column of its errors."""
+        return int(self.errors.alike[self.at.unit])
+
+    @property
+    def _times(self) -> FloatArray:
+        """Return the stated times of its groups, [groups], in ps."""
+        return self._at_clocks(self.errors.problem.units[self.at.unit].time_ps)
+
+    def _at_clocks(self, table: IntArray) -> FloatArray:
+        unit = self.errors.problem.units[self.at.unit]
+        points = tuple(self.at.points[d] for d in unit.clocks)
+        groups = slice(self.at.groups.start, self.at.groups.stop)
+        cells: FloatArray = table[(groups, *points)].astype(np.float64)
+        return cells
+
+    @property
+    def time_ps(self) -> float:
+        """Return the stated time."""
+        return float(self._times.sum())
+
+    @property
+    def dynamic_mw(self) -> float:
+        """Return the stated mean power above idle."""
+        unit = self.errors.problem.units[self.at.unit]
+        return float(np.average(self._at_clocks(unit.dynamic_mw), weights=self._times))
+
+    @property
+    def idle_mw(self) -> float:
+        """Return the stated power of the board at these clocks while nothing runs."""
+        problem, points = self.errors.problem, self.at.points
+        power = float(problem.board_mw)
+        for domain, point in zip(problem.domains, points, strict=True):
+            power += 0 if point is None else int(domain.static_mw[point])
+        for unit in problem.units:
+            at = [points[d] for d in unit.clocks]
+            if at[0] is not None:
+                power += int(unit.idle_mw[tuple(0 if point is None else point for point in at)])
+        return power
+
+    def log_time(self, latent: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithm of its time over the stated one, [draws], and the derivatives,
+        [draws, rows].
+
+        Args:
+            latent: errors in the column, [draws, rows].
+        """
+        errors, rows, u = self.errors, self.errors.rows, self.at.unit
+        problem, own = errors.problem, self.at.groups
+        n = problem.network_of[own.start]
+        network = problem.networks[n].groups
+        whole, part = slice(network.start, network.stop), slice(own.start, own.stop)
+        inside = slice(own.start - network.start, own.stop - network.start)
+        scale, weights = errors.group[whole, u], errors.weights[whole, u]
+        group_rows = latent[:, rows.groups][:, whole]
+        of_group = bounded(scale * group_rows)
+        shared = np.exp(of_group)
+        total = weights * shared
+        total /= total.sum(axis=1, keepdims=True)
+        domains = len(problem.domains)
+        clock_rows = rows.clocks.start + n * domains + np.arange(domains)
+        slower = np.zeros(domains)
+        for d in problem.units[u].clocks:
+            point = self.at.points[d]
+            assert point is not None, "measured_at"
+            slower[d] = np.log(errors.fastest_khz[d] / problem.domains[d].frequencies_khz[point])
+        exponent = latent[:, clock_rows] @ slower
+        unit, of_network, clock = (
+            table[part, u] for table in (errors.unit, errors.network, errors.clock)
+        )
+        logs = (
+            unit * latent[:, [rows.unit]]
+            + of_network * latent[:, [1 + n]]
+            + clock * exponent[:, None]
+            + of_group[:, inside]
+        )
+        times = np.exp(logs) * (self._times / self.time_ps)
+        found = np.log(times.sum(axis=1)) - np.log((weights * shared).sum(axis=1))
+        times /= times.sum(axis=1, keepdims=True)
+        derivatives = np.zeros(latent.shape)
+        derivatives[:, rows.unit] = times @ unit
+        derivatives[:, 1 + n] = times @ of_network
+        derivatives[:, clock_rows] = (times @ clock)[:, None] * slower
+        of_groups = -scale * total
+        of_groups[:, inside] += scale[inside] * times
+        derivatives[:, rows.groups.start + network.start : rows.groups.start + network.stop] = (
+            of_groups
+        )
+        return found, derivatives
+
+
+def conditioned(
+    errors: CostErrors, latent: FloatArray, variances: FloatArray, count: int, seed: int
+) -> FloatArray:
+    """Return ``count`` draws that agree with the measurements, [count, rows, units].
+
+    Args:
+        errors: with measurements.
+        latent: draws before them, at least as many, [draws, rows, units].
+        variances: their variances.
+        count: how many are returned.
+        seed: the same seed gives the same result.
+    """
+    rows = errors.rows
+    moved = latent[:count].copy()
+    stretches = [
+        Stretch(errors, measured_at(errors.problem, measurement, "$.measured"))
+        for measurement in errors.measured
+    ]
+    pairs = list(zip(stretches, errors.measured, strict=True))
+    for u in sorted({stretch.column for stretch in stretches}):
+        here = [(stretch, m) for stretch, m in pairs if stretch.column == u]
+        times = np.log([m.time_ps / stretch.time_ps for stretch, m in here])
+        blocks: list[tuple[int, slice, Observe, FloatArray, float]] = [
+            (u, slice(0, rows.power), _times_of([s for s, _ in here]), times, TIME_NOISE)
+        ]
+        powers = [
+            np.log((m.power_mw - m.idle_mw) / stretch.dynamic_mw)
+            for stretch, m in here
+            if m.power_mw is not None and m.idle_mw is not None and stretch.dynamic_mw > 0
+        ]
+        scale = _scaled(float(errors.power[u]), len(powers))
+        blocks.append((u, _row(rows.power), scale, np.array(powers), POWER_NOISE))
+        _move(moved, latent, variances, blocks, seed)
+    idles = [
+        np.log(m.idle_mw / stretch.idle_mw)
+        for stretch, m in pairs
+        if m.idle_mw is not None and stretch.idle_mw > 0
+    ]
+    idle = _scaled(errors.idle, len(idles))
+    block = (0, _row(rows.idle), idle, np.array(idles), IDLE_NOISE)
+    _move(moved, latent, variances, [block], seed)
+    return moved[:, :, errors.alike]
+
+
+def _move(
+    moved: FloatArray,
+    latent: FloatArray,
+    variances: FloatArray,
+    blocks: Sequence[tuple[int, slice, Observe, FloatArray, float]],
+    seed: int,
+) -> None:
+    """Condition blocks of rows in a column, each with its own measurements."""
+    for u, rows, observe, values, noise in blocks:
+        if not len(values):
+            continue
+        rng = np.random.default_rng([seed, u, rows.start, len(latent)])
+        found, log_weights = condition(
+            latent[:, rows, u], variances[:, rows, u], observe, values, noise, rng
+        )
+        moved[:, rows, u] = found[_resampled(log_weights, len(moved))]
+
+
+def _row(row: int) -> slice:
+    return slice(row, row + 1)
+
+
+def _times_of(stretches: Sequence[Stretch]) -> Observe:
+    def observe(latent: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found = [stretch.log_time(latent) for stretch in stretches]
+        return np.stack([h for h, _ in found], 1), np.stack([d for _, d in found], 1)
+
+    return observe
+
+
+def _scaled(scale: float, count: int) -> Observe:
+    """Return what observes one error times its scale, as often as it was measured."""
+
+    def observe(latent: FloatArray) -> tuple[FloatArray, FloatArray]:
+        slopes = np.full((len(latent), count, 1), scale)
+        return slopes[..., 0] * latent, slopes
+
+    return observe
+
+
+def condition(
+    latent: FloatArray,
+    variances: FloatArray,
+    observe: Observe,
+    measured: FloatArray,
+    noise: float,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Return normal draws moved so that they agree with measurements, [draws, rows], and the
+    logarithms of the weights that they have by their variances, [draws].
+
+    Args:
+        latent: independent normal draws, [draws, rows].
+        variances: of them.
+        observe: gives 0 for errors of 0.
+        measured: [measurements].
+        noise: standard error of each measurement.
+        rng: draws the noise.
+    """
+    moved, weights = np.empty_like(latent), np.empty(len(latent))
+    count = len(measured)
+    noises = noise * rng.standard_normal((len(latent), count))
+    _, at_zero = observe(np.zeros((1, latent.shape[1])))
+    for start in range(0, len(latent), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        first, variance = latent[chunk], variances[chunk]
+
+        def spread(slopes: FloatArray, variance: FloatArray = variance) -> FloatArray:
+            covariance: FloatArray = (slopes * variance[:, None]) @ slopes.swapaxes(1, 2)
+            return covariance + noise**2 * np.eye(count)
+
+        known = spread(np.repeat(at_zero, len(first), axis=0))
+        far = np.linalg.solve(known, np.broadcast_to(measured, (len(first), count))[..., None])
+        weights[chunk] = -0.5 * (np.linalg.slogdet(known)[1] + far[..., 0] @ measured)
+        found = first
+        for _ in range(_STEPS):
+            values, slopes = observe(found)
+            along = np.einsum("kml,kl->km", slopes, found - first)
+            rest = measured + noises[chunk] - values + along
+            gain = np.linalg.solve(spread(slopes), rest[..., None])[..., 0]
+            found = first + variance * np.einsum("kml,km->kl", slopes, gain)
+        moved[chunk] = found
+    return moved, weights
+
+
+def _resampled(log_weights: FloatArray, count: int) -> IntArray:
+    """Return positions, each as often as its weight says."""
+    weights = np.exp(log_weights - log_weights.max())
+    steps = np.cumsum(weights) / weights.sum()
+    places = np.searchsorted(steps, (np.arange(count) + 0.5) / count)
+    found: IntArray = np.minimum(places, len(weights) - 1)
+    return found

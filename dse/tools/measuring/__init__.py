@@ -1,0 +1,1 @@
+"""What to measure next on a board, and what the measurements say."""

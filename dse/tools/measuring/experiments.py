@@ -1,0 +1,129 @@
+"""Experiments that a board can run: stretches of networks alone on a unit, at a member's clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors
+from paretosoc.dse.tools.analysis.posterior import Stretch
+from paretosoc.results.costs.costs_file import MeasuredAt
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.problem import Problem
+
+RUN_MINUTES = 0.5
+"""Time to set the clocks, to let the board settle, and to run."""
+BUILD_MINUTES = {"trtexec": 2.0}
+"""Time to build an engine, by runtime; others load a model in no time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A stretch of a network alone on a unit, at the clocks of a member."""
+
+    network: int
+    stretch: Stretch
+    member: int
+
+    @property
+    def at(self) -> MeasuredAt:
+        """Return its unit, its groups and its clocks."""
+        return self.stretch.at
+
+    @property
+    def problem(self) -> Problem:
+        """Return the problem."""
+        return self.stretch.errors.problem
+
+    @property
+    def first_group(self) -> int:
+        """Return its first group, counted from 0 within the network."""
+        return self.at.groups.start - self.problem.networks[self.network].first_group
+
+    @property
+    def last_group(self) -> int:
+        """Return its last group."""
+        return self.first_group + len(self.at.groups) - 1
+
+    @property
+    def engine(self) -> tuple[int, range]:
+        """Return what is built for it: units with the same times run the same engine."""
+        return self.stretch.column, self.at.groups
+
+    @property
+    def words(self) -> str:
+        """Return it in a line."""
+        problem, unit = self.problem, self.problem.units[self.at.unit]
+        network = problem.networks[self.network]
+        part = "" if len(self.at.groups) == len(network.groups) else f" {self._part}"
+        return f"{network.name}{part} on {unit.name}, {self.clock_words}"
+
+    @property
+    def clock_words(self) -> str:
+        """Return the clocks of its unit."""
+        problem = self.problem
+        return ", ".join(
+            f"{problem.domains[d].name} {khz / 1000:g} MHz"
+            for d in problem.units[self.at.unit].clocks
+            if (khz := self.clocks_khz[problem.domains[d].name]) is not None
+        )
+
+    @property
+    def _part(self) -> str:
+        first, last = self.first_group, self.last_group
+        return f"group {first}" if first == last else f"groups {first} to {last}"
+
+    @property
+    def clocks_khz(self) -> dict[str, int | None]:
+        """Return the frequency of each domain, None if it is off."""
+        return {
+            domain.name: None if point is None else domain.frequencies_khz[point]
+            for domain, point in zip(self.problem.domains, self.at.points, strict=True)
+        }
+
+
+def experiments_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[Experiment]:
+    """Return the experiments at the clocks of some members: their stretches on their units, and the
+    entire networks there. Those that must give the same occur once."""
+    found: dict[tuple[object, ...], Experiment] = {}
+    for index in members:
+        for network, groups, unit in _stretches(front, index):
+            points = _points(front, index)
+            clocks = errors.problem.units[unit].clocks
+            if any(points[d] is None for d in clocks):
+                continue
+            stretch = Stretch(errors, MeasuredAt(unit, groups, points))
+            key = (stretch.column, groups, *(points[d] for d in clocks))
+            found.setdefault(key, Experiment(network, stretch, index))
+    return list(found.values())
+
+
+def _points(front: Front, index: int) -> tuple[int | None, ...]:
+    member = front.members[index]
+    points = member.design.operating_points.tolist()
+    return tuple(p if on else None for p, on in zip(points, member.domain_on, strict=True))
+
+
+def _stretches(front: Front, index: int) -> list[tuple[int, range, int]]:
+    """Return network, groups and unit of each stretch of a member, and of its entire networks on
+    each of its units that can run them."""
+    problem, design = front.problem, front.members[index].design
+    found = []
+    for n, network in enumerate(problem.networks):
+        used = []
+        for unit, run in groupby(network.groups, key=lambda g: int(design.units[g])):
+            groups = list(run)
+            found.append((n, range(groups[0], groups[-1] + 1), unit))
+            used.append(unit)
+        for unit in dict.fromkeys(used):
+            times = problem.units[unit].time_ps[network.first_group : network.groups.stop]
+            if (times >= 0).all():
+                found.append((n, network.groups, unit))
+    return found
+
+
+def minutes_of(experiment: Experiment, built: Sequence[Experiment], runtime: str) -> float:
+    """Return the time of an experiment after others."""
+    is_built = any(other.engine == experiment.engine for other in built)
+    return RUN_MINUTES + (0.0 if is_built else BUILD_MINUTES.get(runtime, 0.0))

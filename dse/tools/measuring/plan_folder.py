@@ -1,0 +1,266 @@
+"""A plan of measurements as a folder for the board: ``plan.json``, ``measure.py``, models and
+scripts that set clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paretosoc.common.files import file_sha256
+from paretosoc.dse.tools.deploy.formats import CONVERT_FILE
+from paretosoc.dse.tools.deploy.job import Job, Options
+from paretosoc.dse.tools.deploy.write_models import write_stretches
+from paretosoc.dse.tools.measuring.experiments import Experiment
+from paretosoc.dse.tools.measuring.planning import Plan
+from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAIL, INSIDE_ANOTHER
+from paretosoc.platforms.platform import Platform
+from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
+from paretosoc.results.deploy.deployment_document import tensor_to_document
+from paretosoc.results.deploy.scripts import script_text
+from paretosoc.results.deploy.sysfs_script import controls_of, sysfs_script
+from paretosoc.results.deploy.trtexec_script import (
+    STRONGLY_TYPED,
+    engine_file,
+    tensorrt_version,
+    timing_commands,
+)
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from paretosoc.results.problem.problem_file import problem_sha256
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
+from paretosoc.sdf.onnx.parts import ModelPart
+
+PLAN_FILE, SCRIPT_FILE = "plan.json", "measure.py"
+PLAN_FORMAT = "paretosoc-measurement-plan/1"
+RUNNERS = (Runtime.TRTEXEC, Runtime.ONNXRUNTIME, Runtime.RKNN)
+"""Runtimes that run a stretch alone."""
+_OTHERWISE = {Runtime.TRITON: Runtime.TRTEXEC, Runtime.DEEPSTREAM: Runtime.TRTEXEC}
+"""Runtimes that run the engines of another."""
+
+
+def runtime_of(front: Front, platform: Platform) -> Runtime:
+    """Return the runtime that measures stretches: that of the problem, or the first that serves all
+    its units.
+
+    Raises:
+        ResultError: if there is none.
+    """
+    problem = front.problem
+    wanted = None if problem.runtime is None else Runtime(problem.runtime)
+    wanted = None if wanted is None else _OTHERWISE.get(wanted, wanted)
+    units = {unit.unit_name for unit in problem.units}
+    for runtime in RUNNERS if wanted not in RUNNERS else (wanted,):
+        if units <= set(RUNTIMES[runtime].places(platform)):
+            return runtime
+    names = ", ".join(RUNTIMES[runtime].title for runtime in RUNNERS)
+    raise ResultError(
+        f"none of {names} serves all of {', '.join(sorted(units))} of {platform.name}: explore "
+        "with --units that one serves"
+    )
+
+
+def measures_power(platform: Platform) -> bool:
+    """Return whether the board is known to measure its power: Jetsons do."""
+    return bool(platform.deployment and platform.deployment.tensorrt)
+
+
+def write_plan(
+    plan: Plan,
+    platform: Platform,
+    origins: CostOrigins,
+    folder: Path,
+    options: Options,
+    *,
+    overwrite: bool = False,
+) -> list[str]:
+    """Write the folder of a plan, whole or not at all. Return notes for the user.
+
+    Args:
+        plan: the plan, with at least one experiment.
+        platform: the board.
+        origins: know the layers of groups, and the models.
+        folder: the target.
+        options: where models are that are no longer where they were.
+        overwrite: replace an older plan.
+
+    Raises:
+        ResultError, GraphError: if there is nothing to measure, the folder cannot be written, a
+            model is not found, or it is not known how the board's clocks are set.
+    """
+    if not plan.planned:
+        raise ResultError("no measurement is worth its time: there is no plan to write")
+    check_plan_folder(folder, overwrite=overwrite)
+    notes: list[str] = []
+
+    def fill(part: Path) -> None:
+        member = plan.planned[0].experiment.member
+        deployment = Deployment(plan.front, member, platform, origins)
+        check_platform(deployment)
+        job = Job(deployment, part, options, None, notes)
+        document = _fill(plan, job, Runtime(plan.runtime))
+        job.write_text(SCRIPT_FILE, script_text(SCRIPT_FILE), executable=True)
+        files = sorted(path.name for path in part.iterdir())
+        document["files"] = [{"name": n, "sha256": file_sha256(part / n)} for n in files]
+        document["content_sha256"] = content_sha256(document)
+        (part / PLAN_FILE).write_bytes(canonical_bytes(document))
+
+    write_whole_folder(
+        folder,
+        fill,
+        check=lambda: check_plan_folder(folder, overwrite=overwrite),
+        remove=lambda old: remove_files(old, _files_of(old)),
+    )
+    return notes
+
+
+def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
+    """Write models and clocks. Return the content of ``plan.json``."""
+    front, platform = plan.front, job.deployment.platform
+    experiments = [entry.experiment for entry in plan.planned]
+    # Units with the same times have experiments on one of them only.
+    engines = {one.engine: one for one in reversed(experiments)}
+    files = {engine: f"engine_{k}.onnx" for k, engine in enumerate(engines)}
+    version = None
+    if runtime is Runtime.TRTEXEC:
+        version = tensorrt_version(job.deployment, job.options.tensorrt)
+    types = job.deployment.precision if version and version[0] >= STRONGLY_TYPED else "fp32"
+    parts = write_stretches(
+        job,
+        {files[e]: (x.network, x.first_group, x.last_group) for e, x in engines.items()},
+        types=types,
+        filled=runtime is not Runtime.TRTEXEC,
+    )
+    if runtime is Runtime.RKNN:
+        convert = script_text("convert_rknn.py").replace("deployment.json", PLAN_FILE)
+        target = job.deployment.board.rknn_target
+        job.write_text(CONVERT_FILE, convert.replace('TARGET = "chip"', f'TARGET = "{target}"'))
+        job.notes.append(f"{CONVERT_FILE} makes the engines, on a host with rknn-toolkit2.")
+    networks: list[Json] = []
+    for engine, one in engines.items():
+        deployment = Deployment(front, one.member, platform, job.deployment.origins)
+        segment = _segment(one)
+        entry = _engine(deployment, segment, files[engine], parts[files[engine]])
+        if version is not None:
+            build, run = timing_commands(deployment, version, files[engine], segment)
+            entry |= {"engine": engine_file(files[engine]), "build": build, "run": run}
+        else:
+            entry["device"] = _device(deployment, segment, runtime)
+        networks.append({"name": front.problem.networks[one.network].name, "segments": [entry]})
+    scripts = _clocks(front, job, experiments)
+    places = list(engines)
+    return {
+        "format": PLAN_FORMAT,
+        "problem_sha256": problem_sha256(front.problem),
+        "platform": platform.name,
+        "runtime": runtime.value,
+        "precision": job.deployment.precision,
+        "minutes": plan.minutes,
+        "has_power": plan.has_power,
+        "board_rail": BOARD_RAIL,
+        "rails_inside": [*sorted(INSIDE_ANOTHER)],
+        "devices": {
+            name: place if isinstance(place, str) else "CPU"
+            for name, place in RUNTIMES[runtime].places(platform).items()
+        },
+        "networks": networks,
+        "experiments": [
+            {
+                "words": one.words,
+                "of": {
+                    "network": front.problem.networks[one.network].name,
+                    "first_group": one.first_group,
+                    "last_group": one.last_group,
+                    "unit": front.problem.units[one.at.unit].name,
+                    "clocks_khz": dict(one.clocks_khz),
+                },
+                "engine": places.index(one.engine),
+                "clocks": script,
+                "minutes": entry.minutes,
+            }
+            for entry, one, script in zip(plan.planned, experiments, scripts, strict=True)
+        ],
+    }
+
+
+def _segment(one: Experiment) -> Segment:
+    return Segment(one.network, 0, one.at.unit, one.first_group, one.last_group)
+
+
+def _engine(
+    deployment: Deployment, segment: Segment, file: str, part: ModelPart
+) -> dict[str, Json]:
+    entry: dict[str, Json] = {
+        "unit": deployment.unit_name(segment),
+        "number_format": deployment.format_of(segment),
+        "first_group": segment.first,
+        "last_group": segment.last,
+        "file": file,
+    }
+    for key in ("inputs", "outputs"):
+        entry[key] = [tensor_to_document(tensor) for tensor in getattr(part, key)]
+    return entry
+
+
+def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
+    """Return the core mask of RKNN, or the provider of ONNX Runtime, which also serves CPUs."""
+    place: Any = RUNTIMES[runtime].places(deployment.platform)[deployment.unit_name(segment)]
+    if runtime is Runtime.RKNN and place != "CPU":
+        return str(place)
+    if runtime is Runtime.RKNN:
+        return {"provider": "CPUExecutionProvider", "options": {}, "session": {}}
+    return {
+        "provider": place.name,
+        "options": dict(place.options),
+        "session": dict(place.session),
+    }
+
+
+def _clocks(front: Front, job: Job, experiments: Sequence[Experiment]) -> list[str | None]:
+    """Write a script for each set of clocks. Return its name for each experiment, None if there is
+    no clock to set."""
+    names: dict[tuple[int | None, ...], str | None] = {}
+    found = []
+    for one in experiments:
+        if one.at.points not in names:
+            deployment = Deployment(front, one.member, job.deployment.platform, None)
+            name = None
+            if controls_of(deployment):
+                name = f"clocks_{len(names)}.sh"
+                job.write_text(name, sysfs_script(deployment), executable=True)
+            names[one.at.points] = name
+        found.append(names[one.at.points])
+    return found
+
+
+def check_plan_folder(folder: Path, *, overwrite: bool) -> None:
+    """Accept a folder that :func:`write_plan` may write: none, an empty one, or with ``overwrite``
+    an older plan.
+
+    Raises:
+        ResultError: if it is none of these. Results that were measured are not replaced.
+    """
+    own = _files_of(folder)
+    empty = folder.is_dir() and not any(folder.iterdir())
+    check_own_folder(
+        folder, lambda entry: entry.name in own and entry.is_file(), overwrite=overwrite or empty
+    )
+
+
+def _files_of(folder: Path) -> set[str]:
+    path = folder / PLAN_FILE
+    if not path.is_file() or path.is_symlink():
+        return set()
+    try:
+        document = parse(path.read_bytes())
+    except ResultError:
+        return set()
+    if not isinstance(document, dict) or document.get("format") != PLAN_FORMAT:
+        return set()
+    files = document.get("files")
+    entries = files if isinstance(files, list) else []
+    names = {str(entry.get("name")) for entry in entries if isinstance(entry, dict)}
+    return {PLAN_FILE, *(name for name in names if Path(name).name == name)}

@@ -1,0 +1,265 @@
+"""``measure.py`` on boards that are stand-ins: alone in its Python, killed, continued, failing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import onnx
+import pytest
+
+import paretosoc as dse_library
+from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+from paretosoc.results.costs.cost_origins import CostMeasurement
+from paretosoc.results.io.canonical_json import content_sha256
+from paretosoc.results.io.document import check_against_schema
+from tests.dse.tools.deploy.test_rknn import RKNN
+from tests.dse.tools.deploy.test_strong_types import small_network
+from tests.results.deploy.test_sysfs_script import BPMP, GPU, Board
+from tests.support.measured_fronts import stretch_of
+
+TRTEXEC = """#!/bin/sh
+for word; do
+    case $word in
+        --saveEngine=*) touch "${word#*=}"; exit 0 ;;
+        --loadEngine=*) engine=${word#*=} ;;
+    esac
+done
+[ -n "${FAILING:-}" ] && [ "$engine" = "$FAILING" ] && { echo "no such engine" >&2; exit 1; }
+touch "$SYSFS_ROOT/running"
+echo "$engine $(cat "$SYSFS_ROOT%s/min_freq")" >> "$SYSFS_ROOT/runs"
+sleep "${SLEEP:-0.3}"
+rm "$SYSFS_ROOT/running"
+echo "[I] GPU Compute Time: min = 1 ms, max = 9 ms, mean = 3 ms, median = $(cat "$engine.ms") ms, x"
+"""
+TEGRASTATS = """#!/bin/sh
+while :; do
+    power=10000
+    [ -e "$SYSFS_ROOT/running" ] && power=14000
+    echo "RAM 1/2MB (lfb 3x4MB) CPU [1%%@2] EMC_FREQ 0%% GPU@45C VDD_IN ${power}mW/9000mW NC 5/5"
+    sleep 0.02
+done
+"""
+
+
+def stated(folder, plan):
+    """The stated time and powers of each experiment."""
+    front = dse_library.load(folder)
+    errors = stated_errors(front.problem, front.costs)
+    return [stretch_of(errors, CostMeasurement(**e["of"], time_ps=1)) for e in plan["experiments"]]
+
+
+class Desk:
+    """A plan of the pair, a board, and the stand-ins."""
+
+    def __init__(self, place, pair_folder):
+        self.folder = place / "front"
+        shutil.copytree(pair_folder, self.folder)
+        self.plan_folder = place / "plan"
+        front = dse_library.load(self.folder)
+        dse_library.plan_measurements(front, minutes=9, draws=200).save(self.plan_folder)
+        self.plan = json.loads((self.plan_folder / "plan.json").read_text())
+        self.board = Board(place / "tree", "")
+        self.tools = place / "tools"
+        self.tools.mkdir()
+        self.put("trtexec", TRTEXEC % GPU)
+        self.put("tegrastats", TEGRASTATS.replace("%%", "%"))
+        self.times = {}
+        for entry, stretch in zip(
+            self.plan["experiments"], stated(self.folder, self.plan), strict=True
+        ):
+            engine = self.plan["networks"][entry["engine"]]["segments"][0]["engine"]
+            self.times[entry["engine"]] = f"{1.1 * stretch.time_ps / 1e9:.6f}"
+            (self.plan_folder / f"{engine}.ms").write_text(self.times[entry["engine"]])
+
+    def put(self, name, text):
+        (self.tools / name).write_text(text)
+        (self.tools / name).chmod(0o755)
+
+    def start(self, *options, seconds=0.15, **environment):
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "measure.py", "--seconds", str(seconds), *options],
+            cwd=self.plan_folder,
+            env=os.environ
+            | {"PATH": f"{self.tools}:/usr/bin:/bin", "SYSFS_ROOT": str(self.board.root)}
+            | {"SAVED_CLOCKS": str(self.board.saved), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *options, **environment):
+        process = self.start(*options, **environment)
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output
+
+    @property
+    def results(self):
+        return json.loads((self.plan_folder / "results.json").read_text())
+
+    def wait_for(self, path):
+        while not path.exists():
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def desk(tmp_path, pair_folder):
+    return Desk(tmp_path, pair_folder)
+
+
+def of(rows):
+    return [{key: row[key] for key in row if not key.endswith(("_ps", "_mw"))} for row in rows]
+
+
+def test_every_experiment_is_run_at_its_clocks(desk):
+    before = desk.board.state()
+    status, output = desk.run()
+    assert status == 0, output
+    results = desk.results
+    check_against_schema(results, "measurements")
+    assert results["content_sha256"] == content_sha256(
+        {key: value for key, value in results.items() if key != "content_sha256"}
+    )
+    experiments = desk.plan["experiments"]
+    assert of(results["measured"]) == [entry["of"] for entry in experiments]
+    for row, entry in zip(results["measured"], experiments, strict=True):
+        assert row["time_ps"] == round(1e9 * float(desk.times[entry["engine"]]))
+        assert (row["idle_mw"], row["power_mw"]) == (10000, 14000)
+    runs = (desk.board.root / "runs").read_text().split()
+    (desk.board.root / "runs").unlink()
+    at = [int(khz) // 1000 for khz in runs[1::2]]
+    assert at == [entry["of"]["clocks_khz"]["gpu"] or 114750 for entry in experiments]
+    assert desk.board.state() == before
+    assert not desk.board.saved.exists()
+    status, output = desk.run()
+    assert status == 0
+    assert " of " not in output, "nothing is left to run"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_it_continues_after_it_was_ended(desk, number):
+    before = desk.board.state()
+    process = desk.start()
+    desk.wait_for(desk.plan_folder / "results.json")
+    desk.wait_for(desk.board.root / "running")
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    done = len(desk.results["measured"])
+    assert 0 < done < len(desk.plan["experiments"])
+    time.sleep(0.5)  # What the killed process had started ends.
+    (desk.board.root / "running").unlink(missing_ok=True)
+    if number == signal.SIGTERM:
+        (desk.board.root / "runs").unlink()
+        assert desk.board.state() == before
+    status, output = desk.run()
+    assert status == 0, output
+    assert of(desk.results["measured"]) == [entry["of"] for entry in desk.plan["experiments"]]
+    (desk.board.root / "runs").unlink()
+    assert desk.board.state() == before
+
+
+def test_what_fails_is_said_and_tried_again(desk):
+    before = desk.board.state()
+    status, _ = desk.run(FAILING="engine_0.engine")
+    assert status == 1
+    failing = [e["words"] for e in desk.plan["experiments"] if e["engine"] == 0]
+    assert [text.rpartition(": ")[0].rpartition(": ")[0] for text in desk.results["failed"]] == (
+        failing
+    )
+    assert all("no such engine" in text for text in desk.results["failed"])
+    (desk.board.root / "runs").unlink()
+    assert desk.board.state() == before
+    assert desk.run()[0] == 0
+    assert desk.results["failed"] == []
+    assert len(desk.results["measured"]) == len(desk.plan["experiments"])
+
+
+def test_clocks_that_cannot_be_set_fail_the_experiment(desk):
+    shutil.rmtree(desk.board.path(f"{BPMP}/emc"))
+    status, _ = desk.run()
+    assert status == 1
+    assert desk.results["measured"] == []
+    assert "emc" in desk.results["failed"][0] or "changed" in desk.results["failed"][0]
+
+
+def test_files_that_were_changed_are_refused(desk):
+    for name in ("plan.json", "results.json"):
+        assert desk.run()[0] == 0
+        path = desk.plan_folder / name
+        sound = path.read_text()
+        path.write_text(sound.replace('"gpu', '"cpu', 1))
+        status, output = desk.run()
+        assert (status, output) == (1, f"measure.py: {name} was changed after it was written\n")
+        path.write_text(sound)
+
+
+def test_the_sensor_is_read_without_tegrastats(desk):
+    (desk.tools / "tegrastats").unlink()
+    sensor = "/sys/class/hwmon/hwmon3"
+    desk.board.put(f"{sensor}/name", "ina3221")
+    for k, (label, millivolts, milliamperes) in enumerate(
+        [("GPU", 19000, 100), ("VDD_IN", 19000, 500), ("SOC", 19000, 50)], 1
+    ):
+        desk.board.put(f"{sensor}/in{k}_label", label)
+        desk.board.put(f"{sensor}/in{k}_input", millivolts)
+        desk.board.put(f"{sensor}/curr{k}_input", milliamperes)
+    # Equal powers tell nothing of a unit: the row has none.
+    assert desk.run(seconds=0.5)[0] == 0
+    assert "power_mw" not in desk.results["measured"][0]
+    desk.put(
+        "trtexec",
+        (TRTEXEC % GPU).replace(
+            'touch "$SYSFS_ROOT/running"',
+            f'echo 700 > "$SYSFS_ROOT{sensor}/curr2_input"; touch "$SYSFS_ROOT/running"',
+        ),
+    )
+    (desk.plan_folder / "results.json").unlink()
+    assert desk.run(seconds=0.5, SLEEP="1")[0] == 0
+    first = desk.results["measured"][0]
+    assert (first["idle_mw"], first["power_mw"]) == (9500, 13300)
+
+
+def test_rknn_and_onnxruntime(tmp_path):
+    """NPU cores by stand-ins for rknn-toolkit, a CPU by ONNX Runtime itself."""
+    from paretosoc.dse.cli.main import run
+
+    onnx.save(small_network(), str(tmp_path / "small.onnx"))
+    command = ["explore", str(tmp_path / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
+    for g, unit in enumerate(("npu0", "a76", "npu1")):
+        command += ["--pin", f"small:{g}={unit}"]
+    command += ["--runtime", "rknn", "--precision", "fp16", "--max-evaluations", "200"]
+    assert run([*command, "--no-certify", "-o", str(tmp_path / "run")]) == 0
+    plan = dse_library.plan_measurements(dse_library.load(tmp_path / "run"), draws=200)
+    folder = tmp_path / "plan"
+    plan.save(folder)
+    document = json.loads((folder / "plan.json").read_text())
+    for entry in document["experiments"]:
+        # Clocks of this board are not there.
+        (folder / entry["clocks"]).write_text("exit 0\n")
+    for package, name, outputs in (
+        ("rknn", "RKNN", "None"),
+        ("rknnlite", "RKNNLite", "lambda values: [__import__('numpy').zeros((1, 10), 'f4')]"),
+    ):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+        text = RKNN.replace("class RKNN", f"class {name}")
+        (tmp_path / package / "api.py").write_text(text + f"\nOUTPUTS = {outputs}\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    for script, more in (("convert.py", ()), ("measure.py", ("--seconds", "0.05"))):
+        ran = subprocess.run(
+            [sys.executable, str(folder / script), *more],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    results = json.loads((folder / "results.json").read_text())
+    assert of(results["measured"]) == [entry["of"] for entry in document["experiments"]]
+    assert {row["unit"] for row in results["measured"]} <= {"npu0", "npu1", "a76"}
+    assert all(row["time_ps"] > 0 for row in results["measured"])

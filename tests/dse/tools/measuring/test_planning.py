@@ -1,0 +1,125 @@
+"""What measurements are worth: against nested draws, and where it is known."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import paretosoc as dse_library
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.analysis.cost_draws import same_errors
+from paretosoc.dse.tools.analysis.posterior import TIME_NOISE
+from paretosoc.dse.tools.measuring.experiments import BUILD_MINUTES, RUN_MINUTES, experiments_of
+from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss, plan_experiments
+from paretosoc.results.costs import CostError, CostMeasurement
+from paretosoc.results.errors import ResultError
+from tests.dse.tools.analysis.test_confidence import front_of
+
+
+def as_measurement(experiment, time_ps):
+    problem = experiment.problem
+    return CostMeasurement(
+        problem.networks[experiment.network].name,
+        experiment.first_group,
+        experiment.last_group,
+        problem.units[experiment.at.unit].name,
+        dict(experiment.clocks_khz),
+        time_ps,
+    )
+
+
+def nested_loss(front, errors, experiments, goal, outer, inner):
+    """Return the expected loss after experiments by conditioning on each possible outcome."""
+    truths = errors.latent(outer, 9)
+    rng = np.random.default_rng(4)
+    losses = []
+    for truth in truths:
+        measured = []
+        for one in experiments:
+            log = one.stretch.log_time(truth[None, :, one.stretch.column])[0][0]
+            log += TIME_NOISE * rng.standard_normal()
+            measured.append(as_measurement(one, max(1, round(one.stretch.time_ps * np.exp(log)))))
+        posterior = replace(errors, measured=tuple(measured))
+        decisions = Decisions.of(front, posterior, goal, inner, 1)
+        losses.append(decisions.drawn.losses[goal].mean(axis=0).min())
+    return np.mean(losses)
+
+
+def test_against_nested_draws():
+    """The loss after one and after two experiments, by the regression and by conditioning on
+    outcomes of each."""
+    front = front_of(2)
+    errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
+    decisions = Decisions.of(front, errors, "fastest", 4000, 0)
+    rivals = decisions.rivals()
+    losses = {"fastest": decisions.drawn.losses["fastest"][:, rivals]}
+    value = ExpectedLoss(errors, losses, 4000, 0, has_power=False)
+    experiments = experiments_of(front, errors, range(len(front.members)))
+    alone = [value.after([one]).mean for one in experiments]
+    best = experiments[int(np.argmin(alone))]
+    assert value.now > 0.02, "there is something to learn"
+    assert min(alone) < 0.9 * value.now
+    for chosen in ([best], [best, experiments[int(np.argmax(alone))]]):
+        nested = nested_loss(front, errors, chosen, "fastest", 40, 120)
+        assert value.after(chosen).mean == pytest.approx(nested, abs=0.25 * value.now)
+
+
+def test_nothing_is_worth_measuring_without_errors():
+    front = front_of(3)
+    nothing = same_errors(front.problem, CostError())
+    plan = plan_experiments(front, nothing, runtime="trtexec", has_power=True, draws=40)
+    assert plan.planned == ()
+    assert all(entry.goals[goal].is_sure for goal, entry in plan.now.items())
+
+
+def test_plans_keep_to_the_minutes_and_build_once():
+    front = front_of(2)
+    errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
+    for minutes in (0.4, 2.4, 3.1, 8):
+        plan = plan_experiments(
+            front, errors, runtime="trtexec", has_power=False, minutes=minutes, draws=400
+        )
+        assert plan.minutes <= minutes
+        built = set()
+        for entry in plan.planned:
+            new = entry.experiment.engine not in built
+            assert entry.minutes == RUN_MINUTES + new * BUILD_MINUTES["trtexec"]
+            built.add(entry.experiment.engine)
+        assert len({(e.experiment.engine, e.experiment.at.points) for e in plan.planned}) == len(
+            plan.planned
+        )
+    assert plan.planned, "in eight minutes something is worth it"
+
+
+def test_python(pair_folder):
+    front = dse_library.load(pair_folder)
+    plan = dse_library.plan_measurements(front, goal="fastest", minutes=6, draws=200)
+    assert plan.experiments
+    assert plan.minutes <= 6
+    assert set(plan.now) == {"fastest"}
+    for wrong in ({"minutes": 0}, {"minutes": "long"}, {"draws": 0}, {"seed": -1}, {"goal": 1}):
+        with pytest.raises(WorkloadError, match=next(iter(wrong))):
+            dse_library.plan_measurements(front, **wrong)
+    with pytest.raises(ResultError, match="there is no goal 'quickest'"):
+        dse_library.plan_measurements(front, goal="quickest", draws=20)
+    with pytest.raises(ResultError, match=r"costs\.json"):
+        dse_library.plan_measurements(replace(front, costs=None))
+    empty = replace(front, numeric=replace(front.numeric, members=()))
+    with pytest.raises(ResultError, match="the front is empty"):
+        dse_library.plan_measurements(empty)
+
+
+def test_a_fresh_process_plans_the_same(pair_folder):
+    text = (
+        "import paretosoc as dse; "
+        f"plan = dse.plan_measurements(dse.load({str(pair_folder)!r}), minutes=9, draws=200); "
+        "print([(e.experiment.words, e.decides, e.losses) for e in plan.experiments])"
+    )
+    fresh = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True, text=True)
+    plan = dse_library.plan_measurements(dse_library.load(pair_folder), minutes=9, draws=200)
+    here = [(e.experiment.words, e.decides, e.losses) for e in plan.experiments]
+    assert fresh.stdout.strip() == str(here)

@@ -1,0 +1,154 @@
+"""Results of a board are taken once, whole, and only if they can be of the front."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+
+import pytest
+
+import paretosoc as dse_library
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+from paretosoc.results.costs.board_results import MEASUREMENTS, BoardResults
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
+from paretosoc.results.problem.problem_file import problem_sha256
+from tests.support.measured_fronts import measurement_of, stretch_of
+
+SLOWER = 1.3
+
+
+def results_of(front, *, slower=SLOWER):
+    """Both networks on the GPU, slower than stated."""
+    errors = stated_errors(front.problem, front.costs)
+    rows = []
+    for network in range(2):
+        blank = measurement_of(front.problem, network, 0)
+        stretch = stretch_of(errors, blank)
+        idle = round(stretch.idle_mw)
+        figures = {
+            "time_ps": round(slower * stretch.time_ps),
+            "power_mw": idle + round(stretch.dynamic_mw),
+            "idle_mw": idle,
+        }
+        rows.append(measurement_of(front.problem, network, 0, **figures))
+    content = BoardResults(problem_sha256(front.problem), "0" * 64, tuple(rows))
+    return MEASUREMENTS.write(content)
+
+
+def signed(document):
+    kept = {key: value for key, value in document.items() if key != "content_sha256"}
+    return kept | {"content_sha256": content_sha256(kept)}
+
+
+@pytest.fixture
+def folder(tmp_path, pair_folder):
+    return shutil.copytree(pair_folder, tmp_path / "front")
+
+
+def test_the_front_learns(folder, dse, tmp_path):
+    front = dse_library.load(folder)
+    document = results_of(front)
+    before = front.confidence("fastest", draws=300)
+    after = front.update(document).confidence("fastest", draws=300)
+    for old, new in zip(before.choices, after.choices, strict=True):
+        on_gpu = set(front[old.member].numeric.design.units.tolist()) == {0}
+        for name, (low, high) in new.intervals.items():
+            if on_gpu and name.startswith("latency"):
+                least, most = old.intervals[name]
+                assert high - low < (most - least) / 2
+                assert low < SLOWER * front[old.member].latency_ms < high
+    path = tmp_path / "results.json"
+    path.write_bytes(canonical_bytes(document))
+    problem, proof = (folder / "problem.json").read_bytes(), (folder / "front.json").read_bytes()
+    got = dse("measure", "take", folder, path, "--draws", "200")
+    assert (got.status, got.err) == (0, "")
+    assert "+30.0 %" in got.out
+    assert "costs before the measurements" in got.out.replace("\n", " ").replace("  ", " ")
+    assert (folder / "problem.json").read_bytes() == problem
+    assert (folder / "front.json").read_bytes() == proof
+    assert len(dse_library.load(folder).costs.measured) == 2
+    assert dse("verify", folder).status == 0
+    again = dse("measure", "take", folder, path)
+    assert (again.status, len(again.lines)) == (2, 1)
+    assert "$.measured[0]: was taken before" in again.err
+    plan = dse("measure", "next", folder, "--minutes", "3", "--draws", "200", "--json")
+    assert plan.status == 0, plan.err
+    assert set(json.loads(plan.out)) == {"minutes", "now", "experiments"}
+
+
+def test_json_says_whether_to_stop(folder, dse, tmp_path):
+    path = tmp_path / "results.json"
+    path.write_bytes(canonical_bytes(results_of(dse_library.load(folder))))
+    got = dse("measure", "take", folder, path, "--draws", "100", "--goal", "fastest", "--json")
+    document = json.loads(got.out)
+    assert document["stop"] == document["decisions"]["fastest"]["is_sure"]
+    assert document["measured"][0]["time_ms"] > document["measured"][0]["stated_ms"]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda row: row.update(network="vgg"), r"measured\[0\].network"),
+        (lambda row: row.update(last_group=99), r"measured\[0\].last_group"),
+        (lambda row: row.update(first_group=-1), r"measured\[0\].first_group"),
+        (lambda row: row.update(first_group=3, last_group=2), r"measured\[0\].last_group"),
+        (lambda row: row.update(unit="npu"), r"measured\[0\].unit"),
+        (lambda row: row.update(time_ps=0), r"measured\[0\].time_ps"),
+        (lambda row: row.update(time_ps=1000), r"measured\[0\].time_ps: must be from"),
+        (lambda row: row.update(time_ps=1.5), r"measured\[0\].time_ps"),
+        (lambda row: row.update(time_ps=None), r"measured\[0\].time_ps"),
+        (lambda row: row.update(power_mw=5), r"measured\[0\].power_mw: must be above idle_mw"),
+        (lambda row: row.update(power_mw=10**6), r"measured\[0\].power_mw - idle_mw"),
+        (lambda row: row.update(idle_mw=1), r"measured\[0\]"),
+        (lambda row: row.pop("idle_mw"), r"measured\[0\].idle_mw: must be given"),
+        (lambda row: row["clocks_khz"].update(gpu=1), r"measured\[0\].clocks_khz.gpu"),
+        (lambda row: row["clocks_khz"].update(gpu=None), r"measured\[0\].clocks_khz.gpu"),
+        (lambda row: row["clocks_khz"].pop("gpu"), r"measured\[0\].clocks_khz"),
+        (lambda row: row.update(more=1), r"measured\[0\]"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_field(folder, change, field):
+    front = dse_library.load(folder)
+    document = copy.deepcopy(results_of(front))
+    change(document["measured"][0])
+    with pytest.raises(ResultError, match=field):
+        front.update(signed(document))
+
+
+def test_what_was_changed_or_is_of_another_front_is_refused(folder, tmp_path, dse):
+    front = dse_library.load(folder)
+    document = results_of(front)
+    changed = copy.deepcopy(document)
+    changed["measured"][0]["time_ps"] += 1
+    with pytest.raises(ResultError, match="content_sha256: the content was changed"):
+        front.update(changed)
+    with pytest.raises(ResultError, match=r"problem_sha256: is not that of problem\.json"):
+        front.update(signed(document | {"problem_sha256": "1" * 64}))
+    with pytest.raises(ResultError, match="measured"):
+        front.update(signed(document | {"measured": []}))
+    with pytest.raises(ResultError, match=r"measured\[2\]: was taken before"):
+        front.update(signed(document | {"measured": [*document["measured"]] * 2}))
+    for wrong in (5, None, b"x"):
+        with pytest.raises(WorkloadError, match="measurements"):
+            front.update(wrong)
+    for text in ("", "{", "[]", "{}", '{"format": "paretosoc-costs/1"}'):
+        path = tmp_path / "results.json"
+        path.write_text(text)
+        got = dse("measure", "take", folder, path)
+        assert (got.status, got.out, len(got.lines)) == (2, "", 1)
+        assert "results.json" in got.err
+    assert dse_library.load(folder).costs.measured == ()
+
+
+def test_measurements_of_costs_json_are_checked(folder):
+    front = dse_library.load(folder)
+    front.update(results_of(front)).save(folder, overwrite=True)
+    path = folder / "costs.json"
+    document = json.loads(path.read_text())
+    document["measured"][1]["unit"] = "npu"
+    path.write_bytes(canonical_bytes(signed(document)))
+    with pytest.raises(ResultError, match=r"costs.json: \$.measured\[1\].unit: must be one of"):
+        dse_library.load(folder)
