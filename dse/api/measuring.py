@@ -13,7 +13,7 @@ from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.tools.analysis.confidence import DRAWS
 from paretosoc.dse.tools.deploy.job import Options
 from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
-from paretosoc.dse.tools.measuring.plan_folder import measures_power, runtime_of, write_plan
+from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
 from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import require_origins
@@ -112,8 +112,7 @@ def plan_measurements(
     plan = plan_experiments(
         front.numeric,
         front.stated_errors,
-        runtime=runtime_of(front.numeric, platform).value,
-        has_power=measures_power(platform),
+        bench_of(front.numeric, platform, require_origins(front.costs)),
         goal=goal,
         minutes=float(_MINUTES.read(minutes, "minutes")),
         draws=draws,

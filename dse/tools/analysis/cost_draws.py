@@ -356,20 +356,23 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
     Raises:
         ResultError: if they would not.
     """
-    least = most = power = PPM
+    same = same_factors(problem, PPM, PPM)
+    least, most, power = same.times.copy(), same.times.copy(), PPM
     for factors in draws:
         for u in range(len(problem.units)):
-            times = factors.of_times(problem, u)
-            least, most = min(least, int(times.min())), max(most, int(times.max()))
+            times = factors.of_times(problem, u).reshape(len(least), -1)
+            least[:, u] = np.minimum(least[:, u], times.min(axis=1))
+            most[:, u] = np.maximum(most[:, u], times.max(axis=1))
         power = max(power, int(factors.powers.max()), factors.idle)
-    for factor in (least, most):
-        extreme = same_factors(problem, factor, power)
+    for extreme in (least, most):
         try:
-            check_magnitudes(with_factors(problem, extreme))
+            powers = np.full_like(same.powers, power)
+            check_magnitudes(
+                with_factors(problem, replace(same, times=extreme, powers=powers, idle=power))
+            )
         except ResultError as error:
-            raise ResultError(
-                f"with times off by a factor of {factor / PPM:.2g}: {error}"
-            ) from None
+            off = f"{extreme.min() / PPM:.2g} to {extreme.max() / PPM:.2g}"
+            raise ResultError(f"with times off by a factor of {off}: {error}") from None
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:

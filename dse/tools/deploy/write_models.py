@@ -109,9 +109,10 @@ def write_stretches(
             [name for group in part for name in group.layers]
             for part in (groups[:first], groups[first : last + 1], groups[last + 1 :])
         ]
-        inside = networks[n].cut([part for part in parts if part])[1 if parts[0] else 0]
-        saved = _save(networks[n], [inside], [file], types, filled=filled)
-        (cast,) = _cast(networks[n], saved)
+        network = networks[n]
+        assert network is not None, "tasks are not measured"
+        inside = network.cut([part for part in parts if part])[1 if parts[0] else 0]
+        (cast,) = _cast(network, _save(network, [inside], [file], types, filled=filled))
         written[file] = cast.part
     return written
 

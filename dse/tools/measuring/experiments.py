@@ -18,6 +18,27 @@ BUILD_MINUTES = {"trtexec": 2.0}
 """Time to build an engine, by runtime; others load a model in no time."""
 
 
+@dataclass(frozen=True)
+class Bench:
+    """What a board can measure."""
+
+    runtime: str
+    units: frozenset[str]
+    """Units that the runtime serves, by name without a number format."""
+    networks: frozenset[str]
+    """Networks that have models: tasks do not."""
+    has_power: bool
+    """Whether the board measures its power."""
+
+    def runs(self, experiment: Experiment) -> bool:
+        """Return whether an experiment can be run."""
+        problem = experiment.problem
+        return (
+            problem.networks[experiment.network].name in self.networks
+            and problem.units[experiment.at.unit].unit_name in self.units
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """A stretch of a network alone on a unit, at the clocks of a member."""

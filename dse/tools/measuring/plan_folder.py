@@ -11,7 +11,7 @@ from paretosoc.common.files import file_sha256
 from paretosoc.dse.tools.deploy.formats import CONVERT_FILE
 from paretosoc.dse.tools.deploy.job import Job, Options
 from paretosoc.dse.tools.deploy.write_models import write_stretches
-from paretosoc.dse.tools.measuring.experiments import Experiment
+from paretosoc.dse.tools.measuring.experiments import Bench, Experiment
 from paretosoc.dse.tools.measuring.planning import Plan
 from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAIL, INSIDE_ANOTHER
 from paretosoc.platforms.platform import Platform
@@ -42,30 +42,35 @@ _OTHERWISE = {Runtime.TRITON: Runtime.TRTEXEC, Runtime.DEEPSTREAM: Runtime.TRTEX
 """Runtimes that run the engines of another."""
 
 
-def runtime_of(front: Front, platform: Platform) -> Runtime:
-    """Return the runtime that measures stretches: that of the problem, or the first that serves all
-    its units.
+def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
+    """Return what a board can measure, with the runtime of the problem or the first that serves all
+    its units. Jetsons measure their power.
 
     Raises:
-        ResultError: if there is none.
+        ResultError: if there is no such runtime.
     """
     problem = front.problem
     wanted = None if problem.runtime is None else Runtime(problem.runtime)
     wanted = None if wanted is None else _OTHERWISE.get(wanted, wanted)
     units = {unit.unit_name for unit in problem.units}
-    for runtime in RUNNERS if wanted not in RUNNERS else (wanted,):
-        if units <= set(RUNTIMES[runtime].places(platform)):
-            return runtime
-    names = ", ".join(RUNTIMES[runtime].title for runtime in RUNNERS)
-    raise ResultError(
-        f"none of {names} serves all of {', '.join(sorted(units))} of {platform.name}: explore "
-        "with --units that one serves"
+    able = [
+        runtime
+        for runtime in RUNNERS
+        if runtime is wanted
+        or (wanted not in RUNNERS and units <= set(RUNTIMES[runtime].places(platform)))
+    ]
+    if not able:
+        names = ", ".join(RUNTIMES[runtime].title for runtime in RUNNERS)
+        raise ResultError(
+            f"none of {names} serves all of {', '.join(sorted(units))} of {platform.name}: explore "
+            "with --units that one serves"
+        )
+    return Bench(
+        runtime=able[0].value,
+        units=frozenset(RUNTIMES[able[0]].places(platform)),
+        networks=frozenset(n.name for n in origins.networks if not n.source.is_task),
+        has_power=bool(platform.deployment and platform.deployment.tensorrt),
     )
-
-
-def measures_power(platform: Platform) -> bool:
-    """Return whether the board is known to measure its power: Jetsons do."""
-    return bool(platform.deployment and platform.deployment.tensorrt)
 
 
 def write_plan(
@@ -101,7 +106,7 @@ def write_plan(
         deployment = Deployment(plan.front, member, platform, origins)
         check_platform(deployment)
         job = Job(deployment, part, options, None, notes)
-        document = _fill(plan, job, Runtime(plan.runtime))
+        document = _fill(plan, job, Runtime(plan.bench.runtime))
         job.write_text(SCRIPT_FILE, script_text(SCRIPT_FILE), executable=True)
         files = sorted(path.name for path in part.iterdir())
         document["files"] = [{"name": n, "sha256": file_sha256(part / n)} for n in files]
@@ -159,7 +164,7 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
         "runtime": runtime.value,
         "precision": job.deployment.precision,
         "minutes": plan.minutes,
-        "has_power": plan.has_power,
+        "has_power": plan.bench.has_power,
         "board_rail": BOARD_RAIL,
         "rails_inside": [*sorted(INSIDE_ANOTHER)],
         "devices": {

@@ -22,7 +22,12 @@ from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.dse.tools.analysis.confidence import DRAWS, Drawn, goals_of
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 from paretosoc.dse.tools.analysis.posterior import IDLE_NOISE, POWER_NOISE, TIME_NOISE
-from paretosoc.dse.tools.measuring.experiments import Experiment, experiments_of, minutes_of
+from paretosoc.dse.tools.measuring.experiments import (
+    Bench,
+    Experiment,
+    experiments_of,
+    minutes_of,
+)
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, Choices, choose
 from paretosoc.results.front.confidence import ChoiceConfidence
@@ -59,8 +64,7 @@ class Plan:
     front: Front
     now: Mapping[str, ChoiceConfidence]
     """By goal: the member that is to be taken."""
-    runtime: str
-    has_power: bool
+    bench: Bench
     planned: tuple[Planned, ...]
 
     @property
@@ -116,9 +120,8 @@ class Decisions:
 def plan_experiments(
     front: Front,
     errors: CostErrors,
+    bench: Bench,
     *,
-    runtime: str,
-    has_power: bool,
     goal: str | None = None,
     minutes: float = 30.0,
     draws: int = DRAWS,
@@ -129,8 +132,7 @@ def plan_experiments(
     Args:
         front: has at least one member.
         errors: those of its costs.
-        runtime: runs the experiments.
-        has_power: the board measures power.
+        bench: what the board can measure.
         goal: see :func:`dse.tools.analysis.confidence.confidence`.
         minutes: time on the board.
         draws: how often costs are drawn.
@@ -143,13 +145,14 @@ def plan_experiments(
     rivals = decisions.rivals()
     members = np.array(decisions.choices.members)[rivals]
     losses = {name: loss[:, rivals] for name, loss in decisions.drawn.losses.items()}
-    value = ExpectedLoss(errors, losses, draws, seed, has_power=has_power)
-    able = experiments_of(front, errors, members[:_MOST_TRIED].tolist())
+    value = ExpectedLoss(errors, losses, draws, seed, has_power=bench.has_power)
+    tried = experiments_of(front, errors, members[:_MOST_TRIED].tolist())
+    able = [experiment for experiment in tried if bench.runs(experiment)]
     planned: list[Planned] = []
     chosen: list[Experiment] = []
     left, loss = float(minutes), value.now
     while True:
-        times = [minutes_of(one, chosen, runtime) for one in able]
+        times = [minutes_of(one, chosen, bench.runtime) for one in able]
         fitting = [k for k, time in enumerate(times) if time <= left]
         gains = [(loss - value.after([*chosen, able[k]]).mean) / times[k] for k in fitting]
         if not gains or max(gains) * left < _LEAST_GAIN:
@@ -166,7 +169,7 @@ def plan_experiments(
             if len(places := _most_often(picked)) > 1
         }
         planned.append(Planned(chosen[-1], times[best], decides, after.losses))
-    return Plan(front, decisions.taken(), runtime, has_power, tuple(planned))
+    return Plan(front, decisions.taken(), bench, tuple(planned))
 
 
 def _most_often(picked: IntArray) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import pytest
 import paretosoc as dse_library
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.results.costs.cost_origins import CostMeasurement
+from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.io.canonical_json import content_sha256
 from paretosoc.results.io.document import check_against_schema
 from tests.dse.tools.deploy.test_rknn import RKNN
@@ -116,6 +118,19 @@ def of(rows):
     return [{key: row[key] for key in row if not key.endswith(("_ps", "_mw"))} for row in rows]
 
 
+def test_the_script_is_python_3_8_with_its_library_alone():
+    tree = ast.parse(script_text("measure.py"), feature_version=(3, 8))
+    imported = {
+        name.split(".")[0]
+        for node in tree.body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module]
+        )
+    }
+    assert imported <= sys.stdlib_module_names
+
+
 def test_every_experiment_is_run_at_its_clocks(desk):
     before = desk.board.state()
     status, output = desk.run()
@@ -129,7 +144,7 @@ def test_every_experiment_is_run_at_its_clocks(desk):
     assert of(results["measured"]) == [entry["of"] for entry in experiments]
     for row, entry in zip(results["measured"], experiments, strict=True):
         assert row["time_ps"] == round(1e9 * float(desk.times[entry["engine"]]))
-        assert (row["idle_mw"], row["power_mw"]) == (10000, 14000)
+        assert row["idle_mw"] == 10000 < row["power_mw"] <= 14000
     runs = (desk.board.root / "runs").read_text().split()
     (desk.board.root / "runs").unlink()
     at = [int(khz) // 1000 for khz in runs[1::2]]
@@ -221,7 +236,7 @@ def test_the_sensor_is_read_without_tegrastats(desk):
     (desk.plan_folder / "results.json").unlink()
     assert desk.run(seconds=0.5, SLEEP="1")[0] == 0
     first = desk.results["measured"][0]
-    assert (first["idle_mw"], first["power_mw"]) == (9500, 13300)
+    assert first["idle_mw"] == 9500 < first["power_mw"] <= 13300
 
 
 def test_rknn_and_onnxruntime(tmp_path):

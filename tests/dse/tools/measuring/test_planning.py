@@ -13,7 +13,12 @@ import paretosoc as dse_library
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import same_errors
 from paretosoc.dse.tools.analysis.posterior import TIME_NOISE
-from paretosoc.dse.tools.measuring.experiments import BUILD_MINUTES, RUN_MINUTES, experiments_of
+from paretosoc.dse.tools.measuring.experiments import (
+    BUILD_MINUTES,
+    RUN_MINUTES,
+    Bench,
+    experiments_of,
+)
 from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss, plan_experiments
 from paretosoc.results.costs import CostError, CostMeasurement
 from paretosoc.results.errors import ResultError
@@ -49,6 +54,30 @@ def nested_loss(front, errors, experiments, goal, outer, inner):
     return np.mean(losses)
 
 
+def bench_for(front):
+    networks, units = (
+        frozenset(entry.name for entry in entries)
+        for entries in (front.problem.networks, front.problem.units)
+    )
+    return Bench("trtexec", units, networks, has_power=False)
+
+
+def test_only_what_the_board_runs_is_planned():
+    front = front_of(2)
+    errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
+    whole = bench_for(front)
+    plan = plan_experiments(front, errors, whole, draws=400)
+    first = plan.planned[0].experiment
+    unit = front.problem.units[first.at.unit].name
+    for less in (
+        replace(whole, units=whole.units - {unit}),
+        replace(whole, networks=frozenset()),
+    ):
+        planned = plan_experiments(front, errors, less, draws=400).planned
+        assert all(less.runs(entry.experiment) for entry in planned)
+    assert planned == ()
+
+
 def test_against_nested_draws():
     """The loss after one and after two experiments, by the regression and by conditioning on
     outcomes of each."""
@@ -71,7 +100,7 @@ def test_against_nested_draws():
 def test_nothing_is_worth_measuring_without_errors():
     front = front_of(3)
     nothing = same_errors(front.problem, CostError())
-    plan = plan_experiments(front, nothing, runtime="trtexec", has_power=True, draws=40)
+    plan = plan_experiments(front, nothing, bench_for(front), draws=40)
     assert plan.planned == ()
     assert all(entry.goals[goal].is_sure for goal, entry in plan.now.items())
 
@@ -80,9 +109,7 @@ def test_plans_keep_to_the_minutes_and_build_once():
     front = front_of(2)
     errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
     for minutes in (0.4, 2.4, 3.1, 8):
-        plan = plan_experiments(
-            front, errors, runtime="trtexec", has_power=False, minutes=minutes, draws=400
-        )
+        plan = plan_experiments(front, errors, bench_for(front), minutes=minutes, draws=400)
         assert plan.minutes <= minutes
         built = set()
         for entry in plan.planned:

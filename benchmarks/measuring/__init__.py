@@ -1,0 +1,1 @@
+"""How many measurements a choice takes, with published figures as the hidden truth."""

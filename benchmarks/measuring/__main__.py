@@ -1,0 +1,106 @@
+"""How many measurements until a choice is really good, with published figures as hidden truth.
+
+Each decision starts from the program's estimates. A policy measures one stretch of a network after
+another, each time the member with the least expected loss is taken, and the count ends when that
+member's true regret is below 1 %. Policies: the value of information per minute (``dse measure
+next``), any order, the order of the grid, and the corners of the clocks first. All of them have the
+same experiments, errors and draws. Decisions that are right before the first measurement are left
+out.
+
+Usage: ``python -m benchmarks.measuring [--quick] [--json | --markdown]``, ten minutes.
+``--exponents`` prints by how much the exponents of times over clocks are off in published grids.
+``--live`` decides on this machine instead, see :mod:`benchmarks.measuring.live`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+
+from benchmarks.harness.report import Column, Value, parser, show
+from benchmarks.measuring.cases import BUILDERS, GOALS, Case
+from benchmarks.measuring.exponents import exponents
+from benchmarks.measuring.live import decide_here
+from benchmarks.measuring.replay import POLICIES, at_random, grid_of_cached, measurements_needed
+
+MOST = 12
+"""Measurements after which a policy has failed, which counts as one more."""
+SEEDS = 3
+"""Orders of the random policy, whose median counts."""
+QUICK = (0, 4)
+COLUMNS = (
+    Column("decision", "decision"),
+    Column("goal", "goal"),
+    Column("members", "members", "d"),
+    Column("experiments", "experiments", "d"),
+    Column("regret", "regret before", ".1%"),
+    *(Column(name, name, ".0f") for name in POLICIES),
+)
+
+
+def row_of(case: Case, goal: str) -> dict[str, Value] | None:
+    """Return a row of the table, None if the choice is right before the first measurement."""
+    needed: dict[str, float] = {}
+    for name, policy in POLICIES.items():
+        seeds = range(SEEDS if policy is at_random else 1)
+        counts = []
+        for seed in seeds:
+            count, regrets = measurements_needed(case, goal, policy, seed=seed, most=MOST)
+            if count == 0:
+                return None
+            counts.append(MOST + 1 if count is None else count)
+        needed[name] = median(counts)
+    return {
+        "decision": case.name,
+        "goal": goal,
+        "members": len(case.front.members),
+        "experiments": len(grid_of_cached(case)),
+        "regret": regrets[0],
+        **needed,
+    }
+
+
+def summary(rows: Sequence[dict[str, Value]]) -> str:
+    """Return the medians of all decisions."""
+    medians = {name: float(np.median([float(str(row[name])) for row in rows])) for name in POLICIES}
+    best = min(value for name, value in medians.items() if name != "value")
+    words = ", ".join(f"{name} {value:g}" for name, value in medians.items())
+    return (
+        f"Medians of {len(rows)} decisions: {words}. By value: {medians['value'] / best:.0%} of "
+        f"the best of the others. {MOST + 1}: not within {MOST}."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    options = parser("benchmarks.measuring", "Measurements until a choice is right.")
+    options.add_argument("--markdown", action="store_true", help="print Markdown")
+    options.add_argument("--quick", action="store_true", help="two cases only")
+    options.add_argument("--exponents", action="store_true", help="errors of clocks' exponents")
+    options.add_argument("--live", action="store_true", help="decide on this machine")
+    chosen = options.parse_args(arguments)
+    if chosen.live:
+        decide_here()
+        return
+    if chosen.exponents:
+        exponents(as_json=chosen.json, as_markdown=chosen.markdown)
+        return
+    builders = [BUILDERS[k] for k in QUICK] if chosen.quick else BUILDERS
+    cases = [build() for build in builders]
+    found = [row_of(case, goal) for case in cases for goal in GOALS]
+    rows = [row for row in found if row is not None]
+    left_out = f"{len(found) - len(rows)} of {len(found)} decisions were right from the start."
+    show(
+        "Measurements until the true regret is below 1 %",
+        COLUMNS,
+        rows,
+        as_json=chosen.json,
+        as_markdown=chosen.markdown,
+        notes=[summary(rows), left_out],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A decision replayed: measure, decide, and look how far the choice really is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.measuring.cases import Case
+from paretosoc.common.arrays import FloatArray
+from paretosoc.dse.space.members import rows_of
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors
+from paretosoc.dse.tools.analysis.posterior import Stretch
+from paretosoc.dse.tools.measuring.experiments import Experiment, experiments_of
+from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.costs import CostMeasurement
+
+ENOUGH = 0.01
+"""True regret of a choice that is good enough."""
+DRAWS = 250
+Policy = Callable[["State"], int]
+"""Returns the place of the next experiment among those that are left."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a policy knows."""
+
+    case: Case
+    goal: str
+    errors: CostErrors
+    decisions: Decisions
+    left: Sequence[Experiment]
+    rng: np.random.Generator
+
+
+def by_value(state: State) -> int:
+    """Choose the experiment that ``dse measure next`` puts first; in order if none is worth it."""
+    rivals = state.decisions.rivals()
+    losses = {state.goal: state.decisions.drawn.losses[state.goal][:, rivals]}
+    value = ExpectedLoss(state.errors, losses, DRAWS, 0, has_power=state.case.has_power)
+    after = [value.after([experiment]).mean for experiment in state.left]
+    return int(np.argmin(after)) if min(after) < value.now else 0
+
+
+def at_random(state: State) -> int:
+    """Choose any."""
+    return int(state.rng.integers(len(state.left)))
+
+
+def in_order(state: State) -> int:
+    """Choose the next of the grid: network by network, unit by unit, from the slowest clocks."""
+    return 0
+
+
+def corners_first(state: State) -> int:
+    """Choose the corners of the clocks of each network on each unit, then the rest of the grid."""
+    for place, experiment in enumerate(state.left):
+        if _is_corner(experiment, state.case):
+            return place
+    return 0
+
+
+POLICIES: dict[str, Policy] = {
+    "value": by_value,
+    "random": at_random,
+    "grid": in_order,
+    "corners": corners_first,
+}
+
+
+def grid_of(case: Case) -> list[Experiment]:
+    """Return all experiments on entire networks at clocks of members, in the order of a grid."""
+    members = range(len(case.front.members))
+    found = experiments_of(case.front, case.errors, members)
+    return sorted(found, key=lambda one: (one.network, one.at.unit, _own_points(one)))
+
+
+def _own_points(experiment: Experiment) -> tuple[int, ...]:
+    clocks = experiment.problem.units[experiment.at.unit].clocks
+    return tuple(point for d in clocks if (point := experiment.at.points[d]) is not None)
+
+
+def _is_corner(experiment: Experiment, case: Case) -> bool:
+    """Return whether its clocks are the slowest or fastest of all that its unit has in the grid."""
+    alike = [
+        _own_points(one)
+        for one in grid_of_cached(case)
+        if (one.network, one.at.unit) == (experiment.network, experiment.at.unit)
+    ]
+    ends = [{min(axis), max(axis)} for axis in zip(*alike, strict=True)]
+    own = _own_points(experiment)
+    return all(point in end for point, end in zip(own, ends, strict=True))
+
+
+_GRIDS: dict[Case, list[Experiment]] = {}
+
+
+def grid_of_cached(case: Case) -> list[Experiment]:
+    """Return the grid of a case, made once."""
+    if case not in _GRIDS:
+        _GRIDS[case] = grid_of(case)
+    return _GRIDS[case]
+
+
+def true_regrets(case: Case, goal: str) -> FloatArray:
+    """Return how far each member really is from the best, [members]: a share, for the knee of the
+    ranges."""
+    figures = make_outcomes(case.truth)(rows_of(case.front.members)).objectives.astype(np.float64)
+    if goal == "knee":
+        span = np.ptp(figures, axis=0)
+        sums = ((figures - figures.min(axis=0)) / np.where(span, span, 1)).sum(axis=1)
+        regrets: FloatArray = sums - sums.min()
+        return regrets
+    column = figures[:, 0 if goal == "fastest" else 1]
+    shares: FloatArray = column / column.min() - 1
+    return shares
+
+
+def measured(case: Case, experiment: Experiment) -> CostMeasurement:
+    """Return what a board with the case's truth shows."""
+    truth = Stretch(replace(case.errors, problem=case.truth), experiment.at)
+    idle = round(truth.idle_mw)
+    power = idle + round(truth.dynamic_mw)
+    return CostMeasurement(
+        experiment.problem.networks[experiment.network].name,
+        experiment.first_group,
+        experiment.last_group,
+        experiment.problem.units[experiment.at.unit].name,
+        dict(experiment.clocks_khz),
+        round(truth.time_ps),
+        *((power, idle) if case.has_power and power > idle > 0 else (None, None)),
+    )
+
+
+def measurements_needed(
+    case: Case, goal: str, policy: Policy, *, seed: int, most: int
+) -> tuple[int | None, list[float]]:
+    """Return after how many measurements the choice is good enough, None if not within ``most`` or
+    all that there are, and the true regret of the choice after 0, 1, 2, ... of them."""
+    regrets, left = true_regrets(case, goal), list(grid_of_cached(case))
+    errors, rng, seen = case.errors, np.random.default_rng(seed), list[float]()
+    for count in range(most + 1):
+        decisions = Decisions.of(case.front, errors, goal, DRAWS, 0)
+        taken = decisions.taken()[goal].member
+        seen.append(float(regrets[taken]))
+        if seen[-1] < ENOUGH:
+            return count, seen
+        if not left:
+            break
+        place = policy(State(case, goal, errors, decisions, left, rng))
+        errors = replace(errors, measured=(*errors.measured, measured(case, left.pop(place))))
+    return None, seen
