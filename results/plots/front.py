@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import least_points
 from paretosoc.results.front.choices import choose
-from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
@@ -31,6 +31,7 @@ from paretosoc.results.plots.style import (
     INK,
     LIGHT,
     PICTURE_MAKERS,
+    add_legend,
     picture_settings,
     use_log_scale,
 )
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _HEIGHT_INCHES = 2.6
-_LEGEND_ROWS, _ROW_INCHES = 3, 0.14
-"""Each further row of the legend makes the picture higher."""
 _CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
@@ -172,7 +171,6 @@ def draw_front(front: Front) -> Figure:
         _scatter(figure, axes, front, choices.members, xs, ys)
     else:
         draw_levels(figure, axes, front, choices.members, xs, ys)
-    _grow_with_legend(figure)
     names = names_of(front, xs, ys, baselines)
     places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
     placed = _laid_out(figure, axes, front, marks, names, places)
@@ -229,16 +227,11 @@ def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) ->
         return
     across = [points[0][0], *(x for x, _ in points), max(max(xs), points[-1][0])]
     down = [max(max(ys), points[0][1]), *(y for _, y in points), points[-1][1]]
-    within = f"proved: none below (within {percent(claim.epsilon_ppm)})"
-    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post", label=within)
+    label = f"proved: none below ({within(claim.epsilon_ppm)})"
+    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post", label=label)
     left, right, bottom, top = *axes.get_xlim(), *axes.get_ylim()
     edge = [left, *across, right], [top, *down, down[-1]]
     axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5)
-
-
-def _grow_with_legend(figure: Figure) -> None:
-    rows = (len(figure.legends[0].legend_handles) + 1) // 2
-    figure.set_figheight(_HEIGHT_INCHES + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
 
 
 def _colouring(front: Front) -> _Colouring | None:
@@ -321,9 +314,7 @@ def _scatter(
             label=kind if k < len(MARKERS) else None,
         )
     # Above the axes: on a long front no place inside is free of points and labels.
-    legend = figure.legend(
-        loc="outside upper left", ncols=2, handletextpad=0.1, borderpad=0.2, columnspacing=0.8
-    )
+    legend = add_legend(figure, handletextpad=0.1, columnspacing=0.8)
     for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
         if handle is not None:
             # matplotlib copies the first mark, which may be an emphasised one.

@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.style import INK
+from paretosoc.results.plots.style import INK, add_legend
 from paretosoc.results.problem.objectives import (
     format_objectives,
     larger_is_better,
@@ -72,6 +72,4 @@ def draw_levels(
         linewidths=[1.0 if i in marked else 0.4 for i in choices],
         zorder=4,
     )
-    figure.legend(
-        loc="outside upper left", ncols=2, handletextpad=0.4, borderpad=0.2, columnspacing=0.8
-    )
+    add_legend(figure, handletextpad=0.4, columnspacing=0.8)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 # If no home folder can be written, matplotlib would log that and the folder that it uses instead.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
@@ -24,6 +25,8 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 """Okabe and Ito's palette for colour-blind readers."""
 
 _DOTS_PER_INCH = 300
+_LEGEND_ROWS, _ROW_INCHES = 3, 0.14
+"""Rows of a legend that a figure has room for, and what each further row takes."""
 
 INK, GREY, LIGHT = "#222222", "#777777", "#DDDDDD"
 
@@ -75,6 +78,22 @@ def picture_settings() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_SETTINGS)
         yield
+
+
+def add_legend(figure: Figure, **options: Any) -> Legend:
+    """Add a legend above the axes, of two columns, or of one if names would be cut. With more than
+    ``_LEGEND_ROWS`` rows the figure grows."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for columns in (2, 1):
+        legend = figure.legend(loc="outside upper left", ncols=columns, borderpad=0.2, **options)
+        if columns == 1 or legend.get_window_extent(renderer).width <= 0.97 * figure.bbox.width:
+            break
+        legend.remove()
+    rows = -(-len(legend.legend_handles) // columns)
+    figure.set_figheight(figure.get_figheight() + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
+    return legend
 
 
 def use_log_scale(axis: Axis) -> None:

@@ -26,7 +26,7 @@ _QUANTISED = re.compile(
     r"(com\.microsoft::)?(QuantizeLinear|DynamicQuantize.*|QLinear.*|QGemm|QAttention|MatMulInteger"
     r"|ConvInteger)"
 )
-_MAX_BYTES = 2**31 - 1
+MAX_BYTES = 2**31 - 1
 """Largest size of a protocol buffer."""
 
 
@@ -101,7 +101,7 @@ def read_model(path: Path) -> bytes:
     Raises:
         GraphError: if it cannot be read or is no protocol buffer for its size.
     """
-    return read_file(path, GraphError, _MAX_BYTES)
+    return read_file(path, GraphError, MAX_BYTES)
 
 
 def import_onnx_bytes(

@@ -19,7 +19,7 @@ from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.dask_cluster import SearchCluster
 from paretosoc.results.export.result_folder import check_output_folder
-from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.epsilon import within
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress
@@ -120,7 +120,7 @@ def _describe_progress(proof: SearchProgress) -> dict[str, str]:
     of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
     text = f"{of}, {pluralize(proof.nodes, 'node')}"
     if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
-        text += f", within {percent(proof.epsilon_ppm)}"
+        text += f", {within(proof.epsilon_ppm)}"
     return {"text": text}
 
 

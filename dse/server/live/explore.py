@@ -27,6 +27,7 @@ from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import knee, reference_point
+from paretosoc.results.front.epsilon import is_weak
 from paretosoc.results.front.front import (
     CertificateSummary,
     Front,
@@ -117,6 +118,7 @@ class LiveExploration:
             bounds: list[Json] = [
                 [seconds, count, within / PPM] for seconds, count, within in self._bounds
             ]
+            weak = bool(self._bounds) and is_weak(self._bounds[-1][2])
         drawn, front = self._front_data(version, is_last=ended is not None)
         document: dict[str, Json] = {
             "version": drawn,
@@ -128,6 +130,7 @@ class LiveExploration:
             "result": None if ended is None else str(self._output),
             "nodes": None if proof is None else proof.nodes,
             "compiling": _compiling(),
+            "weak": weak,
             "bounds": bounds,
         }
         if query.get("version") != drawn:

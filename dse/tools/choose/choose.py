@@ -95,8 +95,10 @@ def choose_boards(
         reasons = "; ".join(f"{name}: {each.left_out}" for name, each in formats.items())
         raise WorkloadError(f"{as_written('boards')}: no board is left ({reasons})")
     plan = _plan(networks, workload, names, explored, formats, options, effort)
+    # What cannot be read leaves no folder behind.
+    inputs = inputs_of(plan, program_identity())
     with Store(folder, create=True) as store:
-        store.set_plan(plan.runs, inputs_of(plan, program_identity()), plan.title)
+        store.set_plan(plan.runs, inputs, plan.title)
         store.retry_failed()
         workers: Workers = SameProcess(explore_run)
         if effort.jobs > 1:
@@ -116,6 +118,9 @@ def choose_boards(
             for record, chip in zip(records, explored, strict=True)
         ]
         asked = _asked(records)
+    if all(board.standing is Standing.REFUSED for board in boards):
+        first = boards[0]
+        raise WorkloadError(f"{plan.title}: no board can run it; {first.name}: {first.reason}")
     boards += [
         Board(chip.name, chip.title, Standing.LEFT_OUT, formats[chip.name].left_out)
         for chip in platforms

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import write_results
@@ -188,6 +189,18 @@ def bounded(front):
         seconds=0.5,
     )
     return dataclasses.replace(front, bounds=claim)
+
+
+def test_no_name_of_the_legend_is_cut(front):
+    """A weak bound has a long name; two such names would not fit beside each other."""
+    weak = bounded(front)
+    weak = dataclasses.replace(weak, bounds=dataclasses.replace(weak.bounds, epsilon_ppm=1_582_000))
+    with picture_settings():
+        figure = draw_front(weak)
+        assert "proved: none below (within 158.20 %, a weak bound)" in all_texts(figure)
+        FigureCanvasAgg(figure).draw()
+        (legend,) = figure.legends
+        assert legend.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_the_proved_region_is_shaded_up_to_its_bounds(front):

@@ -30,7 +30,7 @@ function showMember() {
   panel.start();
 }
 
-function showFront(data, bounds) {
+function showFront(data, bounds, weak) {
   const before = page;
   before?.over.abort();
   page = makePage(data);
@@ -45,18 +45,18 @@ function showFront(data, bounds) {
   redrawn(() => {
     frontPlot(page);
     convergenceChart(page);
-    boundChart(bounds);
+    boundChart(bounds, weak);
   });
   page.listen(showMember);
   showMember();
 }
 
 // Bounds of the last kind of proof: about all objectives, or one; in percent of what is found.
-function boundChart(bounds) {
+function boundChart(bounds, weak) {
   const last = bounds.at(-1), place = byId("bound");
   const points = bounds.filter(([, objectives]) => objectives === last?.[1]).map(([seconds, , within]) => [seconds, 100 / (1 + within)]);
   byId("bound-words").textContent = !last ? "The proof follows the search."
-    : `${last[1] > 1 ? "The front" : "The fastest member"} is proved within ${number(100 * last[2])} %; bound in % of it`;
+    : `${last[1] > 1 ? "The front" : "The fastest member"} is proved within ${number(100 * last[2])} %${weak ? ", a weak bound" : ""}; bound in % of it`;
   if (!points.length) return;
   drawnToWidth(place, (width) => {
     const height = 240, left = 48, right = width - 14, top = 12, bottom = height - 42;
@@ -92,6 +92,6 @@ follow(() => ({ version }), (state) => {
   byId("words").textContent = `${count(state.evaluations)} of ${count(state.max_evaluations)} design points in ${number(state.seconds)} s; ${counted(state.members, "member")}`
     + (drawn && drawn < state.members ? `, ${count(drawn)} of them below` : "")
     + (state.nodes === null ? "" : `; proof: ${counted(state.nodes, "node")}`);
-  if (state.front?.members.length) showFront(state.front, state.bounds);
+  if (state.front?.members.length) showFront(state.front, state.bounds, state.weak);
   version = state.version;
 });

@@ -14,7 +14,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import file_sha256
+from paretosoc.common.files import read_file
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.plan import Plan
 from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
 from paretosoc.results.io.canonical_json import content_sha256
@@ -118,7 +119,7 @@ def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
     """Return the inputs of every run, in the plan's order. Each file is read once.
 
     Raises:
-        WorkloadError, PlatformError, OSError: on a file that cannot be read.
+        WorkloadError, PlatformError: on a file that cannot be read.
     """
     contents_of = _contents_reader()
     inputs: list[RunInputs] = []
@@ -143,9 +144,15 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
     from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
     from paretosoc.platforms.io.platform_file import load_platform
     from paretosoc.sdf.catalogue.catalogue import catalogue
+    from paretosoc.sdf.onnx.importer import MAX_BYTES
 
     known = {entry.name for entry in catalogue()}
-    digest: Callable[[str], str] = cache(file_sha256)
+
+    @cache
+    def digest(path: str) -> str:
+        data = read_file(path, WorkloadError, MAX_BYTES)
+        return hashlib.sha256(data).hexdigest()
+
     platform_digest = cache(lambda name: load_platform(name).sha256)
 
     @cache

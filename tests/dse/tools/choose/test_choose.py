@@ -132,6 +132,15 @@ def test_a_board_without_the_unit_is_named_with_the_reason(tmp_path: Path) -> No
     assert found.boards[0].name == "jetson-xavier-nx"
 
 
+def test_what_no_board_can_run_is_an_error(dse, tmp_path: Path) -> None:
+    (tmp_path / "n.onnx").write_bytes(b"no model")
+    call = ("choose", tmp_path / "n.onnx", "-o", tmp_path / "o", "--boards", BOARDS[0], "-q")
+    done = dse(*call, *COMMAND)
+    assert (done.status, len(done.lines)) == (2, 1)
+    assert "n: no board can run it; jetson-orin-nano-8gb: " in done.err
+    assert "n.onnx" in done.err.partition("nano-8gb: ")[2]
+
+
 def test_one_format_is_had_by_all_boards() -> None:
     chips = [load_platform(name) for name in platform_names()]
     formats = choose_formats(chips, [], None)
