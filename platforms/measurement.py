@@ -90,6 +90,18 @@ class NetworkProfile:
     """Images that were computed at once. ``macs`` are of one."""
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """The measured time of a network, or of most of it, on a unit, and the platform file's estimate
+    of the same at the same clocks."""
+
+    network: str
+    unit: str
+    precision: str
+    measured_ps: int
+    estimated_ps: int
+
+
 MACS_TOLERANCE = Fraction(8, 100)
 """Largest difference between the multiply-accumulates of a network and those of the measured one.
 Variants of one architecture (strides of a residual block in the 3x3 or the 1x1 convolution: 6 % for

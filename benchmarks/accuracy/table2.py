@@ -36,10 +36,13 @@ from paretosoc.fitness.calibration.dvfs import (
     time_errors,
 )
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
+from paretosoc.fitness.calibration.shape import Shape, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 DATA = Path(__file__).parents[1] / "data" / "tang_table2.csv"
 PLATFORM = "jetson-tx2"
@@ -246,7 +249,17 @@ def _calibrated(
     power_form: PowerForm,
 ) -> Calibrated:
     five = [nine[place] for place in CALIBRATED]
-    return calibrate_rows(five, platform, time_form=time_form, power_form=power_form, resamples=0)
+    shape = _shape(five[0].network)
+    return calibrate_rows(
+        five, platform, time_form=time_form, power_form=power_form, shape=shape, resamples=0
+    )
+
+
+@lru_cache
+def _shape(network: str) -> Shape | None:
+    platform = load_platform(PLATFORM)
+    grouped = group_network(load_network(network).graph, None, groups=1)
+    return estimated_shape(grouped, platform, platform.unit_by_name["gpu"], "fp32")
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
@@ -301,7 +314,7 @@ def fitted_ratio() -> float:
         chip, errors = with_ratio(platform, ratio), []
         for nine in published().values():
             five = [nine[place].measurement for place in CALIBRATED]
-            model = calibrate_rows(five, chip, resamples=0)
+            model = calibrate_rows(five, chip, shape=_shape(five[0].network), resamples=0)
             _, powers = predicted(model, five, chip)
             assert powers is not None, "every row has an energy"
             measured = [1000 * (row.mj or 0) / (row.ms or 1) for row in five]
@@ -358,12 +371,18 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
     try:
         for nine in published().values():
             measurements = [entry.measurement for entry in nine]
+            shape = _shape(measurements[0].network)
             model = calibrate_rows(
-                measurements, platform, time_form=time_form, power_form=power_form, resamples=0
+                measurements,
+                platform,
+                time_form=time_form,
+                power_form=power_form,
+                shape=shape,
+                resamples=0,
             )
             if by_time:
                 # Errors of a throughput, as everywhere here, not of its inverse.
-                errors = 1 / (1 + time_errors(measurements, platform, time_form)) - 1
+                errors = 1 / (1 + time_errors(measurements, platform, time_form, shape)) - 1
                 parameters = len(time_parameters(time_form, hosted=True))
             else:
                 errors = power_errors(measurements, platform, power_form, model.time.values)

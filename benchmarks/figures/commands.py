@@ -158,6 +158,7 @@ COMMANDS = (
             for kind in ("median", "worst")
         },
     ),
+    Command("another-network", "python -m benchmarks.fit_costs --another --markdown"),
     Command("intervals", "python -m benchmarks.fit_costs --intervals --markdown"),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),

@@ -4,9 +4,10 @@ Units of a pool are fitted together: a unit without measurements takes the usual
 pool. Baselines: the platform file's estimate, whose figures have seen the network, and one time per
 multiply-accumulate from the unit's other networks.
 
-Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write | --intervals] [--json]``.
-``--write`` puts the figures and errors into the platform files. ``--intervals`` prints how often
-networks that were left out lie within the intervals that the others' errors give.
+Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write | --intervals | --another]
+[--json]``. ``--write`` puts the figures and errors into the platform files. ``--intervals`` prints
+how often networks that were left out lie within the intervals that the others' errors give.
+``--another`` prints errors on units that were left out, once one other network is measured there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.fit_costs.another import COLUMNS as ANOTHER
+from benchmarks.fit_costs.another import another_network, another_row
 from benchmarks.fit_costs.errors import (
     Logs,
     Scales,
@@ -230,12 +233,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--pool", choices=[pool.name for pool in POOLS], metavar="NAME")
     options.add_argument("--write", action="store_true", help="write the platform files")
     options.add_argument("--intervals", action="store_true", help="hold them against errors")
+    options.add_argument("--another", action="store_true", help="one other network is measured")
     options.add_argument("--markdown", action="store_true")
     chosen = options.parse_args(arguments)
-    rows, found = list[Row](), dict[str, Logs]()
+    rows, found, lessons = list[Row](), dict[str, Logs](), list[dict[str, Value]]()
     for pool in POOLS:
         if chosen.pool in (None, pool.name):
             samples = pool.samples()
+            if chosen.another:
+                if len({one.measured.entry[:2] for one in samples}) > 1:
+                    lessons.append(another_row(pool.name, another_network(pool, samples)))
+                continue
             predicted = left_out(samples, pool.prior)
             own, logs = rows_of(samples, predicted), logs_of(samples, predicted)
             rows += own
@@ -246,7 +254,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shown: Sequence[Mapping[str, Value]] = [asdict(row) for row in rows]
     if chosen.intervals:
         shown = interval_rows(found)
-    columns = INTERVALS if chosen.intervals else COLUMNS
+    columns: Sequence[Column] = INTERVALS if chosen.intervals else COLUMNS
+    if chosen.another:
+        title, columns, shown = "Units left out, one other network measured", ANOTHER, lessons
     show(title, columns, shown, as_json=chosen.json, as_markdown=chosen.markdown)
 
 

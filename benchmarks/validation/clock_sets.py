@@ -22,13 +22,14 @@ from benchmarks.validation.laws import (
 )
 from benchmarks.validation.protocols import (
     by_default,
+    by_estimate,
     by_few_points,
     by_one_run,
     rows_by,
     tables_of,
 )
 from benchmarks.validation.published import read_set
-from benchmarks.validation.scores import Comparison, joined
+from benchmarks.validation.scores import Comparison
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.cost_model.dvfs_forms import clocks_of
 from paretosoc.fitness.cost_model.support import layer_support
@@ -45,8 +46,6 @@ NANO = "Orin Nano, GPU x memory clocks, time"
 NANO_USED = ((1020.0, 3199.0), (1020.0, 665.6), (306.0, 3199.0), (612.0, 665.6))
 GPU_CLOCKS = "Xavier, Xavier NX, Nano, GPU clocks, time"
 BATCHES = {"xavier-nx": (1, 8), "nano": (1, 8), "agx-xavier": (1, 16)}
-CLASSIFIED = ("batch 1 on xavier-nx", "batch 1 on nano")
-"""Sets for which the share of the launches that follows the GPU's clock was not set."""
 CPU_CLOCKS = "Xavier NX, Nano, CPU clocks, time"
 DLA_MODES = "Orin, two DLAs, power modes, time"
 ORIN = "jetson-agx-orin"
@@ -55,6 +54,11 @@ DLA_NETWORKS = {"ResNet-50": "resnet50", "SSD-MobileNetV1": "mobilenet_ssd"}
 DLA_USED = ((1600.0, 3199.0), (1369.6, 3199.0))
 """DLA and memory clock, MHz: MAXN, and both of 50W and 30W."""
 ONE_RUN = "one run; shape of the others"
+BY_ESTIMATE = "one run and the network's estimate"
+TX2_NETWORKS = {"vgg19": "vgg19", "resnet": "resnet50"}
+"""The source does not name the depth of the ResNet."""
+NANO_NETWORKS = {"mobilenet": "mobilenet_v2", "vit": "vit_b_16"}
+"""ViT-B has ViT-S's layers at twice the width."""
 
 
 def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
@@ -93,12 +97,20 @@ def tx2_grid() -> list[Comparison]:
             TX2, "the 4 corners of each network", (SUM, NORM_CONSTANT), tx2_subjects(TX2_CORNERS)
         ),
         *by_one_run(TX2, ONE_RUN, laws, subjects),
-        *(
-            by_default(TX2, fitted_to, "jetson-tx2", "gpu", tables_of("tx2_gpu_memory"), used)
-            for fitted_to, used in (
-                ("4 of 52 points of each network", TX2_USED),
-                ("one run; the platform's shares", TX2_USED[:1]),
-            )
+        *by_estimate(
+            TX2,
+            "one run; the network's estimate and the other's shape",
+            ("jetson-tx2", "gpu", "fp32"),
+            [(subject, TX2_NETWORKS[subject.name]) for subject in subjects],
+            with_others=True,
+        ),
+        by_default(
+            TX2,
+            "4 of 52 points of each network",
+            "jetson-tx2",
+            "gpu",
+            tables_of("tx2_gpu_memory"),
+            TX2_USED,
         ),
         Comparison(
             TX2, "nothing; VGG-19", "the program's estimate", "ms", estimate_ms(), vgg19.measured_ms
@@ -119,6 +131,12 @@ def nano_grid() -> list[Comparison]:
         *by_few_points(NANO, fitted_to, (*laws, NORM_OUTSIDE), subjects),
         by_default(NANO, fitted_to, "jetson-orin-nano-8gb", "gpu", tables, NANO_USED),
         *by_one_run(NANO, "one run; shape of the other network", laws, networks),
+        *by_estimate(
+            NANO,
+            BY_ESTIMATE,
+            ("jetson-orin-nano-8gb", "gpu", "fp32"),
+            [(subject, NANO_NETWORKS[subject.name]) for subject in networks],
+        ),
     ]
 
 
@@ -166,6 +184,12 @@ def tang() -> list[Comparison]:
     laws = (NAIVE, SUM, NORM, STALL)
     return [
         *by_few_points(TANG, "5 of 9 points of each network", laws, subjects),
+        *by_estimate(
+            TANG,
+            "one run; the network's estimate and the shape of the grid above",
+            ("jetson-tx2", "gpu", "fp32"),
+            [(subject, subject.name) for subject in subjects],
+        ),
         *uncalibrated(platform),
     ]
 
@@ -210,34 +234,22 @@ def gpu_clocks() -> list[Comparison]:
     platform's."""
     laws = (NAIVE, SUM, NORM)
     subjects = [subject for subject, _ in board_subjects(BATCHES)]
-    fitted_to = "one run; launches of AGX Xavier, ResNet-50"
-    classified = [
-        _by_estimate(GPU_CLOCKS, fitted_to, f"jetson-{known.group}", "gpu", "resnet50", known)
-        for known in subjects
-        if known.name in CLASSIFIED
-    ]
     return [
         *by_few_points(
             GPU_CLOCKS, "4 clocks of each board and batch", (*laws, NORM_OUTSIDE), subjects
         ),
         *by_one_run(GPU_CLOCKS, "one run; shape of other boards", laws, subjects),
-        *map(joined, zip(*classified, strict=True)),
+        *(
+            comparison
+            for board in BATCHES
+            for comparison in by_estimate(
+                GPU_CLOCKS,
+                f"{BY_ESTIMATE}, ResNet-50 on {board}",
+                (f"jetson-{board}", "gpu", "fp16"),
+                [(one, "resnet50") for one in subjects if one.name == f"batch 1 on {board}"],
+            )
+        ),
     ]
-
-
-def _by_estimate(
-    data: str, fitted_to: str, chip: str, unit: str, network: str, subject: Subject
-) -> tuple[Comparison, Comparison]:
-    """Compare one run with the program's estimate of a network over the clocks, the naive law
-    first."""
-    times = estimated_ps(chip, unit, network, subject)
-    keep = np.arange(len(times)) != subject.fastest
-
-    def compared(law: str, shape: FloatArray) -> Comparison:
-        scaled = shape / shape[subject.fastest] * subject.measured_ms[subject.fastest]
-        return Comparison(data, fitted_to, law, "ms", scaled[keep], subject.measured_ms[keep])
-
-    return compared(NAIVE.name, subject.clocks.own), compared("the program's estimate", times)
 
 
 def estimated_ps(
@@ -307,20 +319,11 @@ def dla_modes() -> list[Comparison]:
         (name, [(dla, memory, 1000 / rate) for dla, memory, rate in rows])
         for name, rows in tables_of("orin_dla_modes")
     ]
-    fitted_to = "one run; launches of these two networks"
-    estimated = [
-        _by_estimate(DLA_MODES, fitted_to, ORIN, "dla0", DLA_NETWORKS[known.name], known)
-        for known in subjects
-        if known.name in DLA_NETWORKS
-    ]
+    named = [(one, DLA_NETWORKS[one.name]) for one in subjects if one.name in DLA_NETWORKS]
     return [
         *by_one_run(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
-        *(
-            by_default(DLA_MODES, fitted_to, ORIN, "dla0", tables, used)
-            for fitted_to, used in (
-                ("one run; the platform's shares", DLA_USED[:1]),
-                ("MAXN, 50W, 30W of each network", DLA_USED),
-            )
+        by_default(DLA_MODES, "MAXN, 50W, 30W of each network", ORIN, "dla0", tables, DLA_USED),
+        *by_estimate(
+            DLA_MODES, f"{BY_ESTIMATE}, which has seen these", (ORIN, "dla0", "int8"), named
         ),
-        *map(joined, zip(*estimated, strict=True)),
     ]

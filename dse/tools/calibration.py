@@ -27,13 +27,19 @@ from paretosoc.fitness.calibration.dvfs_table import (
     point_table,
     read_measurements,
 )
+from paretosoc.fitness.calibration.shape import Shape, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
+from paretosoc.fitness.costs.taught import compared
+from paretosoc.fitness.profiles.profile_document import comparison_document
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.measurement import Comparison
+from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.io.canonical_json import Json
 from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import Layer
 
 
@@ -56,8 +62,10 @@ class Calibration:
     """The fits of a table, and the profile that they make."""
 
     platform: Platform
-    groups: tuple[Sequence[ClockMeasurement], ...]
+    groups: Mapping[tuple[str, str, str], Sequence[ClockMeasurement]]
     """Rows of the table, by network, layer and unit."""
+    shapes: Mapping[tuple[str, str, str], Shape | None]
+    """Shapes by the estimates, if there are any."""
     results: tuple[Calibrated, ...]
     """The result of each group."""
     document: dict[str, Json]
@@ -83,7 +91,8 @@ def calibrate_table(
     """
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
-    networks, notes = {}, list[str]()
+    networks, notes, comparisons = {}, list[str](), list[Comparison]()
+    shapes: dict[tuple[str, str, str], Shape | None] = {}
     for name in dict.fromkeys(key[0] for key in groups):
         graph = load_network(name, dimensions=dict(dimensions or {})).graph
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]
@@ -92,24 +101,53 @@ def calibrate_table(
         for network, layer, _ in groups:
             if network == name and layer and layer not in names:
                 raise WorkloadError(f"{table}: network {name!r} has no layer {layer!r}")
-        for rows in (rows for key, rows in groups.items() if key[0] == name):
-            own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
-            notes += _notes(rows, own, platform, precision)
+        whole = group_network(graph, None, groups=1)
+        for key, rows in groups.items():
+            if key[0] == name:
+                own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
+                notes += _notes(rows, own, platform, precision)
+                unit = platform.unit_by_name[rows[0].unit]
+                shapes[key] = estimated_shape(whole, platform, unit, precision, rows[0].layer)
+                comparisons += _compared(whole, rows, platform, unit, precision)
     results = [
         calibrate_rows(
             rows,
             platform,
             time_form=forms.time,
             power_form=forms.power,
+            shape=shapes[key],
             fixed=forms.fixed,
             noise=forms.noise,
         )
-        for rows in groups.values()
+        for key, rows in groups.items()
     ]
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source
     )
-    return Calibration(platform, tuple(groups.values()), tuple(results), document, tuple(notes))
+    if comparisons:
+        document["comparisons"] = [comparison_document(one) for one in comparisons]
+    return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
+
+
+def _compared(
+    network: GroupedNetwork,
+    rows: Sequence[ClockMeasurement],
+    platform: Platform,
+    unit: Unit,
+    precision: str,
+) -> list[Comparison]:
+    """Return the fastest time of an entire network beside its estimate at the same clocks."""
+    timed = [(row.ms, row.points) for row in rows if row.ms is not None and not row.layer]
+    if not timed:
+        return []
+    time_ms, points = min(timed)
+    clocks = tuple(
+        (name, platform.ladder_khz(name)[point])
+        for name, point in zip(unit.clocks, points, strict=True)
+    )
+    measured = {0: max(1, round(time_ms * PS_PER_MS))}
+    found = compared(network, platform, unit, precision, clocks, measured)
+    return [] if found is None else [found]
 
 
 def _notes(
@@ -143,12 +181,15 @@ def cross_validate(calibration: Calibration) -> list[FormError]:
     platform = calibration.platform
 
     def of_time(form: TimeForm) -> list[FloatArray]:
-        return [time_errors(group, platform, form) for group in calibration.groups]
+        return [
+            time_errors(rows, platform, form, calibration.shapes[key])
+            for key, rows in calibration.groups.items()
+        ]
 
     def of_power(form: PowerForm) -> list[FloatArray]:
         return [
             power_errors(group, platform, form, result.time.values)
-            for group, result in zip(calibration.groups, calibration.results, strict=True)
+            for group, result in zip(calibration.groups.values(), calibration.results, strict=True)
             if result.power is not None
         ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.text import pluralize
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, point_table
 from paretosoc.fitness.calibration.least_squares import (
     RESAMPLES,
@@ -17,6 +18,7 @@ from paretosoc.fitness.calibration.least_squares import (
     fit,
     leave_one_out,
 )
+from paretosoc.fitness.calibration.shape import Shape
 from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
@@ -78,6 +80,7 @@ def calibrate_rows(
     *,
     time_form: TimeForm | None = None,
     power_form: PowerForm = PowerForm.VOLTAGE_CLOCK,
+    shape: Shape | None = None,
     fixed: bool = False,
     noise: float = DEFAULT_NOISE,
     resamples: int = RESAMPLES,
@@ -86,14 +89,16 @@ def calibrate_rows(
 
     Args:
         time_form: None takes the one of :func:`choose_form`.
+        shape: of :func:`fitness.calibration.shape.shape_of`, for the form SHARES. None: there is
+            none, as nothing is known of the network.
 
     Raises:
         PlatformError: if a parameter cannot be determined, or there is no time at all.
     """
     timed, reason = _timed(rows), ""
     if time_form is None:
-        time_form, reason = choose_form(timed, platform, fixed=fixed)
-    task, parts = _time_task(timed, platform, time_form, fixed=fixed)
+        time_form, reason = choose_form(timed, platform, shape, fixed=fixed)
+    task, parts = _time_task(timed, platform, time_form, shape, fixed=fixed)
     time = fit(task, noise=noise, resamples=resamples)
     time = replace(time, values=parts(time.values), errors=parts(time.errors))
     power = None
@@ -107,7 +112,11 @@ def calibrate_rows(
 
 
 def choose_form(
-    rows: Sequence[ClockMeasurement], platform: Platform, *, fixed: bool = False
+    rows: Sequence[ClockMeasurement],
+    platform: Platform,
+    shape: Shape | None = None,
+    *,
+    fixed: bool = False,
 ) -> tuple[TimeForm, str]:
     """Return the form for the times of one subject, and why.
 
@@ -124,12 +133,12 @@ def choose_form(
     if unit.host is None:
         # Without a host it is the form overlap.
         forms.remove(TimeForm.OVERLAP_STALL)
-    if fixed or not unit.clock_law.shares:
+    if fixed or shape is None:
         forms.remove(TimeForm.SHARES)
     determined, passed_over = list[TimeForm](), ""
     for form in forms:
         try:
-            check_determined(_time_task(rows, platform, form, fixed=fixed)[0])
+            check_determined(_time_task(rows, platform, form, shape, fixed=fixed)[0])
         except PlatformError as error:
             if form is forms[-1] and not determined:
                 raise
@@ -142,26 +151,34 @@ def choose_form(
     errors: dict[TimeForm, float] = {}
     for form in determined:
         try:
-            found = time_errors(rows, platform, form, fixed=fixed)
+            found = time_errors(rows, platform, form, shape, fixed=fixed)
         except PlatformError:
             continue
         errors[form] = float(np.sqrt((found**2).mean()))
     if richest not in errors or len(errors) == 1:
-        return richest, f"the richest form that {len(rows)} times determine{passed_over}"
+        return richest, (
+            f"the richest form that {pluralize(len(rows), 'time')} determine"
+            f"{'s' * (len(rows) == 1)}{passed_over}"
+        )
     best = min(errors, key=errors.__getitem__)
     listed = ", ".join(f"{form.value} {100 * error:.1f} %" for form, error in errors.items())
     return best, f"which predicts each of {len(rows)} times best from the others ({listed})"
 
 
 def time_errors(
-    rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool = False
+    rows: Sequence[ClockMeasurement],
+    platform: Platform,
+    form: TimeForm,
+    shape: Shape | None = None,
+    *,
+    fixed: bool = False,
 ) -> FloatArray:
     """Return relative errors of the times, each predicted from the others.
 
     Raises:
         PlatformError: if the others cannot determine a parameter.
     """
-    return leave_one_out(_time_task(_timed(rows), platform, form, fixed=fixed)[0])
+    return leave_one_out(_time_task(_timed(rows), platform, form, shape, fixed=fixed)[0])
 
 
 def power_errors(
@@ -187,7 +204,12 @@ def predicted(
 
 
 def _time_task(
-    rows: Sequence[ClockMeasurement], platform: Platform, form: TimeForm, *, fixed: bool
+    rows: Sequence[ClockMeasurement],
+    platform: Platform,
+    form: TimeForm,
+    shape: Shape | None,
+    *,
+    fixed: bool,
 ) -> tuple[Task, Callable[[dict[str, float]], dict[str, float]]]:
     """Return the task of fitting a time, and a function that completes its parameters.
 
@@ -195,20 +217,15 @@ def _time_task(
     """
     unit, label = platform.unit_by_name[rows[0].unit], subject_name(rows[0])
     overlap = float(unit.clock_law.overlap)
-    shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
-    if form is TimeForm.SHARES and not shares:
-        raise PlatformError(
-            f"{label}: the form shares needs shares in the unit's clock_law, got none"
-        )
-    # Length of a time of 1 ms.
-    length = sum(share**overlap for share in shares.values()) ** (1 / overlap)
+    if form is TimeForm.SHARES and shape is None:
+        raise PlatformError(f"{label}: the form shares needs an estimate of the network, got none")
     clocks = _clocks(rows, platform)
 
     def parts(values: dict[str, float]) -> dict[str, float]:
-        if "time_ms" not in values:
+        if "time_ms" not in values or shape is None:
             return values
         others = {name: value for name, value in values.items() if name != "time_ms"}
-        return others | {n: share / length * values["time_ms"] for n, share in shares.items()}
+        return others | {name: share * values["time_ms"] for name, share in shape.items()}
 
     task = Task(
         names=time_parameters(form, hosted=unit.host is not None, fixed=fixed),

@@ -48,11 +48,7 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
     Raises:
         PlatformError: on a unit that the platform does not have.
     """
-    if record["unit"] not in platform.unit_by_name:
-        raise PlatformError(
-            f"{where}.unit must be one of {', '.join(platform.unit_by_name)}, "
-            f"got {record['unit']!r}"
-        )
+    check_unit(record["unit"], platform, where)
     power = record.get("power")
     return ClockProfile(
         network=record["network"],
@@ -65,6 +61,18 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
         power={} if power is None else _values(power),
         note=f"{record['time']['form']} over clocks: {record['source']}",
     )
+
+
+def check_unit(unit: str, platform: Platform, where: str) -> None:
+    """Check that a platform has a unit.
+
+    Raises:
+        PlatformError: if not.
+    """
+    if unit not in platform.unit_by_name:
+        raise PlatformError(
+            f"{where}.unit must be one of {', '.join(platform.unit_by_name)}, got {unit!r}"
+        )
 
 
 def clock_profile_document(

@@ -33,7 +33,7 @@ class TimeForm(Enum):
     """The parameters of a time that are free. The others are the platform's."""
 
     SHARES = "shares"
-    """The time at the fastest clocks."""
+    """The time at the fastest clocks. The estimate of the network gives the parts."""
     OVERLAP = "overlap"
     """The parts."""
     OVERLAP_FITTED = "overlap-fitted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from paretosoc.fitness.cost_model.clock_law import (
     ROUNDING,
     ROUNDINGS,
     Array,
+    Ratios,
     TimeParts,
     exact,
     parts_norm,
@@ -151,6 +153,8 @@ def _shared_out(
         [number(share) for share in _shares([float(getattr(part, name)) for part in parts])]
         for name in ("compute", "memory", "fixed")
     )
+    fastest = Ratios(Fraction(1), Fraction(1), Fraction(1))
+    whole = [number(share) for share in _shares([float(part.at(fastest)) for part in parts])]
     time = {name: number(value) for name, value in model.time.items()}
     alone = [
         parts_norm(
@@ -161,6 +165,7 @@ def _shared_out(
             ],
             time.get("overlap", 1),
         )
+        + time.get("fixed_ms", 0) * whole[g]
         for g in range(len(parts))
     ]
     total = sum(alone)

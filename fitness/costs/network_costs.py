@@ -17,7 +17,7 @@ from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape,
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
 from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
-from paretosoc.fitness.costs import standard_errors
+from paretosoc.fitness.costs import standard_errors, taught
 from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
 from paretosoc.fitness.costs.hardware_limits import notes_on_costs
 from paretosoc.fitness.costs.measured import (
@@ -31,6 +31,7 @@ from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record,
 from paretosoc.fitness.costs.transitions import transition_times
 from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
@@ -47,7 +48,8 @@ def network_costs(
     """Return the costs of every group on every unit, by the law of clocks.
 
     A measured group wins over a fit over clocks (a profile's ``models``), that over a calibration
-    on the whole network's measured time, that over an estimate. Results are integers in ps, kB/s
+    on the whole network's measured time, that over an estimate, which a profile's ``comparisons``
+    of other networks scale. Results are integers in ps, kB/s
     and mW, the same on every machine.
 
     Args:
@@ -70,6 +72,7 @@ def network_costs(
     support = layer_support(layers, platform, number_format, batch)
     launches = network_launches(network)
     own = () if profile is None else profile.networks
+    comparisons = () if profile is None else profile.comparisons
     profiles = profiles_for(single, number_format, own, platform, batch)
     peaks = {
         unit.name: peak
@@ -79,7 +82,7 @@ def network_costs(
     }
     drafts = {
         unit.name: _draft(
-            (single, network), platform, unit, peaks[unit.name], launches, number_format
+            (single, network), platform, unit, peaks[unit.name], launches, comparisons
         )
         for unit in platform.units
         if unit.name in peaks
@@ -222,18 +225,27 @@ def _draft(
     unit: Unit,
     peak: Peak,
     launches: Sequence[Sequence[Launch]],
-    precision: str,
+    comparisons: Sequence[Comparison],
 ) -> _Draft:
     """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
-    batch."""
+    batch. ``comparisons``: of the user, of any unit."""
     single, network = networks
+    precision = peak.precision
     model = unit_model(unit, platform, peak)
     parts = network_parts(launches, model)
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:
-        sure = "an estimate" + ("" if peak.error is None else f": {peak.error.words}")
-        return _Draft(parts, CostOrigin.ESTIMATED, sure, standard_errors.estimated(peak))
+        error = standard_errors.estimated(peak)
+        here = unit.name, precision
+        lessons = [one for one in comparisons if (one.unit, one.precision) == here]
+        if lessons:
+            factor, error = taught.posterior(error, lessons)
+            parts = [taught.scaled(part, factor) for part in parts]
+            sure = taught.words(factor, error, lessons)
+        else:
+            sure = "an estimate" + ("" if peak.error is None else f": {peak.error.words}")
+        return _Draft(parts, CostOrigin.ESTIMATED, sure, error)
     if record.time_ps is None:
         units = ", ".join(record.units)
         note = f"{network.name} counts as not supported on {units}: {record.source.text}"

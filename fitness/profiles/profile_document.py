@@ -12,7 +12,7 @@ from typing import Any
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import rounded_half_up
-from paretosoc.platforms.measurement import Clocks
+from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.io.canonical_json import canonical_bytes
 
@@ -64,6 +64,17 @@ def add_part(
     record[key].append(part)
 
 
+def comparison_document(comparison: Comparison) -> Document:
+    """Return a comparison as the file has it."""
+    return {
+        "network": comparison.network,
+        "unit": comparison.unit,
+        "precision": comparison.precision,
+        "ms": ms(Fraction(comparison.measured_ps)),
+        "estimate_ms": ms(Fraction(comparison.estimated_ps)),
+    }
+
+
 def ms(time_ps: Fraction) -> int | float:
     """Return a time in milliseconds, rounded to whole picoseconds, at least one."""
     return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
@@ -102,7 +113,17 @@ def merged(first: Document, second: Document) -> Document:
         else:
             _merge_record(old, new)
     others = {key: value for document in (second, first) for key, value in document.items()}
-    return {**others, "platform": first["platform"], "networks": records}
+    comparisons = {
+        (entry["network"], entry["unit"], entry["precision"]): entry
+        for document in (first, second)
+        for entry in _plain(document.get("comparisons", []))
+    }
+    return {
+        **others,
+        "platform": first["platform"],
+        "networks": records,
+        **({"comparisons": list(comparisons.values())} if comparisons else {}),
+    }
 
 
 def _joins(old: Document, new: Document) -> bool:

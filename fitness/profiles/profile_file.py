@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from paretosoc.common.files import read_file
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
-from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
+from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.calibration.dvfs_profile import (
+    ClockProfile,
+    check_unit,
+    read_clock_profile,
+)
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.exact_json import parse_exact, rounded_half_up
 from paretosoc.platforms.io.measurement_file import read_network_profile
 from paretosoc.platforms.io.platform_file import MAX_BYTES
 from paretosoc.platforms.io.schema_check import check_against_schema
-from paretosoc.platforms.measurement import NetworkProfile
+from paretosoc.platforms.measurement import Comparison, NetworkProfile
 from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -47,6 +54,8 @@ class Profile:
     """Changes the costs of all networks, unless None."""
     name: str = ""
     """Name of the cost model."""
+    comparisons: tuple[Comparison, ...] = ()
+    """What estimates of other networks learn from."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
@@ -89,6 +98,10 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
             read_clock_profile(record, platform, f"models[{index}]")
             for index, record in enumerate(document.get("models", ()))
         )
+        comparisons = tuple(
+            _comparison(record, platform, f"comparisons[{index}]")
+            for index, record in enumerate(document.get("comparisons", ()))
+        )
     except PlatformError as error:
         raise PlatformError(f"{label}: {error}") from None
     board = document.get("board_mw")
@@ -97,4 +110,13 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
         hashlib.sha256(data).hexdigest(),
         models,
         None if board is None else int(board),
+        comparisons=comparisons,
     )
+
+
+def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:
+    check_unit(record["unit"], platform, where)
+    measured, estimated = (
+        max(1, rounded_half_up(Fraction(record[key]) * PS_PER_MS)) for key in ("ms", "estimate_ms")
+    )
+    return Comparison(record["network"], record["unit"], record["precision"], measured, estimated)

@@ -22,8 +22,15 @@ from paretosoc.dse.problem.domains import ladder_point
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from paretosoc.fitness.costs.taught import compared
 from paretosoc.fitness.profiles.importing import Import
-from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Subject,
+    comparison_document,
+    document_bytes,
+    merged,
+)
 from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
@@ -33,6 +40,7 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 if TYPE_CHECKING:
     from paretosoc.fitness.profiles.profile_file import Profile
+    from paretosoc.platforms.measurement import Comparison
     from paretosoc.platforms.platform import Platform, Unit
 
 
@@ -194,12 +202,16 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
             )
-    data = document_bytes(document)
-    profile = read_profile(data, platform, "the profile made")
-    lines = [line for item in imports for line in item.lines]
+    profile = read_profile(document_bytes(document), platform, "the profile made")
+    lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
     for item in imports:
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
-        lines += [f"{named}{line}" for line in _coverage(item, profile)]
+        covered, compared = _coverage(item, profile)
+        lines += [f"{named}{line}" for line in covered]
+        comparisons += map(comparison_document, compared)
+    if comparisons:
+        document = merged(document, {"platform": platform.name, "comparisons": comparisons})
+    data = document_bytes(document)
     if output is not None:
         replace_file(output, data)
         lines.append(f"written: {output}")
@@ -212,29 +224,30 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         print(f"dse: ... and {more} more were flagged", file=sys.stderr)
 
 
-def _coverage(made: Import, profile: Profile) -> list[str]:
+def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Comparison]]:
     """Return, per unit, the number of groups of the network's own grouping that the profile gives a
-    time, and their sum at the clocks of the measurement."""
+    time, and their sum at the clocks of the measurement. Return these sums beside their
+    estimates."""
 
     subject = made.subject
     # The platform's own measurements must not pass for the user's.
     chip = replace(made.platform, profiles=(), measurements=())
     clocks = dict(subject.clocks_khz)
     costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)
-    lines = []
+    lines, found = [], []
     for unit in costs.units:
-        known = [origin is CostOrigin.MEASURED for origin in unit.origin]
-        if not any(known):
+        known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
+        if not known:
             continue
-        points = []
-        for name in unit.clocks:
-            ladder = [p.frequency_khz for p in chip.domain_by_name[name].operating_points]
-            points.append(ladder.index(clocks.get(name, ladder[-1])))
-        total = sum(
-            int(unit.time_ps[group, *points]) for group, is_known in enumerate(known) if is_known
-        )
+        at = tuple((name, clocks.get(name, chip.ladder_khz(name)[-1])) for name in unit.clocks)
+        points = [chip.ladder_khz(name).index(khz) for name, khz in at]
+        times = {group: int(unit.time_ps[group, *points]) for group in known}
         lines.append(
-            f"{unit.unit}: {sum(known)} of {pluralize(len(known), 'group')} measured, together "
-            f"{total / PS_PER_MS:.6g} ms"
+            f"{unit.unit}: {len(known)} of {pluralize(len(unit.origin), 'group')} measured, "
+            f"together {sum(times.values()) / PS_PER_MS:.6g} ms"
         )
-    return lines
+        if subject.batch == 1:
+            of = chip.unit_by_name[unit.unit]
+            one = compared(made.network, chip, of, subject.precision, at, times)
+            found += [] if one is None else [one]
+    return lines, found

@@ -157,24 +157,26 @@ def test_how_rich_a_form_is_taken(points, form):
     assert named.time == result.time
 
 
-def test_a_single_run_takes_the_shares_of_the_platform():
-    """At the fastest clocks it is itself; elsewhere the parts of a usual network say."""
+def test_a_single_run_takes_the_shape_of_the_network():
+    """At its clocks it is itself; elsewhere the parts of the shape say."""
+    shape = {"compute_ms": 0.8, "memory_ms": 0.6, "host_ms": 0.4, "fixed_ms": 0.1}
     (row,) = rows_at([(12, 11, EMC)], power=False)
-    result = calibrate_rows([row], TX2, resamples=5)
+    result = calibrate_rows([row], TX2, shape=shape, resamples=5)
     assert result.time_form is TimeForm.SHARES
-    law = GPU.clock_law
-    for name, share in law.shares:
-        ratio = result.time.values[f"{name}_ms"] / result.time.values["compute_ms"]
-        assert ratio == pytest.approx(float(share))
-        assert 0 < result.time.errors[f"{name}_ms"] < 0.1 * result.time.values[f"{name}_ms"]
+    for name, share in shape.items():
+        ratio = result.time.values[name] / result.time.values["compute_ms"]
+        assert ratio == pytest.approx(share / 0.8)
+        assert 0 < result.time.errors[name] < 0.1 * result.time.values[name]
     times, _ = predicted(result, [row], TX2)
     assert times[0] == pytest.approx(row.ms)
-    half = replace(row, points=(3, 11, EMC))
-    (slow,), _ = predicted(result, [half], TX2)
+    slow = replace(row, points=(3, 11, EMC))
+    (time,), _ = predicted(result, [slow], TX2)
     x = 1300.5 / 420.75
-    shares = {name: float(share) for name, share in law.shares}
-    others = shares["memory"] ** 3 + shares["host"] ** 3
-    assert slow == pytest.approx(row.ms * ((x**3 + others) / (1 + others)) ** (1 / 3))
+
+    def length(x: float) -> float:
+        return ((0.8 * x) ** 3 + 0.6**3 + 0.4**3) ** (1 / 3) + 0.1
+
+    assert time == pytest.approx(row.ms * length(x) / length(1))
 
 
 def test_without_a_host_there_is_no_stall_to_determine():
@@ -205,7 +207,7 @@ def test_too_few_measurements_are_refused():
         calibrate_rows(rows[:2], TX2, time_form=TimeForm.OVERLAP)
     with pytest.raises(PlatformError, match=r"2 parameters .* need as many measurements .* got 1"):
         calibrate_rows([ClockMeasurement("vgg19", "", "gpu", (3, 3), 9.0, None, None)], XAVIER)
-    with pytest.raises(PlatformError, match="the form shares needs shares in the unit's clock_law"):
+    with pytest.raises(PlatformError, match="the form shares needs an estimate of the network"):
         calibrate_rows(
             [ClockMeasurement("vgg19", "", "gpu", (3, 3), 9.0, None, None)],
             XAVIER,

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from paretosoc.dse.cli.main import run
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigin
 from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 FIVE = EXAMPLES / "tang" / "five_pairs.csv"
@@ -119,4 +124,24 @@ def test_measurements_that_say_too_little(dse, tmp_path):
     assert "need as many measurements at least, got 1" in outcome.err
     outcome = dse("calibrate", path, "--platform", "jetson-tx2")
     assert outcome.status == 0
-    assert "Time of vgg19 on gpu: shares, the richest form that 1 times determine" in outcome.out
+    assert "Time of vgg19 on gpu: shares, the richest form that 1 time determines" in outcome.out
+
+
+def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
+    """The profile has the fastest run beside the estimate."""
+    path, mine = tmp_path / "rows.csv", tmp_path / "mine.json"
+    path.write_text("network,unit,gpu_mhz,ms\nalexnet,gpu,,40\nalexnet,gpu,114.75,200\n")
+    assert dse("calibrate", path, "-p", "jetson-tx2", "-o", mine).status == 0
+    (entry,) = json.loads(mine.read_text())["comparisons"]
+    assert (entry["network"], entry["unit"], entry["ms"]) == ("alexnet", "gpu", 40)
+    board = load_platform("jetson-tx2")
+    network = group_network(load_network("vgg19").graph, None, groups=1)
+    plain = network_costs(network, board, units=["gpu"]).units[0]
+    taught = network_costs(network, board, units=["gpu"], profile=load_profile(mine, board)).units[
+        0
+    ]
+    whole = entry["ms"] / entry["estimate_ms"]
+    ratio = taught.time_ps[0, -1, -1, -1] / plain.time_ps[0, -1, -1, -1]
+    assert min(whole, 1) < ratio < max(whole, 1)
+    assert taught.error[0].of_network < plain.error[0].of_network
+    assert "by the measured alexnet on gpu" in taught.note[0]

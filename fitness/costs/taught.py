@@ -1,0 +1,90 @@
+"""What measured networks teach of a unit: the estimates of others there are scaled.
+
+An estimate is off by an error that all networks on the unit have in common in one number format,
+and by one of the network (:mod:`fitness.costs.standard_errors`). The logarithms of measured times
+over their estimates, one per network, are each the common error plus one of the network and of the
+measurement. With normal errors of the stated sizes u, n and r, k networks of the mean y leave
+
+    w = k u^2 / (k u^2 + n^2 + r^2),    common error: w y, with a standard error of u sqrt(1 - w)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import exp, expm1, log, sqrt
+from statistics import fmean
+
+from paretosoc.fitness.cost_model.clock_law import TimeParts
+from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
+from paretosoc.fitness.costs.scale_to_measured import clock_ratios
+from paretosoc.fitness.costs.standard_errors import REPEATED
+from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.measurement import Clocks, Comparison
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.results.costs.cost_origins import ONE_OF_TWO, CostError
+from paretosoc.sdf.grouping.groups import GroupedNetwork
+
+STEPS = 1000
+"""Factors are whole numbers over this, so that they are the same on every machine."""
+
+
+def compared(
+    network: GroupedNetwork,
+    platform: Platform,
+    unit: Unit,
+    precision: str,
+    clocks: Clocks,
+    measured_ps: Mapping[int, int],
+) -> Comparison | None:
+    """Return measured times of groups, by index, beside their estimates at the same clocks.
+
+    None if less than half of the network, by the estimate, was measured, or the unit does not
+    compute in the precision.
+    """
+    peak = next((peak for peak in unit.peaks if peak.precision == precision), None)
+    if peak is None:
+        return None
+    parts = network_parts(network_launches(network), unit_model(unit, platform, peak))
+    ratios = clock_ratios(unit, platform, clocks)
+    times = [part.at(ratios) for part in parts]
+    estimate = sum((times[index] for index in measured_ps), Fraction(0))
+    if not estimate or 2 * estimate < sum(times):
+        return None
+    measured = sum(measured_ps.values())
+    return Comparison(network.name, unit.name, precision, measured, rounded_half_up(estimate))
+
+
+def posterior(before: CostError, comparisons: Sequence[Comparison]) -> tuple[Fraction, CostError]:
+    """Return the factor of the estimates of a unit in a number format, and their errors with it.
+
+    Args:
+        before: errors of estimates.
+        comparisons: of this unit in this format. Several of one network count as their mean.
+    """
+    logs: dict[str, list[float]] = {}
+    for one in comparisons:
+        logs.setdefault(one.network, []).append(log(one.measured_ps / one.estimated_ps))
+    known = len(logs) * before.unit**2
+    weight = known / (known + before.network**2 + REPEATED**2)
+    common = weight * fmean(map(fmean, logs.values()))
+    factor = Fraction(max(1, round(STEPS * exp(common))), STEPS)
+    return factor, replace(before, unit=round(before.unit * sqrt(1 - weight)))
+
+
+def scaled(part: TimeParts, factor: Fraction) -> TimeParts:
+    """Return an estimate times a factor, no launch faster than the unit or the memory allows."""
+    bounded = max(factor, part.peak_share)
+    return part.scaled(bounded, bounded, factor)
+
+
+def words(factor: Fraction, error: CostError, comparisons: Sequence[Comparison]) -> str:
+    """Return how an estimate was scaled, and its error, in words."""
+    names = ", ".join(dict.fromkeys(one.network for one in comparisons))
+    off = 100 * expm1(ONE_OF_TWO * error.of_network / 1000)
+    return (
+        f"an estimate times {float(factor):g}, by the measured {names} on {comparisons[0].unit}: "
+        f"about {off:.0f} % off in the median"
+    )

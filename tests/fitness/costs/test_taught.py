@@ -1,0 +1,152 @@
+"""Measured networks teach the unit: the posterior of its common error, and costs that follow it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.costs.standard_errors import REPEATED, estimated
+from paretosoc.fitness.costs.taught import compared, posterior
+from paretosoc.fitness.profiles.profile_document import document_bytes, merged
+from paretosoc.fitness.profiles.profile_file import Profile, read_profile
+from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import Comparison
+from paretosoc.results.costs.cost_origins import CostError
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
+
+BOARD = load_platform("jetson-xavier-nx")
+GPU = BOARD.unit_by_name["gpu"]
+PLACE = BOARD.units.index(GPU)
+ALEXNET = group_network(load_network("alexnet").graph, None, groups=3)
+CLOCKS = tuple((name, BOARD.ladder_khz(name)[-1]) for name in GPU.clocks)
+BEFORE = CostError(unit=232, network=94, group=250, power=200)
+
+
+def comparison(ratio: float, network: str = "a", unit: str = "gpu") -> Comparison:
+    return Comparison(network, unit, "fp16", round(ratio * 10**9), 10**9)
+
+
+def costs_with(*comparisons: Comparison, precision: str = "fp16"):
+    profile = Profile((), "0" * 64, comparisons=comparisons)
+    return network_costs(ALEXNET, BOARD, precision=precision, profile=profile)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_posterior_is_that_of_joint_normal_variables(count: int) -> None:
+    """The common error given all sums of it and others, by their covariance matrix."""
+    logs = np.random.default_rng(count).normal(0.2, 0.3, count)
+    lessons = [comparison(float(np.exp(log)), str(k)) for k, log in enumerate(logs)]
+    factor, after = posterior(BEFORE, lessons)
+    common = BEFORE.unit**2
+    covariance = common * np.ones((count, count))
+    covariance += np.eye(count) * (BEFORE.network**2 + REPEATED**2)
+    gain = common * np.linalg.solve(covariance, np.ones(count))
+    assert float(factor) == pytest.approx(np.exp(gain @ logs), abs=6e-4)
+    assert after.unit == pytest.approx(np.sqrt(common - gain.sum() * common), abs=0.6)
+    assert replace(after, unit=BEFORE.unit) == BEFORE
+
+
+def test_what_is_sure_is_not_taught() -> None:
+    """Estimates of a unit without a common error stay as they are."""
+    sure = replace(BEFORE, unit=0)
+    assert posterior(sure, [comparison(3.0)]) == (Fraction(1), sure)
+
+
+def test_two_sizes_of_a_network_are_one_network() -> None:
+    assert posterior(BEFORE, [comparison(1.5), comparison(1.5)]) == posterior(
+        BEFORE, [comparison(1.5)]
+    )
+
+
+def test_more_networks_teach_more() -> None:
+    found = [posterior(BEFORE, [comparison(2.0, str(k)) for k in range(n)]) for n in range(1, 9)]
+    factors, widths = zip(*((float(factor), error.unit) for factor, error in found), strict=True)
+    assert all(1 < one < two < 2 for one, two in pairwise(factors))
+    assert all(one > two for one, two in pairwise(widths))
+
+
+def test_estimates_on_the_unit_in_the_format_are_scaled() -> None:
+    plain, taught = network_costs(ALEXNET, BOARD, precision="fp16"), costs_with(comparison(1.5))
+    factor, error = posterior(estimated(GPU.peaks[1]), [comparison(1.5)])
+    assert GPU.peaks[1].precision == "fp16"
+    for before, after in zip(plain.units, taught.units, strict=True):
+        if before.unit != "gpu":
+            assert (after.time_ps == before.time_ps).all()
+            assert after.error == before.error
+            continue
+        assert after.time_ps == pytest.approx(float(factor) * before.time_ps, abs=2)
+        assert set(after.error) == {error}
+        assert error.of_network < before.error[0].of_network
+        assert f"times {float(factor):g}, by the measured a on gpu" in after.note[0]
+    other = costs_with(comparison(1.5), precision="fp32").units[PLACE]
+    assert (
+        other.time_ps == network_costs(ALEXNET, BOARD, precision="fp32").units[PLACE].time_ps
+    ).all()
+
+
+def test_nothing_is_taught_faster_than_the_hardware_or_against_the_clocks() -> None:
+    taught = costs_with(*(comparison(1e-6, str(k)) for k in range(50))).units[PLACE].time_ps
+    peak = float(GPU.peaks[1].macs_per_cycle) * BOARD.ladder_khz("gpu")[-1] / 1e9
+    for group, times in zip(ALEXNET.groups, taught[..., -1, -1], strict=True):
+        assert times >= group.macs / peak
+    for axis in range(1, taught.ndim):
+        assert (np.diff(taught, axis=axis) <= 0).all()
+
+
+def test_a_measured_network_keeps_its_time() -> None:
+    record = {
+        "network": ALEXNET.name,
+        "precision": "fp16",
+        "clocks_mhz": {name: khz / 1000 for name, khz in CLOCKS},
+        "groups": [{"name": group.name, "ms": {"gpu": 2.5}} for group in ALEXNET.groups],
+        "source": "own board",
+        "status": "measured",
+    }
+    entry = {"network": "a", "unit": "gpu", "precision": "fp16", "ms": 3, "estimate_ms": 2}
+    document = {"platform": BOARD.name, "networks": [record], "comparisons": [entry]}
+    profile = read_profile(json.dumps(document).encode(), BOARD, "mine")
+    assert profile.comparisons == (Comparison("a", "gpu", "fp16", 3 * 10**9, 2 * 10**9),)
+    table = network_costs(ALEXNET, BOARD, precision="fp16", profile=profile).units[PLACE]
+    assert set(table.origin) == {CostOrigin.MEASURED}
+    assert set(table.time_ps[:, -1, -1].tolist()) == {2_500_000_000}
+
+
+def test_most_of_a_network_must_be_measured() -> None:
+    times = dict.fromkeys(range(3), 10**9)
+    whole = compared(ALEXNET, BOARD, GPU, "fp16", CLOCKS, times)
+    assert whole is not None
+    plain = network_costs(ALEXNET, replace(BOARD, measurements=(), profiles=()), precision="fp16")
+    estimate = plain.units[PLACE].time_ps[..., -1, -1]
+    assert whole.estimated_ps == pytest.approx(estimate.sum(), abs=3)
+    least = int(np.argmin(estimate))
+    assert compared(ALEXNET, BOARD, GPU, "fp16", CLOCKS, {least: 10**9}) is None
+    assert compared(ALEXNET, BOARD, GPU, "int4", CLOCKS, times) is None
+
+
+def test_a_later_comparison_of_a_network_replaces_the_one_before() -> None:
+    def with_ratio(ms: float, network: str) -> dict[str, object]:
+        entry = {"network": network, "unit": "gpu", "precision": "fp16", "estimate_ms": 2}
+        return {"platform": BOARD.name, "comparisons": [entry | {"ms": ms}]}
+
+    both = merged(merged(with_ratio(3, "a"), with_ratio(5, "b")), with_ratio(4, "a"))
+    profile = read_profile(document_bytes(both), BOARD, "both")
+    assert [(one.network, one.measured_ps // 10**9) for one in profile.comparisons] == [
+        ("a", 4),
+        ("b", 5),
+    ]
+
+
+def test_a_comparison_on_a_unit_that_is_not_there_is_refused() -> None:
+    entry = {"network": "a", "unit": "npu", "precision": "fp16", "ms": 3, "estimate_ms": 2}
+    document = {"platform": BOARD.name, "comparisons": [entry]}
+    with pytest.raises(PlatformError, match=r"comparisons\[0\].unit must be one of .* got 'npu'"):
+        read_profile(json.dumps(document).encode(), BOARD, "mine")
