@@ -85,7 +85,8 @@ def add_legend(figure: Figure, **options: Any) -> Legend:
     ``_LEGEND_ROWS`` rows the figure grows."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    renderer = FigureCanvasAgg(figure).get_renderer()
+    canvas: Any = FigureCanvasAgg(figure)
+    renderer = canvas.get_renderer()
     for columns in (2, 1):
         legend = figure.legend(loc="outside upper left", ncols=columns, borderpad=0.2, **options)
         if columns == 1 or legend.get_window_extent(renderer).width <= 0.97 * figure.bbox.width:
