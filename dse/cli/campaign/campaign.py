@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared.live import check_live, live_view
-from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live
+from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live, Processes
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
@@ -117,9 +117,7 @@ def run(
         Path,
         typer.Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
     ],
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Worker processes. [default: all cores]")
-    ] = None,
+    jobs: Processes = None,
     dask: DaskAddress = None,
     attempts: Annotated[
         int, typer.Option(min=1, max=100, help="Maximum number of attempts per run.")

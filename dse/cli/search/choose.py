@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,10 +14,9 @@ from rich.console import Console
 import paretosoc as dse
 from paretosoc.dse.api.choose import OPTIONS, PAGE
 from paretosoc.dse.cli.campaign.campaign import campaign_line
-from paretosoc.dse.cli.search.certify import Jobs
 from paretosoc.dse.cli.search.explore import Quiet, Seed
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
-from paretosoc.dse.cli.shared.options import MAX_COUNT, AsJson, NetworkNames
+from paretosoc.dse.cli.shared.options import MAX_COUNT, AsJson, NetworkNames, Processes
 from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
@@ -57,7 +57,7 @@ def choose(
         int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
     ] = DRAWS,
     seed: Seed = 0,
-    jobs: Jobs = None,
+    jobs: Processes = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
@@ -79,7 +79,7 @@ def choose(
                 max_evaluations=max_evaluations,
                 draws=draws,
                 seed=seed,
-                jobs=jobs or 2,
+                jobs=jobs or os.cpu_count() or 1,
                 on_progress=progress,
                 **{name: value for name, value in given.items() if value},
             )

@@ -41,6 +41,10 @@ DaskAddress = Annotated[
         "--dask", metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."
     ),
 ]
+Processes = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, max=1024, help="Worker processes. [default: all cores]"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Live = Annotated[
     bool,
