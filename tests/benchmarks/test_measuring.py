@@ -1,0 +1,89 @@
+"""The replay of published figures: its truth is what was published, and its count is of that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.measuring.cases import BUILDERS
+from benchmarks.measuring.exponents import _row
+from benchmarks.measuring.replay import (
+    ENOUGH,
+    POLICIES,
+    State,
+    corners_first,
+    grid_of,
+    in_order,
+    measured,
+    measurements_needed,
+    true_regrets,
+)
+from benchmarks.validation.published import read_set
+from paretosoc.fitness.check.members.outcome import plain_outcome
+
+
+@pytest.fixture(scope="module")
+def tx2():
+    case = BUILDERS[7]()
+    assert case.name == "vgg19 over GPU and memory clocks of jetson-tx2"
+    return case
+
+
+def test_a_measurement_is_the_published_figure(tx2):
+    published = {
+        (float(row["gpu"]), float(row["memory"])): float(row["latency"])
+        for row in read_set("tx2_gpu_memory").rows
+        if row["network"] == "vgg19"
+    }
+    grid = grid_of(tx2)
+    assert len(grid) == len(tx2.front.members)
+    for experiment in grid:
+        row = measured(tx2, experiment)
+        clocks = [row.clocks_khz[name] / 1000 for name in ("gpu", "emc")]
+        nearest = min(published, key=lambda pair: abs(np.log(np.divide(pair, clocks))).sum())
+        assert row.time_ps / 1e9 == pytest.approx(published[nearest])
+        assert row.power_mw is None, "the source has no power"
+
+
+def test_regrets_are_those_of_the_truth(tx2):
+    figures = np.array(
+        [plain_outcome(tx2.truth, member.design).objectives for member in tx2.front.members], float
+    )
+    for column, goal in enumerate(("fastest", "lowest-energy")):
+        expected = figures[:, column] / figures[:, column].min() - 1
+        assert true_regrets(tx2, goal) == pytest.approx(expected)
+    knee = true_regrets(tx2, "knee")
+    assert knee.min() == 0
+    assert knee.max() > 0
+
+
+def test_counts_end_when_the_choice_is_good_enough(tx2):
+    for policy in POLICIES.values():
+        count, regrets = measurements_needed(tx2, "knee", policy, seed=0, most=2)
+        assert regrets[0] > ENOUGH, "the estimate alone is wrong here"
+        assert all(regret >= ENOUGH for regret in regrets[:-1])
+        assert (count is None) == (regrets[-1] >= ENOUGH)
+        assert len(regrets) == (3 if count is None else count + 1)
+    again = measurements_needed(tx2, "knee", in_order, seed=0, most=2)
+    assert again == measurements_needed(tx2, "knee", in_order, seed=0, most=2)
+
+
+def test_corners_come_first(tx2):
+    grid = grid_of(tx2)
+    ends = [
+        {min(axis), max(axis)}
+        for axis in zip(
+            *([e.at.points[d] for d in e.problem.units[0].clocks] for e in grid), strict=True
+        )
+    ]
+    state = State(tx2, "knee", tx2.errors, None, grid, None)
+    first = grid[corners_first(state)]
+    own = [first.at.points[d] for d in first.problem.units[0].clocks]
+    assert all(point in end for point, end in zip(own, ends, strict=True))
+
+
+def test_exponents_are_found():
+    slower = np.log(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [5.0, 1.5]]))
+    row = _row("x", slower, slower @ [0.05, -0.1])
+    assert (row["gpu"], row["memory"]) == pytest.approx((0.05, -0.1))
+    assert row["rest"] == pytest.approx(0, abs=1e-12)
