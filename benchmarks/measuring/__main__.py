@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-import numpy as np
-
 from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.measuring.cases import BUILDERS, GOALS, Case
 from benchmarks.measuring.exponents import exponents
@@ -32,6 +30,7 @@ SEEDS = 3
 QUICK = (0, 4)
 COLUMNS = (
     Column("decision", "decision"),
+    Column("kind", "of"),
     Column("goal", "goal"),
     Column("members", "members", "d"),
     Column("experiments", "experiments", "d"),
@@ -54,6 +53,7 @@ def row_of(case: Case, goal: str) -> dict[str, Value] | None:
         needed[name] = median(counts)
     return {
         "decision": case.name,
+        "kind": "mappings" if len(case.truth.units) > 1 else "clocks",
         "goal": goal,
         "members": len(case.front.members),
         "experiments": len(grid_of_cached(case)),
@@ -62,15 +62,18 @@ def row_of(case: Case, goal: str) -> dict[str, Value] | None:
     }
 
 
-def summary(rows: Sequence[dict[str, Value]]) -> str:
-    """Return the medians of all decisions."""
-    medians = {name: float(np.median([float(str(row[name])) for row in rows])) for name in POLICIES}
-    best = min(value for name, value in medians.items() if name != "value")
-    words = ", ".join(f"{name} {value:g}" for name, value in medians.items())
-    return (
-        f"Medians of {len(rows)} decisions: {words}. By value: {medians['value'] / best:.0%} of "
-        f"the best of the others. {MOST + 1}: not within {MOST}."
-    )
+def summaries(rows: Sequence[dict[str, Value]]) -> list[str]:
+    """Return the medians of all decisions, and of each kind."""
+    kinds = dict.fromkeys(str(row["kind"]) for row in rows)
+    chosen = [("all", rows), *((k, [row for row in rows if row["kind"] == k]) for k in kinds)]
+    lines = []
+    for kind, own in chosen:
+        medians = {name: median(float(str(row[name])) for row in own) for name in POLICIES}
+        least = min(value for name, value in medians.items() if name != "value")
+        words = ", ".join(f"{name} {value:g}" for name, value in medians.items())
+        share = f"{medians['value'] / least:.0%} of the best of the others"
+        lines.append(f"Medians of {len(own)} decisions ({kind}): {words}; by value {share}.")
+    return [*lines, f"{MOST + 1}: not within {MOST}."]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -98,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows,
         as_json=chosen.json,
         as_markdown=chosen.markdown,
-        notes=[summary(rows), left_out],
+        notes=[*summaries(rows), left_out],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.measuring.__main__ import summaries
 from benchmarks.measuring.cases import BUILDERS
 from benchmarks.measuring.exponents import _row
 from benchmarks.measuring.replay import (
@@ -87,3 +88,16 @@ def test_exponents_are_found():
     row = _row("x", slower, slower @ [0.05, -0.1])
     assert (row["gpu"], row["memory"]) == pytest.approx((0.05, -0.1))
     assert row["rest"] == pytest.approx(0, abs=1e-12)
+
+
+def test_medians_are_of_all_and_of_each_kind():
+    def row(kind, *counts):
+        return {"kind": kind, **dict(zip(POLICIES, counts, strict=True))}
+
+    rows = [row("mappings", 2, 4, 8, 6), row("clocks", 3, 3, 3, 1), row("clocks", 1, 3, 5, 3)]
+    all_rows, mappings, clocks, _ = summaries(rows)
+    assert all_rows.endswith(
+        "(all): value 2, random 3, grid 5, corners 3; by value 67% of the best of the others."
+    )
+    assert "value 2, random 4, grid 8, corners 6; by value 50% of" in mappings
+    assert "value 2, random 3, grid 4, corners 2; by value 100% of" in clocks
