@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.fitness.calibration.dvfs import Calibrated
 from paretosoc.fitness.calibration.least_squares import Fit
-from paretosoc.fitness.cost_model.dvfs_forms import PowerForm
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.cost_model.power import alone_idle_mw
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Platform
@@ -27,6 +27,7 @@ class ClockProfile:
     precision: str
     unit: str
     layer: str | None
+    time_form: TimeForm
     time: dict[str, float]
     power_form: PowerForm | None
     power: dict[str, float]
@@ -56,6 +57,7 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
         precision=record["precision"],
         unit=record["unit"],
         layer=record.get("layer"),
+        time_form=TimeForm(record["time"]["form"]),
         time=_values(record["time"]),
         power_form=None if power is None else PowerForm(power["form"]),
         power={} if power is None else _values(power),

@@ -26,7 +26,13 @@ from paretosoc.fitness.cost_model.clock_law import (
     parts_norm,
     rounded,
 )
-from paretosoc.fitness.cost_model.dvfs_forms import Clocks, clocks_of, power_mw, time_ms
+from paretosoc.fitness.cost_model.dvfs_forms import (
+    Clocks,
+    TimeForm,
+    clocks_of,
+    power_mw,
+    time_ms,
+)
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
 from paretosoc.platforms.errors import PlatformError
@@ -48,6 +54,8 @@ class ModelledGroup:
     note: str
     is_share: bool
     """It is a share of its network's time, by the estimate."""
+    is_one_clock: bool
+    """Only the estimate says how the time follows the clocks."""
 
 
 def models_for(
@@ -109,10 +117,9 @@ def modelled_groups(
                 (time,) = _picoseconds(partial(_added, chosen), platform, unit, points)
                 times.append((g, time))
                 powers[g] = _mean_power(chosen, clocks, idle), chosen[0].note
-    is_share = of_network is not None
+    kind = of_network is not None, any(model.time_form is TimeForm.SHARES for model in mine)
     return {
-        g: _group(platform, points, shape, parts[g], time, *powers[g], is_share=is_share)
-        for g, time in times
+        g: _group(platform, points, shape, parts[g], time, *powers[g], kind) for g, time in times
     }
 
 
@@ -231,8 +238,7 @@ def _group(
     picoseconds: IntArray,
     power: FloatArray | None,
     note: str,
-    *,
-    is_share: bool,
+    kind: tuple[bool, bool],
 ) -> ModelledGroup:
     khz = np.array(platform.ladder_khz(platform.memory.domain), dtype=np.float64)
     peak = platform.memory.bytes_per_cycle * khz[points[:, -1]]
@@ -242,5 +248,6 @@ def _group(
         demand_kbps=demand.astype(np.int64).reshape(shape),
         dynamic_mw=None if power is None else np.floor(power + 0.5).astype(np.int64).reshape(shape),
         note=note,
-        is_share=is_share,
+        is_share=kind[0],
+        is_one_clock=kind[1],
     )

@@ -65,7 +65,7 @@ def fitted(model: ModelledGroup) -> CostError:
         network=REPEATED,
         group=SHARES if model.is_share else REPEATED,
         power=POWER if model.dynamic_mw is None else MEASURED_POWER,
-        clock=SEVERAL_CLOCKS,
+        clock=ONE_CLOCK if model.is_one_clock else SEVERAL_CLOCKS,
     )
 
 

@@ -127,10 +127,20 @@ def test_measurements_that_say_too_little(dse, tmp_path):
     assert "Time of vgg19 on gpu: shares, the richest form that 1 time determines" in outcome.out
 
 
+def profile_of_one_run(dse, folder):
+    path, profile = folder / "one.csv", folder / "one.json"
+    path.write_text("network,unit,ms\nalexnet,gpu,40\n")
+    assert dse("calibrate", path, "-p", "jetson-tx2", "-o", profile).status == 0
+    return profile
+
+
 def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
     """The profile has the fastest run beside the estimate."""
     path, mine = tmp_path / "rows.csv", tmp_path / "mine.json"
-    path.write_text("network,unit,gpu_mhz,ms\nalexnet,gpu,,40\nalexnet,gpu,114.75,200\n")
+    path.write_text(
+        "network,unit,gpu_mhz,a57_mhz,ms\nalexnet,gpu,,,40\nalexnet,gpu,114.75,,200\n"
+        "alexnet,gpu,726.75,345.6,90\nalexnet,gpu,,345.6,70\n"
+    )
     assert dse("calibrate", path, "-p", "jetson-tx2", "-o", mine).status == 0
     (entry,) = json.loads(mine.read_text())["comparisons"]
     assert (entry["network"], entry["unit"], entry["ms"]) == ("alexnet", "gpu", 40)
@@ -145,3 +155,11 @@ def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
     assert min(whole, 1) < ratio < max(whole, 1)
     assert taught.error[0].of_network < plain.error[0].of_network
     assert "by the measured alexnet on gpu" in taught.note[0]
+    # Of itself one run says less about other clocks than several.
+    alexnet = group_network(load_network("alexnet").graph, None, groups=1)
+    several, one = (
+        network_costs(alexnet, board, units=["gpu"], profile=load_profile(file, board)).units[0]
+        for file in (mine, profile_of_one_run(dse, tmp_path))
+    )
+    assert several.error[0].clock < one.error[0].clock
+    assert one.time_ps[0, -1, -1, -1] == pytest.approx(40e9, rel=1e-6)
