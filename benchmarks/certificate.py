@@ -245,7 +245,8 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     bound = max(first.bound, proof.bound)
     checked = Checked()
     if best is not None and proof.complete:
-        checked = checks_of(problem, proof.tree, LemmaTarget((0,), ((best,),)), time_limit_s)
+        claim = LemmaTarget((0,), ((best,),), prices=proof.prices)
+        checked = checks_of(problem, proof.tree, claim, time_limit_s)
     shop = solve_job_shop(problem, time_limit_s=time_limit_s) if has_solver() else None
     return Measured(
         instance=instance.name,

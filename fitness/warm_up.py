@@ -152,7 +152,7 @@ def warm_up_branch_and_bound(*, engines: bool = False) -> None:
     problem = smallest_problem(engines=engines)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,))
+    space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,), prices=((1,) * 2,))
     tree = make_search_tree(problem, plan, space, members=1, log=1)
     chosen = make_chosen(plan)
     begin_subtree(plan, space, tree, tree.units.copy(), tree.points.copy())
@@ -163,7 +163,7 @@ def warm_up_branch_and_bound(*, engines: bool = False) -> None:
 
 def warm_up_checker() -> None:
     """Compile or load the kernels of the check of a proof's tree."""
-    claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,))
+    claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,), prices=((1, 1),))
     tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
     check_tree(smallest_problem(), tree, claim, jobs=1)
 

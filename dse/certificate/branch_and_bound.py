@@ -29,6 +29,7 @@ from paretosoc.dse.certificate.subtree_search import (
     with_more_room,
 )
 from paretosoc.fitness.branch_and_bound.choices import exchange_rates
+from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import epsilon_ppm
 from paretosoc.results.front.proof_tree import ProofTree
@@ -100,7 +101,8 @@ class ExactResult:
     """[open, objectives]"""
     epsilon_ppm: int | None
     rates_mw: tuple[int, ...]
-    """Multipliers of the Lagrangian bound that the proof rests on."""
+    prices: tuple[tuple[int, ...], ...]
+    """Multipliers of the Lagrangian bounds that the proof rests on."""
     root: Subtree
     """The tree of the search, for :func:`find_front` to resume from."""
     nodes: int
@@ -213,9 +215,10 @@ class _Search:
         self._began = time.monotonic()
         self._problem = problem
         self._columns = columns
-        self._task = SearchTask(problem, columns, tolerance_ppm)
-        self._pickled = b""
         self.rates_mw = exchange_rates(problem, columns)
+        self.prices = load_prices(problem)
+        self._task = SearchTask(problem, columns, tolerance_ppm, self.rates_mw, self.prices)
+        self._pickled = b""
         self._make_worker = self._task.worker_factory()
         self._archive = self._make_worker()
         self._tolerance_ppm = tolerance_ppm
@@ -351,6 +354,7 @@ class _Search:
             open_bounds=self._open_bounds(),
             epsilon_ppm=self._epsilon_ppm(),
             rates_mw=self.rates_mw,
+            prices=self.prices,
             root=root,
             nodes=self.nodes,
             seconds=self.seconds,

@@ -25,6 +25,7 @@ from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members, rows_of
+from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
@@ -254,6 +255,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
         members=tuple(tuple(values[index, list(columns)].tolist()) for index in best),
         epsilon_ppm=result.epsilon_ppm,
         rates_mw=result.rates_mw,
+        prices=result.prices,
         tree_sha256=sha256_of(tree_bytes(tree)),
         lemmas=tree.leaves,
         nodes=result.nodes,
@@ -312,7 +314,11 @@ def _known(front: Front, columns: Sequence[int]) -> Incumbents:
 
 def _target(certificate: Certificate, columns: Sequence[int]) -> LemmaTarget:
     return LemmaTarget(
-        tuple(columns), certificate.members, certificate.epsilon_ppm or 0, certificate.rates_mw
+        tuple(columns),
+        certificate.members,
+        certificate.epsilon_ppm or 0,
+        certificate.rates_mw,
+        certificate.prices,
     )
 
 
@@ -376,6 +382,8 @@ def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> S
     ):
         return None
     members = tuple(map(tuple, _known(front, columns).objectives.tolist()))
-    target = LemmaTarget(tuple(columns), members, 0, certificate.rates_mw)
+    target = LemmaTarget(
+        tuple(columns), members, 0, certificate.rates_mw, load_prices(front.problem)
+    )
     report = check_tree(front.problem, earlier.tree, target)
     return None if report.wrong else tree_of_subtrees(earlier.tree, report.open)

@@ -31,6 +31,7 @@ class FastestResult:
     best_value: int | None
     bound: int
     root: Subtree
+    prices: tuple[tuple[int, ...], ...]
     nodes: int
     seconds: float
 
@@ -82,6 +83,7 @@ def find_fastest(
         best_value=value,
         bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
         root=result.root,
+        prices=result.prices,
         nodes=result.nodes,
         seconds=result.seconds,
     )

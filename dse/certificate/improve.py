@@ -177,6 +177,7 @@ def _gap(problem: Problem, column: int, best: Published, result: FastestResult) 
         members=((best.value,),),
         epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
         rates_mw=(),
+        prices=result.prices,
         tree_sha256=sha256_of(tree_bytes(result.tree)),
         lemmas=result.tree.leaves,
         nodes=result.nodes,

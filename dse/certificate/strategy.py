@@ -28,7 +28,7 @@ TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 SMALL_NODES = 250_000
 """Nodes, about a second, of a first exact search, and of the first one within a tolerance."""
-TAME_GROWTH, TAME_NODES = 8.0, 10_000
+TAME_GROWTH, TAME_NODES = 10.0, 10_000
 """If the tree, of so many nodes or more, grows by no larger factor from one tolerance to the next,
 the exact search follows at once. With larger factors its tree is hundreds of times as large."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75

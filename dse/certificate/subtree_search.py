@@ -15,7 +15,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.subtree import Subtree
 from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
-from paretosoc.fitness.branch_and_bound.choices import exchange_rates, make_branching_rules
+from paretosoc.fitness.branch_and_bound.choices import make_branching_rules
 from paretosoc.fitness.branch_and_bound.search_tree import (
     DONE,
     NODE_LIMIT,
@@ -44,6 +44,8 @@ class SearchTask:
     columns: tuple[int, ...]
     """Positions of the objectives that count."""
     tolerance_ppm: int
+    rates_mw: tuple[int, ...]
+    prices: tuple[tuple[int, ...], ...]
 
     def worker_factory(self) -> Callable[[], Worker]:
         """Makes workers, from tables of their own."""
@@ -51,7 +53,8 @@ class SearchTask:
         rules = make_branching_rules(
             problem,
             objectives=self.columns,
-            rates_mw=exchange_rates(problem, self.columns),
+            rates_mw=self.rates_mw,
+            prices=self.prices,
             tolerance_ppm=self.tolerance_ppm,
         )
         return lambda: Worker(problem, plan, rules)

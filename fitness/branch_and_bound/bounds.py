@@ -83,7 +83,7 @@ def _next_point(mask, k):
 
 
 @jit
-def fill_anywhere(plan, tree):
+def fill_anywhere(plan, rules, tree):
     """Fill the minima over the units of the costs that :func:`fill_unit` has found."""
     for g in range(plan.groups):
         time, energy = NEVER, NEVER
@@ -91,6 +91,14 @@ def fill_anywhere(plan, tree):
             time = min(time, tree.fastest[g * plan.units + u])
             energy = min(energy, tree.min_energy[g * plan.units + u])
         tree.fastest_anywhere[g] = time
+        n = rules.network[g]
+        for p in range(rules.price_sum.shape[0]):
+            priced = NEVER
+            for u in range(plan.units):
+                if rules.allowed[g * plan.units + u]:
+                    price = rules.unit_price[p, u] + rules.network_price[p, n]
+                    priced = min(priced, price * tree.fastest[g * plan.units + u])
+            tree.priced_anywhere[g, p] = priced
         tree.min_energy_anywhere[g] = energy
         if plan.grows:
             time, energy = NEVER, NEVER
@@ -180,6 +188,12 @@ def fill_paths(plan, rules, n, tree):
             tree.first_open[n] = g
         tree.least[g] = time
         tree.tail[g] = time + after
+        for p in range(rules.price_sum.shape[0]):
+            if u >= 0:
+                price = rules.unit_price[p, u] + rules.network_price[p, n]
+                tree.priced[g, p] = price * time
+            else:
+                tree.priced[g, p] = tree.priced_anywhere[g, p]
         if plan.grows:
             step = tree.step[g * plan.units + u] if u >= 0 else tree.step_anywhere[g]
             tree.least_step[g] = step
@@ -238,7 +252,7 @@ def makespan_bound(plan, rules, state, tree):
         bound = max(bound, end[n])
     if rules.period_ps >= 0 and bound > rules.period_ps:
         return NEVER
-    return max(bound, _work_bound(plan, state, tree))
+    return max(bound, _work_bound(plan, rules, state, tree))
 
 
 @jit
@@ -291,12 +305,18 @@ def _has_ended(plan, rules, state, n):
 
 
 @jit
-def _work_bound(plan, state, tree):
-    """Return the bound from the work left: spread evenly over all units, or on one unit."""
+def _work_bound(plan, rules, state, tree):
+    """Return the bound from the work left: spread evenly over all units, priced, or on one unit.
+
+    Priced times leave out what later repeats take longer.
+    """
     now, load = state.run.now, tree.load
     total = np.int64(0)
     for u in range(plan.units):
         load[u] = 0
+    prices = rules.price_sum.shape[0]
+    for p in range(prices):
+        tree.priced_left[p] = 0
     for i in range(plan.instances):
         if state.log[i].end < 0:
             g = plan.instance[i].group
@@ -304,17 +324,27 @@ def _work_bound(plan, state, tree):
             if plan.grows:
                 least += plan.instance[i].repeat * tree.least_step[g]
             total += least
+            for p in range(prices):
+                tree.priced_left[p] += tree.priced[g, p]
             if tree.units[g] >= 0:
                 load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
     for q in range(plan.queues):
         if state.unit[q].free == 0:
             # A running group counts with its remaining work only.
-            done = _least_of(plan, state, tree, state.unit[q].place) - _work_left(state, q, now)
+            left = _work_left(state, q, now)
+            done = _least_of(plan, state, tree, state.unit[q].place) - left
             load[plan.queue_unit[q]] -= done
             total -= done
+            g = state.place[state.unit[q].place].group
+            u, n = tree.units[g], rules.network[g]
+            for p in range(prices):
+                price = rules.unit_price[p, u] + rules.network_price[p, n]
+                tree.priced_left[p] += price * left - tree.priced[g, p]
     for u in range(plan.units):
         most = max(most, load[u])
+    for p in range(prices):
+        most = max(most, -((-tree.priced_left[p]) // rules.price_sum[p]))
     return now + max(most, -((-total) // plan.unit_count))
 
 

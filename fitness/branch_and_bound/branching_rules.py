@@ -93,6 +93,12 @@ class BranchingRules(Tables):
     rate_mw: IntArray
     """[rates]: multipliers of the Lagrangian bound, see :mod:`fitness.branch_and_bound.trade_off`.
     There are none unless makespan and energy are the two objectives."""
+    unit_price: IntArray
+    """[prices, units]: see :mod:`fitness.branch_and_bound.prices`."""
+    network_price: IntArray
+    """[prices, networks]: 0 for a network that is no chain."""
+    price_sum: IntArray
+    """[prices]: of all units, each once, and networks."""
     trade_time: int
     """Position of the makespan among the two."""
     trade_longest: int

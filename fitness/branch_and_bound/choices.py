@@ -62,12 +62,14 @@ def make_branching_rules(
     *,
     objectives: Sequence[int],
     rates_mw: Sequence[int] = (),
+    prices: Sequence[Sequence[int]] = (),
     tolerance_ppm: int = 0,
 ) -> BranchingRules:
     """Return the choices of a problem as flat arrays.
 
     ``objectives`` are the positions of the objectives that count. ``rates_mw`` are the multipliers
-    of :func:`exchange_rates`, or none.
+    of :func:`exchange_rates`, ``prices`` the rows of
+    :func:`fitness.branch_and_bound.prices.load_prices`, or none.
     """
     units = len(problem.units)
     groups = problem.group_count
@@ -90,6 +92,7 @@ def make_branching_rules(
     losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
     memory = _memory(problem)
     receivers = {problem.network_of[target] for _, target in problem.handovers}
+    price = np.array(prices, dtype=np.int64).reshape(len(prices), units + len(networks))
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
         alike=_ints(list(interchangeable_before(problem))),
@@ -123,6 +126,11 @@ def make_branching_rules(
         objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
         needs_power=int(limits_power(problem) or bool(_OF_ENERGY & set(kinds))),
         rate_mw=_ints(list(rates_mw)),
+        unit_price=np.ascontiguousarray(price[:, :units]),
+        network_price=price[:, units:] * _ints([int(chain) for chain in chains]),
+        price_sum=price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]]
+        .sum(axis=1)
+        .astype(np.int64),
         trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
         trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
         tolerance_ppm=tolerance_ppm,

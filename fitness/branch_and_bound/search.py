@@ -87,7 +87,7 @@ def _update_costs(plan, rules, chosen, tree):
                 known &= plan.clock[u, c] < 0 or tree.clock_known[plan.clock[u, c]] == 1
             if not known:
                 fill_unit(plan, rules, u, tree)
-        fill_anywhere(plan, tree)
+        fill_anywhere(plan, rules, tree)
         fill_gains(plan, rules, tree)
         choose_points(plan, tree.points, chosen)
         for n in range(plan.networks):

@@ -100,6 +100,12 @@ class SearchTree(Tables):
     """[groups]"""
     mixed: IntArray
     """[rates x groups x units]: smallest rate x time + energy."""
+    priced_anywhere: IntArray
+    """[groups, prices]: smallest priced times over the units."""
+    priced: IntArray
+    """[groups, prices]: those of ``units``."""
+    priced_left: IntArray
+    """[prices]: work array."""
     gain: IntArray
     """[rates x groups]: see :mod:`fitness.branch_and_bound.trade_off`."""
     first_open: IntArray
@@ -140,7 +146,11 @@ def make_search_tree(
 ) -> SearchTree:
     """Return an empty search, with room for this many members and nodes in the log."""
     groups, domains = plan.groups, plan.domains
-    objectives, rates = len(rules.objective), len(rules.rate_mw)
+    objectives, rates, prices = (
+        len(rules.objective),
+        len(rules.rate_mw),
+        len(rules.price_sum),
+    )
     # A set of points can be halved until one is left: at most once for every point.
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
     masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
@@ -176,6 +186,9 @@ def make_search_tree(
         energy_step=_zeros(groups * plan.units),
         energy_step_anywhere=_zeros(groups),
         mixed=_zeros(rates * groups * plan.units),
+        priced_anywhere=_zeros(groups, prices),
+        priced=_zeros(groups, prices),
+        priced_left=_zeros(prices),
         gain=_zeros(rates * groups),
         first_open=_zeros(plan.networks),
         min_idle=_zeros(plan.units),

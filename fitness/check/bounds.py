@@ -84,6 +84,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         work.busy[u] = 0
     for n in range(facts.networks):
         work.network_end[n] = 0
+    for p in range(facts.price_sum.shape[0]):
+        work.priced[p] = 0
     for k in range(facts.instances):
         i = facts.order[k]
         unit = work.units[facts.group_of[i]]
@@ -101,6 +103,12 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
                     time += facts.repeat_of[i] * step
                 least = _least_start(facts, work, i, unit, now)
             total += time
+            for p in range(facts.price_sum.shape[0]):
+                if unit >= 0:
+                    price = facts.unit_price[p, unit] + facts.network_price[p, facts.network_of[i]]
+                    work.priced[p] += price * time
+                else:
+                    work.priced[p] += work.priced_ps[costs, p, facts.group_of[i]]
             if unit >= 0:
                 work.busy[facts.unit_of[unit]] += time
             least += time
@@ -110,6 +118,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     bound = now - (-total) // facts.unit_count
     for u in range(facts.units):
         bound = max(bound, now + work.busy[u])
+    for p in range(facts.price_sum.shape[0]):
+        bound = max(bound, now - (-work.priced[p]) // facts.price_sum[p])
     for n in range(facts.networks):
         bound = max(bound, work.network_end[n])
     return bound

@@ -135,7 +135,7 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
 
 @jit
 def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
-    """Fill the smallest costs over the units that a group may have, and the gains."""
+    """Fill the smallest costs over the units that a group may have, gains and priced times."""
     last = facts.units
     for g in range(facts.groups):
         time, energy = FAR, FAR
@@ -156,3 +156,12 @@ def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
             for u in range(facts.units):
                 both = min(both, work.mixed_fj[row, r, u, g])
             work.gain_fj[row, r, g] = both - facts.rate_mw[r] * time - energy
+        for p in range(facts.price_sum.shape[0]):
+            priced = FAR
+            for u in range(facts.units):
+                if facts.allowed[g, u] != 0:
+                    price = (
+                        facts.unit_price[p, u] + facts.network_price[p, facts.network_of_group[g]]
+                    )
+                    priced = min(priced, price * work.smallest_ps[row, u, g])
+            work.priced_ps[row, p, g] = priced

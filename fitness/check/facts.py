@@ -194,6 +194,12 @@ class Facts(Tables):
     """[steps, 2]: rising makespans and falling energies that close most, none without rates."""
     rate_mw: IntArray
     """0 and the rates of exchange, none without rates."""
+    unit_price: IntArray
+    """[prices, units]"""
+    network_price: IntArray
+    """[prices, networks]: 0 for a network that is no chain."""
+    price_sum: IntArray
+    """[prices]: of all units, each with the largest of its entries, and all networks."""
     longest_ps: int
     """Makespans times rates stay in the tables' integers up to here."""
     most_fj: int
@@ -268,6 +274,16 @@ def make_facts(
     largest = rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) if rates else 0
     if largest > RATE_TIMES_TIME and not exact:
         raise ResultError("rates_mw: products with times need more than 64 bits")
+    dearest = max((2 * max(row) for row in claim.prices), default=0)
+    if dearest * max(_slowest_ps(problem), 1) > RATE_TIMES_TIME and not exact:
+        raise ResultError("prices: products with times need more than 64 bits")
+    price = _array([list(row) for row in claim.prices], exact).reshape(
+        -1, len(units) + len(networks)
+    )
+    of_unit = price[:, : len(units)]
+    of_one = [
+        [u for u, f in enumerate(problem.unit_of) if f == first] for first in set(problem.unit_of)
+    ]
     rows = _falling(claim.closing) if len(kinds) == 2 else claim.closing
     closing = _array([list(row) for row in rows], exact).reshape(len(rows), len(kinds))
     steps: list[tuple[int, int]] = []
@@ -384,6 +400,11 @@ def make_facts(
         makespan_column=kinds.index(MAKESPAN) if MAKESPAN in kinds else NONE,
         steps=_array(steps, exact).reshape(-1, 2),
         rate_mw=_array(rates, exact),
+        unit_price=of_unit.copy(),
+        network_price=price[:, len(units) :] * chains,
+        price_sum=sum(
+            (of_unit[:, own].max(axis=1) for own in of_one), price[:, len(units) :].sum(axis=1)
+        ),
         longest_ps=BEYOND if exact else RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
         most_fj=BEYOND if exact else MOST_FJ,
         exact=exact,

@@ -27,13 +27,15 @@ class LemmaTarget:
 
     ``objectives``: positions of the problem's objectives that count. ``members``: their values,
     none if the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
-    :mod:`fitness.check.trade_off` may use. Any are sound.
+    :mod:`fitness.check.trade_off` may use, ``prices``: rows of prices of all units, then of all
+    networks, that :mod:`fitness.check.bounds` may use. Any are sound.
     """
 
     objectives: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
     tolerance_ppm: int = 0
     rates_mw: tuple[int, ...] = ()
+    prices: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def closing(self) -> list[tuple[int, ...]]:
@@ -45,8 +47,8 @@ class LemmaTarget:
         """Accept a claim about which lemmas can say something.
 
         Raises:
-            ResultError: on an objective or a limit without bounds, members of another width, or
-                more operating points than a set has bits.
+            ResultError: on an objective or a limit without bounds, members or prices of another
+                width, or more operating points than a set has bits.
         """
         if problem.searches_priorities or problem.has_rates:
             raise ResultError(
@@ -69,6 +71,12 @@ class LemmaTarget:
                 raise ResultError(f"lemmas: no bound on {kind.value} is known here")
         if any(len(row) != len(self.objectives) for row in self.members):
             raise ResultError(f"lemmas: members need {len(self.objectives)} values each")
+        width = len(problem.units) + len(problem.networks)
+        if any(len(row) != width or sum(row) == 0 or min(row) < 0 for row in self.prices):
+            raise ResultError(
+                f"prices: rows of {width} numbers are required, of all units and networks, none "
+                "negative and one or more above 0"
+            )
         for name in ("power_cap_mw", "energy_budget_fj"):
             limit = getattr(problem, name)
             if limit is not None and execution.frames_overlap:

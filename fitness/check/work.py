@@ -87,6 +87,10 @@ class Work(Tables):
     """[costs, rates, units, groups]: smallest rate x time + energy."""
     gain_fj: IntArray
     """[costs, rates, groups]: see :mod:`fitness.check.trade_off`."""
+    priced_ps: IntArray
+    """[costs, prices, groups]: smallest price x time over the units that a group may have."""
+    priced: IntArray
+    """[prices]: priced time of all that is left."""
     idle_mw: IntArray
     """[costs, units]"""
     static_mw: IntArray
@@ -179,6 +183,8 @@ def make_work(facts: Facts) -> Work:
         dynamic_mw=room(costs, units, groups),
         mixed_fj=room(costs, rates, units, groups),
         gain_fj=room(costs, rates, groups),
+        priced_ps=room(costs, len(facts.price_sum), groups),
+        priced=room(len(facts.price_sum)),
         idle_mw=room(costs, units),
         static_mw=room(costs, domains),
         choice=room(costs, units),

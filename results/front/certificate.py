@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.documents.marks import Choices, Count, Int64, Items, Positive, Seconds, Sha256
+from paretosoc.common.documents.marks import (
+    Choices,
+    Count,
+    Default,
+    Int64,
+    Items,
+    Positive,
+    Seconds,
+    Sha256,
+)
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
@@ -113,6 +122,9 @@ class Certificate:
     formulation: FormulationProof | None = None
     """Proof that HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps;
     null: not tried, or not shown."""
+    prices: Default[Annotated[tuple[tuple[Count, ...], ...], Items(most=64)]] = ()
+    """Rows of prices of all units, then of all networks, at which the check of the tree may add up
+    what is left to execute. Any are sound."""
 
     @property
     def optimum(self) -> int:

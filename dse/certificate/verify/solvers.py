@@ -31,6 +31,7 @@ def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
         certificate.members,
         certificate.epsilon_ppm or 0,
         certificate.rates_mw,
+        certificate.prices,
     )
 
 

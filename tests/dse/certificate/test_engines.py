@@ -39,7 +39,7 @@ def test_trees_hold() -> None:
     for number, problem in enumerate(engines()):
         found = find_front(problem, objectives=(0,), jobs=1)
         members = tuple(map(tuple, found.objectives.tolist()))
-        claim = LemmaTarget((0,), members, 0, ())
+        claim = LemmaTarget((0,), members, prices=found.prices)
         assert check_tree(problem, found.tree, claim, jobs=1).fault is None
         ways = list(product(*(np.flatnonzero(row).tolist() for row in problem.allowed)))
         if len(ways) <= MOST_DESIGNS:

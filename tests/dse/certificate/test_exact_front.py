@@ -107,6 +107,7 @@ def require_lemmas(
         tuple(tuple(row) for row in result.objectives.tolist()),
         ppm,
         result.rates_mw,
+        result.prices,
     )
     assert faults(problem, result.tree, claim) == (None, None)
     lemmas = leaves_of(problem, result.tree)

@@ -37,7 +37,7 @@ def test_the_tree_holds_by_both_checkers(chunk: int) -> None:
         result = find_fastest(problem, sums_rates=sums_rates)
         assert result.complete
         members = () if result.best_value is None else ((result.best_value,),)
-        claim = LemmaTarget((0,), members)
+        claim = LemmaTarget((0,), members, prices=result.prices)
         assert faults(problem, result.tree, claim) == (None, None), f"problem {number}"
         lemmas = leaves_of(problem, result.tree, (0,))
         assert failing_lemmas(problem, lemmas, claim) == []

@@ -39,7 +39,10 @@ def test_the_optimum_is_certified(contention, limit):
     assert found.complete
     assert found.best_value == best_ps
     assert plain_timeline.simulate(problem, found.best).frame_end_ps == (best_ps,)
-    assert faults(problem, found.tree, LemmaTarget((0,), ((best_ps,),))) == (None, None)
+    assert faults(problem, found.tree, LemmaTarget((0,), ((best_ps,),), prices=found.prices)) == (
+        None,
+        None,
+    )
     lemmas = leaves_of(problem, found.tree, (0,))
     text = cover_smtlib(problem, lemmas)
     assert prove_cover(text).verdict == "unsat"
@@ -50,7 +53,7 @@ def test_the_optimum_is_certified(contention, limit):
     none = LemmaTable(lemmas.units[:0], lemmas.points[:0])
     assert prove_cover(cover_smtlib(problem, none)).verdict == "sat"
     # One picosecond less is not proved: the best design point itself is in the way.
-    less = LemmaTarget((0,), ((best_ps + 1,),))
+    less = LemmaTarget((0,), ((best_ps + 1,),), prices=found.prices)
     assert None not in faults(problem, found.tree, less)
 
 

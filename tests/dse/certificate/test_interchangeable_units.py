@@ -108,6 +108,7 @@ def test_fronts_and_trees_against_enumeration(seed: int, monkeypatch: pytest.Mon
             tuple(tuple(row) for row in result.objectives.tolist()),
             0,
             result.rates_mw,
+            result.prices,
         )
         assert faults(problem, result.tree, claim) == (None, None)
         if len(space.rows) < 3000:

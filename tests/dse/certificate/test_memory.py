@@ -57,6 +57,7 @@ def claim_of(problem: Problem, result: ExactResult) -> LemmaTarget:
         objectives=tuple(range(len(problem.objectives))),
         members=tuple(members),
         rates_mw=result.rates_mw,
+        prices=result.prices,
     )
 
 

@@ -58,7 +58,8 @@ def written_and_read(problem: Problem, part: FastestResult) -> Subtree:
     tree = tree_from_bytes(tree_bytes(part.tree))
     assert not tree.is_complete
     members = () if part.best_value is None else ((part.best_value,),)
-    report = check_tree(problem, tree, LemmaTarget((0,), members), jobs=1)
+    claim = LemmaTarget((0,), members, prices=part.prices)
+    report = check_tree(problem, tree, claim, jobs=1)
     assert report.wrong is None
     again = tree_of_subtrees(tree, report.open)
     assert tree_bytes(replace(part, root=again).tree) == tree_bytes(tree)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.enumerated.space import all_designs
+from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.simulate import design_of, make_evaluator
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.problem import Problem
@@ -30,8 +31,9 @@ MIN_OF_CHUNK = {
     "several operating points": 15,
     "exact": 150,
     "below every design point": 150,
+    "raised by prices": 3,
 }
-"""How many problems (lemmas, for the last two) of a chunk must show the feature."""
+"""How many problems (lemmas, for the last three) of a chunk must show the feature."""
 
 
 def points_of(problem: Problem, masks: np.ndarray) -> list[list[int]]:
@@ -52,6 +54,9 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
         lemmas = random_lemmas(np.random.default_rng(seed), problem, LEMMAS)
         bounds = lemma_bounds(problem, lemmas)
         assert len(bounds) == LEMMAS
+        priced = lemma_bounds(
+            problem, lemmas, LemmaTarget((), (), prices=drawn_prices(seed, problem))
+        )
         for index, bound in enumerate(bounds):
             where = f"seed {seed}, lemma {index}"
             units, masks = lemmas.units[index], lemmas.points[index]
@@ -59,6 +64,9 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             best = result.makespan_ps[fitting].min()
             assert bound.makespan_ps <= best, where
             assert (result.latency_ps[fitting] >= bound.latency_ps).all(), where
+            assert bound.makespan_ps <= priced[index].makespan_ps <= best, where
+            assert bound.latency_ps == priced[index].latency_ps
+            seen["raised by prices"] += bound.makespan_ps < priced[index].makespan_ps
             seen["exact" if bound.makespan_ps == best else "below every design point"] += 1
 
             if any(problem.runs_engines):
@@ -72,6 +80,14 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             assert list(bound.latency_ps) == latencies, where
     missing = {name: seen[name] for name, least in MIN_OF_CHUNK.items() if seen[name] < least}
     assert not missing, f"features that too few cases of chunk {chunk} show: {missing}"
+
+
+def drawn_prices(seed: int, problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """A few rows of prices. Those of one unit in several number formats differ."""
+    rng = np.random.default_rng([seed, 1])
+    rows = rng.integers(0, 5, (8, len(problem.units) + len(problem.networks)))
+    rows[:, rng.integers(rows.shape[1])] += 1
+    return tuple(map(tuple, rows.tolist()))
 
 
 def features(problem: Problem) -> set[str]:

@@ -50,6 +50,7 @@ def check_folder(folder: Path) -> list[str]:
                 tuple(map(tuple, members)),
                 proof["epsilon_ppm"],
                 tuple(proof["rates_mw"]),
+                tuple(map(tuple, proof.get("prices", []))),
             ),
             tree,
         )

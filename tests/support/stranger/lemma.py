@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from tests.support.stranger.board import ANY, FULL_RATE, Board, Points
+from tests.support.stranger.board import ANY, FULL_RATE, Board, Points, require
 from tests.support.stranger.open_groups import least_loss, least_memory, may_use
 from tests.support.stranger.timeline import Frame, Moment, Run
 
@@ -36,6 +36,7 @@ class Claim:
     members: tuple[tuple[int, ...], ...]
     tolerance_ppm: int
     rates_mw: tuple[int, ...]
+    prices: tuple[tuple[int, ...], ...]
 
 
 def covers(member: int, value: int, ppm: int) -> bool:
@@ -188,7 +189,33 @@ class Bound:
         return max(
             *(self.end(run) for n in range(len(board.networks)) for run in self._last(n)),
             moment.now + max(spread, *work.values()) if self.left or self.running else 0,
+            *(moment.now + self._priced(row) for row in self.claim.prices),
         )
+
+    def _priced(self, row: Sequence[int]) -> int:
+        """What is left of the time, by prices of options and then of networks."""
+        board, options = self.board, len(self.board.options)
+        require(len(row) == options + len(board.networks), "prices: another number of them")
+        require(min(row) >= 0 and any(row), "prices: a negative one, or none")
+
+        def price(option: int, network: int) -> int:
+            return row[option] + (row[options + network] if board.is_chain(network) else 0)
+
+        total = sum(
+            price(self.node.units[one.run[2]], one.run[0]) * -(-one.left // FULL_RATE)
+            for one in self.running.values()
+        )
+        for network, repeat, group in self.left:
+            total += min(
+                price(o, network) * board.time(o, group, repeat, setting)
+                for o in self.may_use[group]
+                for setting in board.settings(o, self.node.points)
+            )
+        dearest = [
+            max(row[o] for o in range(options) if board.processor[o] == one)
+            for one in board.processors
+        ]
+        return -(-total // (sum(dearest) + sum(row[options:])))
 
     @cached_property
     def dynamic(self) -> int:

@@ -75,7 +75,7 @@ def refusal(check: Callable[[], object]) -> str | None:
 def tree_refusal(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> str | None:
     document = document_of(problem)
     asked = tuple(document["objectives"][column] for column in claim.objectives)
-    stated = Claim(asked, claim.members, claim.tolerance_ppm, claim.rates_mw)
+    stated = Claim(asked, claim.members, claim.tolerance_ppm, claim.rates_mw, claim.prices)
     return refusal(lambda: check_tree(document, stated, tree_bytes(tree)))
 
 

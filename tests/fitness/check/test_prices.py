@@ -1,0 +1,71 @@
+"""Prices of units' and networks' time: which the search takes, and which the check refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import paretosoc as dse
+from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.fitness.branch_and_bound.prices import load_prices
+from paretosoc.fitness.check.lemmas import Lemma, Lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import whole_space
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import NOT_NAMED
+from paretosoc.results.problem.problem import Problem
+from tests.support.proofs.lemmas import faults
+
+
+def made(*networks: str) -> Problem:
+    return dse.Problem(
+        list(networks), "jetson-agx-xavier", groups=4, objectives=["latency"], fixed={"emc": "max"}
+    ).numeric
+
+
+@pytest.fixture(scope="module")
+def three() -> Problem:
+    """Three networks on a GPU and two DLAs that are alike."""
+    return made("resnet50", "mobilenet_v2", "googlenet")
+
+
+def at_the_root(problem: Problem, prices: tuple[tuple[int, ...], ...]) -> int:
+    lemma = Lemma((NOT_NAMED,) * problem.group_count, tuple(whole_space(problem)))
+    return Lemmas(problem, LemmaTarget((), (), prices=prices)).bound(lemma).makespan_ps
+
+
+def test_prices_raise_the_bound_of_the_whole_space(three: Problem) -> None:
+    prices, best = load_prices(three), find_fastest(three).best_value
+    assert best is not None
+    assert 1.05 * at_the_root(three, ()) < at_the_root(three, prices) <= best
+
+
+def test_units_that_are_alike_cost_the_same(three: Problem) -> None:
+    names = [unit.name for unit in three.units]
+    assert load_prices(three)
+    for row in load_prices(three):
+        assert row[names.index("dla0")] == row[names.index("dla1")]
+
+
+def test_equal_prices_of_units_are_the_work_spread_evenly(three: Problem) -> None:
+    even = ((1,) * len(three.units) + (0,) * len(three.networks),)
+    assert at_the_root(three, even) == at_the_root(three, ())
+
+
+def test_one_chain_needs_no_prices() -> None:
+    assert load_prices(made("resnet50")) == ()
+
+
+def test_a_tree_does_not_hold_without_the_prices_that_it_needs(three: Problem) -> None:
+    found = find_fastest(three)
+    assert found.best_value is not None
+    claim = LemmaTarget((0,), ((found.best_value,),), prices=found.prices)
+    assert faults(three, found.tree, claim) == (None, None)
+    assert None not in faults(three, found.tree, replace(claim, prices=()))
+
+
+@pytest.mark.parametrize("row", [(1,), (1, 1, 1, 1, 1, -1), (0, 0, 0, 0, 0, 0)])
+def test_other_rows_are_refused(three: Problem, row: tuple[int, ...]) -> None:
+    with pytest.raises(ResultError, match="prices: rows of 6 numbers are required"):
+        LemmaTarget((0,), (), prices=(row,)).require_bounds(three)
