@@ -13,6 +13,7 @@ from paretosoc.dse.tools.deploy.job import Job, Options
 from paretosoc.dse.tools.deploy.write_models import write_stretches
 from paretosoc.dse.tools.measuring.experiments import Bench, Experiment
 from paretosoc.dse.tools.measuring.planning import Plan
+from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAIL, INSIDE_ANOTHER
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -63,7 +64,7 @@ def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
         names = ", ".join(RUNTIMES[runtime].title for runtime in RUNNERS)
         raise ResultError(
             f"none of {names} serves all of {', '.join(sorted(units))} of {platform.name}: explore "
-            "with --units that one serves"
+            f"with {as_written('units')} that one serves"
         )
     return Bench(
         runtime=able[0].value,

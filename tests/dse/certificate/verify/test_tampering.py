@@ -262,7 +262,7 @@ def test_the_line_says_which_checker_it_was(dse: Any, certified: Path, checker: 
 def test_what_needs_too_much_memory_is_not_checked(
     certified: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
 ) -> None:
-    def too_much(*_: object) -> int:
+    def too_much(*_: object, **__: object) -> int:
         if name == "most_lemmas":
             return 479_001_600
         raise MemoryError

@@ -285,7 +285,7 @@ def test_the_command_writes_figure_and_tables(dse, plan_file, tmp_path):
     [
         ("platform: jetson-agx-xavier", "", "must have platform"),
         ("change_every_s: 0.5", "change_every_s: 0", r"change_every_s"),
-        ("waits_for: [squeezenet]", "waits_for: [other]", "must name a network of this file"),
+        ("waits_for: [squeezenet]", "waits_for: [other]", "must name a network or a task of"),
         ("{network: vgg19}", "{network: vgg19, speed: 2}", r"phases\[0\]"),
         ("groups: 8", "groups: [8", "must be YAML"),
     ],
