@@ -98,6 +98,8 @@ def workload_of_document(document: dict[str, Any], folder: str) -> Workload:
 def _workload(document: dict[str, Any], folder: str) -> Workload:
     kinds = [(kind, index) for kind in ("networks", "tasks") for index in _places(document, kind)]
     entries = [document[kind][index] for kind, index in kinds]
+    if not entries:
+        raise WorkloadError("must have networks or tasks, got neither")
     paths = [f"{kind}[{index}]" for kind, index in kinds]
     names = [entry.get("name") or short_name(entry["network"]) for entry in entries]
     copies: dict[str, tuple[str, ...]] = {}
