@@ -35,7 +35,6 @@ from paretosoc.dse.tools.measuring.planning import Decisions
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.costs import CostMeasurement
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -90,7 +89,10 @@ def decide_here() -> None:
             milliseconds = _timed(script, models[one.at.groups.start].path, one)
             stated = one.stretch.time_ps / 1e9
             print(f"    {one.words}: {milliseconds:.2f} ms, stated {stated:.2f}")
-            errors = replace(errors, measured=(*errors.measured, _row(one, milliseconds)))
+            errors = replace(
+                errors,
+                measured=(*errors.measured, one.measurement(max(1, round(1e9 * milliseconds)))),
+            )
     with host_machine(problem, origins, seed=0) as machine:
         ran = []
         for member in front.members:
@@ -153,14 +155,3 @@ def _timed(script: Path, model: Path, one: Experiment) -> float:
     command = [sys.executable, str(script), "--child", engine, "--seconds", str(SECONDS)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(ran.stdout.split()[-1])
-
-
-def _row(one: Experiment, milliseconds: float) -> CostMeasurement:
-    return CostMeasurement(
-        one.problem.networks[one.network].name,
-        one.first_group,
-        one.last_group,
-        one.problem.units[one.at.unit].name,
-        dict(one.clocks_khz),
-        max(1, round(1e9 * milliseconds)),
-    )

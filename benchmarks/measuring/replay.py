@@ -124,15 +124,8 @@ def measured(case: Case, experiment: Experiment) -> CostMeasurement:
     truth = Stretch(replace(case.errors, problem=case.truth), experiment.at)
     idle = round(truth.idle_mw)
     power = idle + round(truth.dynamic_mw)
-    return CostMeasurement(
-        experiment.problem.networks[experiment.network].name,
-        experiment.first_group,
-        experiment.last_group,
-        experiment.problem.units[experiment.at.unit].name,
-        dict(experiment.clocks_khz),
-        round(truth.time_ps),
-        *((power, idle) if case.has_power and power > idle > 0 else (None, None)),
-    )
+    powers = (power, idle) if case.has_power and power > idle > 0 else ()
+    return experiment.measurement(round(truth.time_ps), *powers)
 
 
 def measurements_needed(

@@ -15,6 +15,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front import dominance
 from paretosoc.results.problem.objectives import larger_is_better
 from paretosoc.results.text.compare_fronts import FrontComparison, compare_fronts
 from paretosoc.results.text.latex import tabular
@@ -25,21 +26,16 @@ LEAST_RUNS = 2
 
 def hypervolume(front: Front, reference: ArrayLike | None = None) -> float:
     """Return :meth:`Front.hypervolume`."""
-    import moocore
-
     rows, signs = _minimised(front)
     if reference is None:
-        point = rows.max(axis=0) + 0.1 * np.abs(rows.max(axis=0))
-    else:
-        try:
-            given = np.asarray(reference, dtype=np.float64)
-        except (TypeError, ValueError):
-            given = np.full(1, np.nan)
-        if given.shape != signs.shape or not np.isfinite(given).all():
-            raise wrong_argument("reference", f"{len(signs)} numbers", reference)
-        point = signs * given
-    rows = rows[(rows < point).all(axis=1)]
-    return float(moocore.hypervolume(rows, ref=point)) if len(rows) else 0.0
+        return dominance.hypervolume(rows)
+    try:
+        given = np.asarray(reference, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.full(1, np.nan)
+    if given.shape != signs.shape or not np.isfinite(given).all():
+        raise wrong_argument("reference", f"{len(signs)} numbers", reference)
+    return dominance.hypervolume(rows, signs * given)
 
 
 def igd(front: FrontLike, reference: FrontLike) -> float:
@@ -95,7 +91,7 @@ def attainment(fronts: Sequence[FrontLike], percent: float = 50) -> NDArray[np.f
 
 
 @dataclass(frozen=True)
-class Spread:
+class IndicatorSpread:
     """An indicator over the runs of a method."""
 
     values: tuple[float, ...]
@@ -113,9 +109,10 @@ class Spread:
 class RunStatistics:
     """Indicators of several methods over repeated runs, against the front of all runs together."""
 
-    methods: Mapping[str, Mapping[str, Spread]]
-    """By method and indicator: ``hypervolume`` (a share, larger is better), ``igd`` and
-    ``epsilon`` (additive; both of ranges, smaller is better)."""
+    methods: Mapping[str, Mapping[str, IndicatorSpread]]
+    """By method and indicator: ``hypervolume`` (a share of that of all fronts, up to 1.1 x their
+    nadir, as in campaigns; larger is better), ``igd`` and ``epsilon`` (additive; both of the range
+    of each objective, smaller is better)."""
 
     def to_latex(self) -> str:
         r"""Return a ``tabular`` with medians and quartiles, for the package booktabs."""
@@ -160,21 +157,14 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
     every = [front_of(front) for fronts in runs.values() for front in fronts]
     parts = [rows for rows, _ in _all_minimised("runs", every)]
     together = np.concatenate(parts)
-    best = together[moocore.is_nondominated(together)]
-    low, span = best.min(axis=0), np.ptp(best, axis=0)
-    scale = np.where(span > 0, span, 1.0)
-    best = (best - low) / scale
-    point = np.full(best.shape[1], 1.1)
-    whole = float(moocore.hypervolume(best, ref=point))
-    indicators: dict[str, list[float]] = {"hypervolume": [], "igd": [], "epsilon": []}
-    for part in parts:
-        rows = (part - low) / scale
-        near = rows[(rows < point).all(axis=1)]
-        volume = float(moocore.hypervolume(near, ref=point)) if len(near) else 0.0
-        indicators["hypervolume"].append(volume / whole)
-        indicators["igd"].append(float(moocore.igd(rows, ref=best)))
-        indicators["epsilon"].append(float(moocore.epsilon_additive(rows, ref=best)))
-    found: dict[str, dict[str, Spread]] = {}
+    best = together[dominance.non_dominated(together)]
+    scaled = [_over_range_of(best, part) for part in parts]
+    indicators = {
+        "hypervolume": dominance.hypervolume_shares(parts),
+        "igd": [float(moocore.igd(rows, ref=others)) for rows, others in scaled],
+        "epsilon": [float(moocore.epsilon_additive(rows, ref=others)) for rows, others in scaled],
+    }
+    found: dict[str, dict[str, IndicatorSpread]] = {}
     begin = 0
     for name, fronts in runs.items():
         found[name] = {}
@@ -183,7 +173,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
             lower, median, upper = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
             first = tuple(all_values[: len(next(iter(runs.values())))])
             p = None if begin == 0 else float(mannwhitneyu(values, first).pvalue)
-            found[name][indicator] = Spread(values, median, lower, upper, p)
+            found[name][indicator] = IndicatorSpread(values, median, lower, upper, p)
         begin += len(fronts)
     return RunStatistics(found)
 
@@ -223,6 +213,10 @@ def _in_order_of(first: Front, front: Front) -> tuple[FloatArray, FloatArray]:
 def _scaled(front: FrontLike, reference: FrontLike) -> tuple[FloatArray, FloatArray]:
     """Return the rows of both, with the reference's range of each objective as 1."""
     (rows, _), (others, _) = _all_minimised("reference", (front, reference))
+    return _over_range_of(others, rows)
+
+
+def _over_range_of(others: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     low, span = others.min(axis=0), np.ptp(others, axis=0)
     scale = np.where(span > 0, span, 1.0)
     return (rows - low) / scale, (others - low) / scale

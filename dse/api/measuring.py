@@ -1,4 +1,4 @@
-"""What to measure next, and what measurements decide."""
+"""Plans of measurements, and decisions from their results."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def plan_measurements(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> MeasurementPlan:
-    """Return what to measure on the board, to be surer which member to take.
+    """Plan measurements on the board, to be surer which member to take.
 
     Args:
         front: with the origins of its costs.

@@ -1,4 +1,4 @@
-"""What measured networks teach of a unit: the estimates of others there are scaled.
+"""Scaling of the estimates of a unit by measured times of other networks on it.
 
 An estimate is off by an error that all networks on the unit have in common in one number format,
 and by one of the network (:mod:`fitness.costs.standard_errors`). The logarithms of measured times

@@ -12,11 +12,14 @@ from paretosoc.results.deploy.engine_plan import EnginePlan
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.document import check_against_schema
+from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 
 DEPLOYMENT_FORMAT = "paretosoc-deployment/1"
+DEPLOYMENT_FOLDER = ListedFolder("deployment.json", DEPLOYMENT_FORMAT)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ def deployment_to_document(
         "files": [{"name": name, "sha256": digest} for name, digest in sorted(files.items())],
     }
     document["content_sha256"] = content_sha256(document)
+    check_against_schema(document, "deployment")
     return document
 
 

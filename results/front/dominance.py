@@ -1,25 +1,30 @@
 """Dominance of objective vectors: the front, its knee, and its hypervolume.
 
-All objectives are integers and minimised.
+All objectives are minimised. Those of fronts are integers.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 
+Values = IntArray | FloatArray
+Rows = TypeVar("Rows", IntArray, FloatArray)
 RankArray = NDArray[np.unsignedinteger]
 _BLOCK = 256
 """Rows that are compared with the archive at once: bounds the memory taken."""
 
 
-def non_dominated(objectives: IntArray) -> IntArray:
+def non_dominated(objectives: Values) -> IntArray:
     """Return indices of the non-dominated rows of ``objectives`` [n, m], rising.
 
     A row is dominated if another is not larger in any column and smaller in one. Of equal rows the
-    first one stays. Exact, for all int64."""
+    first one stays. Exact, for all int64 and floats."""
     count, width = objectives.shape
     if count == 0 or width == 0:
         return np.arange(min(count, 1), dtype=np.int64)
@@ -33,14 +38,14 @@ def non_dominated(objectives: IntArray) -> IntArray:
     return np.sort(order[kept]).astype(np.int64)
 
 
-def _lowest_so_far(values: IntArray) -> NDArray[np.intp]:
+def _lowest_so_far(values: Values) -> NDArray[np.intp]:
     """Return the positions of values below all before them (one or two objectives, rows sorted)."""
     kept = np.ones(len(values), dtype=np.bool_)
     kept[1:] = values[1:] < np.minimum.accumulate(values)[:-1]
     return np.flatnonzero(kept)
 
 
-def _survivors(rows: IntArray) -> NDArray[np.intp]:
+def _survivors(rows: Values) -> NDArray[np.intp]:
     """Return the positions of non-dominated rows. Rows are different and sorted, so none is
     dominated by a later one, and the first column need not be compared."""
     # Ranks compare as the values do, and many fit into a vector register.
@@ -100,21 +105,21 @@ def knee(objectives: IntArray) -> int:
     return sums.index(min(sums))
 
 
-def nadir(objectives: IntArray) -> IntArray:
+def nadir(objectives: Values) -> Values:
     """Return the largest value [m] of each objective over the non-dominated rows of [n, m], n >=
     1."""
-    worst: IntArray = objectives[non_dominated(objectives)].max(axis=0)
+    worst: Values = objectives[non_dominated(objectives)].max(axis=0)
     return worst
 
 
-def reference_point(objectives: IntArray) -> FloatArray:
+def reference_point(objectives: Values) -> FloatArray:
     """Return 1.1 x the nadir [m]. If that is negative (a maximised rate), the point is as far
     beyond it."""
     worst = nadir(objectives).astype(np.float64)
     return worst + 0.1 * np.abs(worst)
 
 
-def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> float:
+def hypervolume(objectives: Values, reference: FloatArray | None = None) -> float:
     """Return the volume that the rows [n, m] dominate up to ``reference`` [m], by default
     :func:`reference_point`. Rows beyond it count nothing."""
     import moocore
@@ -126,3 +131,13 @@ def hypervolume(objectives: IntArray, reference: FloatArray | None = None) -> fl
     if len(objectives) == 0:
         return 0.0
     return float(moocore.hypervolume(objectives.astype(np.float64), ref=reference))
+
+
+def hypervolume_shares(fronts: Sequence[Rows]) -> list[float]:
+    """Return each hypervolume as a share of that of all fronts, up to 1.1 x their nadir, or 1 if
+    that has no extent."""
+    together: Rows = np.concatenate(fronts)
+    together = together[non_dominated(together)]
+    reference = reference_point(together)
+    whole = hypervolume(together, reference)
+    return [hypervolume(front, reference) / whole if whole else 1.0 for front in fronts]

@@ -1,4 +1,4 @@
-"""``dse measure next``: a plan of what to measure on a board."""
+"""``dse measure next``: a plan of measurements on a board."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paretosoc.dse.cli.results.confidence import Draws, Goal, Seed
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles, check_number
 from paretosoc.dse.cli.shared.terminal import plain_table, print_wrapped
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-from paretosoc.dse.tools.measuring.plan_folder import check_plan_folder
+from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
 from paretosoc.results.front.named_members import member_title
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -48,13 +48,13 @@ def next(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Plan what to measure on a board, to be surer which member to take.
+    """Plan measurements on a board, to be surer which member to take.
 
     Writes a folder with a script, measure.py, that runs the measurements there.
     """
 
     target = folder.with_name(f"{folder.name}-plan") if output is None else output
-    check_plan_folder(target, overwrite=force)
+    PLAN_FOLDER.check(target, overwrite=force)
     front = dse.load(folder)
     plan = dse.plan_measurements(
         front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed

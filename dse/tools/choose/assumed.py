@@ -1,4 +1,4 @@
-"""What is only assumed of a board, and how far its times may be off."""
+"""Figures that are only assumed of a board, and the errors of its times."""
 
 from __future__ import annotations
 

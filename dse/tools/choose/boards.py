@@ -1,4 +1,4 @@
-"""The answer of ``dse choose``: what each board would do with a workload, and how sure that is."""
+"""The answer of ``dse choose``: the standing and the figures of each board."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Standing(Enum):
 
 
 def standing_of(probability: float) -> Standing:
-    """Return what a probability says about a board."""
+    """Return the standing of a board with this probability."""
     if probability >= SURE:
         return Standing.SERVES
     return Standing.FAILS if 1 - probability >= SURE else Standing.UNKNOWN
@@ -96,7 +96,7 @@ class BoardChoice:
     boards: tuple[Board, ...]
     currency: str = ""
     energy_per: str = ""
-    """What the energy is counted for."""
+    """The unit of work that the energy is counted for."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """Limits of the figures, by name."""
 

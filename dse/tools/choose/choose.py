@@ -54,7 +54,7 @@ DRAWS = 300
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is spent on a board."""
+    """The effort for each board."""
 
     max_evaluations: int = EVALUATIONS
     draws: int = DRAWS
@@ -73,7 +73,7 @@ def choose_boards(
     effort: Effort | None = None,
     on_progress: Callable[[CampaignProgress], None] | None = None,
 ) -> BoardChoice:
-    """Return what each board would do with a workload.
+    """Judge each board for a workload.
 
     Args:
         networks: names, files, or one workload file.
@@ -95,7 +95,7 @@ def choose_boards(
         reasons = "; ".join(f"{name}: {each.left_out}" for name, each in formats.items())
         raise WorkloadError(f"{as_written('boards')}: no board is left ({reasons})")
     plan = _plan(networks, workload, names, explored, formats, options, effort)
-    # What cannot be read leaves no folder behind.
+    # A file that cannot be read leaves no folder behind.
     inputs = inputs_of(plan, program_identity())
     with Store(folder, create=True) as store:
         store.set_plan(plan.runs, inputs, plan.title)
@@ -210,7 +210,7 @@ def _memory_mb(chip: Platform, workload: Workload) -> str | None:
 
 
 def _board(store: Store, record: RunRecord, chip: Platform, effort: Effort) -> Board:
-    """Return what the run of a board says."""
+    """Return the judgement of a board from its run."""
     board = Board(chip.name, chip.title, Standing.REFUSED, run=record.name)
     if record.status is RunStatus.FAILED:
         lines = (record.error or "").strip().splitlines()
@@ -256,7 +256,7 @@ def _reason(error: str) -> str:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the workload asks of every board."""
+    """The rates and limits of the workload, in words."""
 
     requirements: tuple[str, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)

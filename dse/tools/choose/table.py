@@ -1,4 +1,4 @@
-"""The table of boards and what is to be said about it, for a terminal."""
+"""The table of boards and the remarks on it, for a terminal."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def interval(figure: Figure) -> str:
 
 
 def heading_lines(choice: BoardChoice) -> list[str]:
-    """Return what is asked for, and in which number format all boards compute."""
+    """Return the rates and limits, and the number format of all boards."""
     formats = {board.number_format for board in choice.boards if board.number_format}
     lines = [f"{'; '.join(choice.requirements) or 'no rate and no limit'}."]
     if len(formats) == 1:
@@ -101,7 +101,7 @@ def heading_lines(choice: BoardChoice) -> list[str]:
 
 
 def remark_lines(choice: BoardChoice) -> list[str]:
-    """Return what the columns mean, and why boards fail, are open, or are left out."""
+    """Return the meanings of the columns, and why boards fail, are open, or are left out."""
     boards = ranked(choice)
     lines = []
     if boards:

@@ -12,8 +12,10 @@ from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, as_target, check_platform
-from paretosoc.results.deploy.deployment_document import deployment_to_document
-from paretosoc.results.deploy.deployment_folder import check_deployment_folder, write_deployment
+from paretosoc.results.deploy.deployment_document import (
+    DEPLOYMENT_FOLDER,
+    deployment_to_document,
+)
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
@@ -49,7 +51,7 @@ def deploy(
     """
     chosen = FORMATS.get(target, as_target())
     check_platform(deployment)
-    check_deployment_folder(folder, overwrite=overwrite)
+    DEPLOYMENT_FOLDER.check(folder, overwrite=overwrite)
     notes: list[str] = []
     try:
         chosen.check(deployment)
@@ -65,7 +67,7 @@ def deploy(
             deployment, target=target, files=files, plan=plan, **facts
         )
 
-    write_deployment(folder, fill, overwrite=overwrite)
+    DEPLOYMENT_FOLDER.write(folder, fill, overwrite=overwrite)
     return notes
 
 

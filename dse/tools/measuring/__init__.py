@@ -1,1 +1,1 @@
-"""What to measure next on a board, and what the measurements say."""
+"""Plans of measurements on a board, and decisions from their results."""

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 from paretosoc.dse.tools.analysis.posterior import Stretch
+from paretosoc.results.costs.cost_origins import CostMeasurement
 from paretosoc.results.costs.costs_file import MeasuredAt
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import Problem
@@ -20,7 +21,7 @@ BUILD_MINUTES = {"trtexec": 2.0}
 
 @dataclass(frozen=True)
 class Bench:
-    """What a board can measure."""
+    """Abilities of a board."""
 
     runtime: str
     units: frozenset[str]
@@ -69,7 +70,7 @@ class Experiment:
 
     @property
     def engine(self) -> tuple[int, range]:
-        """Return what is built for it: units with the same times run the same engine."""
+        """Return a key of its engine: units with the same times run the same one."""
         return self.stretch.column, self.at.groups
 
     @property
@@ -94,6 +95,21 @@ class Experiment:
     def _part(self) -> str:
         first, last = self.first_group, self.last_group
         return f"group {first}" if first == last else f"groups {first} to {last}"
+
+    def measurement(
+        self, time_ps: int, power_mw: int | None = None, idle_mw: int | None = None
+    ) -> CostMeasurement:
+        """Return its result."""
+        return CostMeasurement(
+            self.problem.networks[self.network].name,
+            self.first_group,
+            self.last_group,
+            self.problem.units[self.at.unit].name,
+            self.clocks_khz,
+            time_ps,
+            power_mw,
+            idle_mw,
+        )
 
     @property
     def clocks_khz(self) -> dict[str, int | None]:

@@ -3,11 +3,10 @@ scripts that set clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import file_sha256
 from paretosoc.dse.tools.deploy.formats import CONVERT_FILE
 from paretosoc.dse.tools.deploy.job import Job, Options
 from paretosoc.dse.tools.deploy.write_models import write_stretches
@@ -29,14 +28,15 @@ from paretosoc.results.deploy.trtexec_script import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
-from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
-from paretosoc.results.io.canonical_json import Json, canonical_bytes, content_sha256, parse
+from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.onnx.parts import ModelPart
 
 PLAN_FILE, SCRIPT_FILE = "plan.json", "measure.py"
 PLAN_FORMAT = "paretosoc-measurement-plan/1"
+PLAN_FOLDER = ListedFolder(PLAN_FILE, PLAN_FORMAT)
 RUNNERS = (Runtime.TRTEXEC, Runtime.ONNXRUNTIME, Runtime.RKNN)
 """Runtimes that run a stretch alone."""
 _OTHERWISE = {Runtime.TRITON: Runtime.TRTEXEC, Runtime.DEEPSTREAM: Runtime.TRTEXEC}
@@ -44,7 +44,7 @@ _OTHERWISE = {Runtime.TRITON: Runtime.TRTEXEC, Runtime.DEEPSTREAM: Runtime.TRTEX
 
 
 def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
-    """Return what a board can measure, with the runtime of the problem or the first that serves all
+    """Return the abilities of a board, with the runtime of the problem or the first that serves all
     its units. Jetsons measure their power.
 
     Raises:
@@ -99,27 +99,24 @@ def write_plan(
     """
     if not plan.planned:
         raise ResultError("no measurement is worth its time: there is no plan to write")
-    check_plan_folder(folder, overwrite=overwrite)
+    PLAN_FOLDER.check(folder, overwrite=overwrite)
     notes: list[str] = []
 
-    def fill(part: Path) -> None:
+    def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         member = plan.planned[0].experiment.member
         deployment = Deployment(plan.front, member, platform, origins)
         check_platform(deployment)
         job = Job(deployment, part, options, None, notes)
         document = _fill(plan, job, Runtime(plan.bench.runtime))
         job.write_text(SCRIPT_FILE, script_text(SCRIPT_FILE), executable=True)
-        files = sorted(path.name for path in part.iterdir())
-        document["files"] = [{"name": n, "sha256": file_sha256(part / n)} for n in files]
-        document["content_sha256"] = content_sha256(document)
-        (part / PLAN_FILE).write_bytes(canonical_bytes(document))
 
-    write_whole_folder(
-        folder,
-        fill,
-        check=lambda: check_plan_folder(folder, overwrite=overwrite),
-        remove=lambda old: remove_files(old, _files_of(old)),
-    )
+        def describe(files: dict[str, str]) -> dict[str, Json]:
+            document["files"] = [{"name": n, "sha256": digest} for n, digest in files.items()]
+            return document | {"content_sha256": content_sha256(document)}
+
+        return describe
+
+    PLAN_FOLDER.write(folder, fill, overwrite=overwrite)
     return notes
 
 
@@ -240,33 +237,3 @@ def _clocks(front: Front, job: Job, experiments: Sequence[Experiment]) -> list[s
             names[one.at.points] = name
         found.append(names[one.at.points])
     return found
-
-
-def check_plan_folder(folder: Path, *, overwrite: bool) -> None:
-    """Accept a folder that :func:`write_plan` may write: none, an empty one, or with ``overwrite``
-    an older plan.
-
-    Raises:
-        ResultError: if it is none of these. Results that were measured are not replaced.
-    """
-    own = _files_of(folder)
-    empty = folder.is_dir() and not any(folder.iterdir())
-    check_own_folder(
-        folder, lambda entry: entry.name in own and entry.is_file(), overwrite=overwrite or empty
-    )
-
-
-def _files_of(folder: Path) -> set[str]:
-    path = folder / PLAN_FILE
-    if not path.is_file() or path.is_symlink():
-        return set()
-    try:
-        document = parse(path.read_bytes())
-    except ResultError:
-        return set()
-    if not isinstance(document, dict) or document.get("format") != PLAN_FORMAT:
-        return set()
-    files = document.get("files")
-    entries = files if isinstance(files, list) else []
-    names = {str(entry.get("name")) for entry in entries if isinstance(entry, dict)}
-    return {PLAN_FILE, *(name for name in names if Path(name).name == name)}

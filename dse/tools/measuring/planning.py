@@ -180,7 +180,7 @@ def _most_often(picked: IntArray) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class After:
-    """What is expected after experiments."""
+    """Losses and choices expected after experiments."""
 
     losses: Mapping[str, float]
     """By goal."""
@@ -216,7 +216,7 @@ class ExpectedLoss:
         return float(np.mean([loss.mean(axis=0).min() for loss in self.losses.values()]))
 
     def after(self, experiments: Sequence[Experiment]) -> After:
-        """Return what is expected after experiments."""
+        """Return the losses and choices expected after experiments."""
         terms = _terms(self._observed(experiments))
         half = np.arange(len(terms)) % 2 == 0
         expected = np.empty_like(self.every)
@@ -236,8 +236,8 @@ class ExpectedLoss:
         return After(found, picked)
 
     def _observed(self, experiments: Sequence[Experiment]) -> FloatArray:
-        """Return what experiments show in each draw, [draws, figures]. Repeated measurements of one
-        error of power are one figure, their mean."""
+        """Return the figures that experiments show in each draw, [draws, figures]. Repeated
+        measurements of one error of power are one figure, their mean."""
         errors, latent = self.errors, self.latent
         columns = []
         for experiment in experiments:

@@ -214,8 +214,9 @@ def test_ended_early_and_gone_on_through_the_file(
     assert all(later > bound - 2 - bound // 10**6 for bound, later in pairwise(bounds))
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == best
-    # Several open subtrees are searched in turn, with members that are found later.
-    assert done.certificate.nodes < 1.3 * whole.certificate.nodes
+    # Several open subtrees are searched in turn, with members that are found a little later. That
+    # costs some ten nodes each time, however large the tree is.
+    assert done.certificate.nodes < whole.certificate.nodes + 12 * len(bounds)
     assert done.front.members[0].objectives == whole.front.members[0].objectives
 
 

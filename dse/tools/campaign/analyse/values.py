@@ -12,7 +12,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import parse_number
 from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunRecord
-from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from paretosoc.results.front.dominance import hypervolume_shares
 from paretosoc.results.problem.objectives import (
     Objective,
     ObjectiveKind,
@@ -190,13 +190,3 @@ def objectives_in_order(figures: FrontFigures) -> IntArray:
     order = sorted(range(len(figures.names)), key=lambda column: figures.names[column])
     rows: IntArray = np.array(figures.objectives, dtype=np.int64).reshape(-1, len(order))
     return rows[:, order]
-
-
-def hypervolume_shares(fronts: Sequence[IntArray]) -> list[float]:
-    """Return each hypervolume as a share of that of all fronts, up to 1.1 x their nadir, or 1 if
-    that has no extent."""
-    together = np.concatenate(fronts)
-    together = together[non_dominated(together)]
-    reference = reference_point(together)
-    whole = hypervolume(together, reference)
-    return [hypervolume(front, reference) / whole if whole else 1.0 for front in fronts]
