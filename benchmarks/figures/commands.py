@@ -160,6 +160,15 @@ COMMANDS = (
     ),
     Command("another-network", "python -m benchmarks.fit_costs --another --markdown"),
     Command("intervals", "python -m benchmarks.fit_costs --intervals --markdown"),
+    Command(
+        "measuring",
+        "python -m benchmarks.measuring --markdown",
+        {
+            f"{key}{order}": rf"^Medians of \d+ decisions \({kind}\): .*\b{order} #[,;]"
+            for key, kind in (("", "all"), ("mappings_", "mappings"), ("clocks_", "clocks"))
+            for order in ("value", "random", "grid", "corners")
+        },
+    ),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),

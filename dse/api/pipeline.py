@@ -40,6 +40,8 @@ from paretosoc.dse.inputs.arguments import (
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+from paretosoc.dse.tools.analysis.robust import robustness
 from paretosoc.dse.workload.options import FIELDS, ProblemOptions
 from paretosoc.fitness.execution import rules_of
 from paretosoc.platforms.platform import Platform
@@ -67,9 +69,9 @@ class SearchSettings:
     depends on the machine. ``stop_when_stalled``: number of evaluations within which the
     hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
     ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
-    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``start``: rows [n,
-    groups + domains] to begin with. ``max_nodes``: maximum number of nodes of each search of the
-    proof.
+    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``robust``: a measure to
+    search by, see :func:`explore`. ``start``: rows [n, groups + domains] to begin with.
+    ``max_nodes``: maximum number of nodes of each search of the proof.
     """
 
     max_evaluations: int | None = None
@@ -79,6 +81,7 @@ class SearchSettings:
     resume: bool = False
     seed: int = 0
     jobs: int | None = None
+    robust: str | None = None
     start: IntArray | None = None
     max_nodes: int | None = None
 
@@ -107,6 +110,7 @@ def explore(
     resume: bool = False,
     seed: int = 0,
     jobs: int | None = None,
+    robust: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     **problem_options: Unpack[ProblemOptions],
 ) -> Front:
@@ -129,6 +133,9 @@ def explore(
         resume: continue from the checkpoint if it exists.
         seed: the same seed gives the same front for any number of ``jobs``.
         jobs: number of worker threads. Default: one per core.
+        robust: search with costs drawn from their errors, by ``mean``, a percentile such as ``p90``
+            or ``cvar90``, the mean of the worst 10 %, in place of nominal costs. Members have the
+            measures beside their nominal figures, and nothing can be proved of them.
         on_progress: called after each generation.
         problem_options: further arguments of :class:`dse.Problem`.
 
@@ -148,6 +155,7 @@ def explore(
         resume=resume,
         seed=seed,
         jobs=jobs,
+        robust=robust,
         on_progress=on_progress,
     )
     check_type("checkpoint", checkpoint, str | Path | None, "a file")
@@ -175,6 +183,7 @@ def explore(
         resume=resume,
         seed=seed,
         jobs=jobs,
+        robust=robust,
     )
     front = search_front(problem, engine, settings, on_progress=on_progress)
     if not needs_proof(engine) or front.numeric.provenance.stopped_by == "interrupt":
@@ -210,6 +219,10 @@ def search_front(
         WorkloadError: if the optimizer is not made for the problem.
     """
     settings = settings or SearchSettings()
+    robust = None
+    if settings.robust is not None:
+        errors = stated_errors(problem.numeric, problem.costs)
+        robust = robustness(errors, settings.robust, seed=settings.seed, jobs=settings.jobs)
     front = explore_problem(
         problem.built,
         platform=problem.platform.name,
@@ -222,6 +235,7 @@ def search_front(
         start=settings.start,
         seed=settings.seed,
         jobs=settings.jobs,
+        robustness=robust,
         command=command,
         on_progress=on_progress,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from paretosoc.dse.certificate.verify.checks import Check, Verdict
@@ -12,6 +13,7 @@ from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summar
 from paretosoc.dse.certificate.verify.verify import verify as verify_front
 from paretosoc.dse.inputs.arguments import check_arguments, path_of
 from paretosoc.dse.inputs.kinds import Choice
+from paretosoc.dse.tools.analysis.verify_measures import verify_measures
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
@@ -99,14 +101,19 @@ def verify(
     if kind is not None:
         running = kind.verify(path, ignore_hashes=ignore_hashes)
     else:
-        running = verify_front(
-            path, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
+        running = chain(
+            verify_front(
+                path, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
+            ),
+            verify_measures(path, ignore_hashes=ignore_hashes),
         )
     checks = []
     for check in running:
         checks.append(check)
         if on_check is not None:
             on_check(check)
+        if check.verdict is Verdict.FAILS:
+            break
     report = Verification(path, tuple(checks))
     if raise_on_failure:
         for check in checks:

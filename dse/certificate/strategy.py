@@ -82,6 +82,10 @@ def prove_front(
     Raises:
         ResultError: if nothing can be proved about any objective.
     """
+    if front.robust is not None:
+        raise ResultError(
+            f"nothing is proved of a front by {front.robust.measure}: proofs are of nominal costs"
+        )
     can = provable(front.problem, goal)
     limits = limits or Limits()
     began = limits.until.clock()

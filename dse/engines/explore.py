@@ -6,19 +6,19 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.options import as_written
+from paretosoc.common.options import as_engine, as_written
 from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_points
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Optimizer, is_single_decision
-from paretosoc.dse.errors import InfeasibleError, InternalError
+from paretosoc.dse.engines.optimizers import Optimizer, is_single_decision, needs_proof
+from paretosoc.dse.errors import InfeasibleError, InternalError, WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
@@ -26,10 +26,17 @@ from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedB
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.dse.space.members import make_members, rows_of
 from paretosoc.dse.version import program_version
-from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
-from paretosoc.results.front.front import BaselinePoint, Front, HypervolumePoint, Provenance
+from paretosoc.results.front.front import (
+    BaselinePoint,
+    Front,
+    HypervolumePoint,
+    Member,
+    Provenance,
+    Robust,
+)
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
@@ -44,6 +51,14 @@ STALLED_TIMES = 5
 """With a time limit alone, a search ends when the front has not grown for this many times the
 default: NSGA-II begins anew several times within that."""
 MAX_SNAPSHOTS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness:
+    """A measure over draws of the costs to search by, and the evaluation of design points by it."""
+
+    robust: Robust
+    evaluate: OutcomeFunction
 
 
 def default_evaluations(problem: Problem) -> int:
@@ -82,6 +97,7 @@ def explore_problem(
     start: IntArray | None = None,
     seed: int = 0,
     jobs: int | None = None,
+    robustness: Robustness | None = None,
     command: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Front:
@@ -92,13 +108,14 @@ def explore_problem(
         start: rows [n, groups + domains] to begin with, the front of a problem with the same
             groups, units and domains, for example. Choices that this problem does not allow are
             repaired.
+        robustness: search by this in place of nominal figures.
 
     Raises:
         InfeasibleError: if no design point found meets all constraints.
         InternalError: if the search ends outside the space, a fault of the program.
         ResultError: on a problem that is not sound.
-        WorkloadError: on rows to begin with that are not of such a problem, or a checkpoint that
-            cannot be written.
+        WorkloadError: on rows to begin with that are not of such a problem, a checkpoint that
+            cannot be written, or an optimizer that cannot search by a measure.
     """
     if checkpoint is not None:
         check_output_file(checkpoint, option=as_written("checkpoint"), overwrite=True)
@@ -108,10 +125,16 @@ def explore_problem(
     if start is not None:
         space = replace(space, start=starting_rows(space, start))
     optimizer = optimizer or optimizer_named("nsga2")
+    evaluate = make_outcomes(built.problem, jobs=workers)
+    measure = None
+    if robustness is not None:
+        _check_measurable(optimizer)
+        evaluate, measure = robustness.evaluate, robustness.robust.measure
     searching = optimizer.start(space, seed)
     kept = None
     if checkpoint is not None:
-        identity = Identity(problem_sha256(built.problem), searching.name, seed, program_version())
+        name = searching.name if measure is None else f"{searching.name} by {measure}"
+        identity = Identity(problem_sha256(built.problem), name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
     budget = make_budget(
         built.problem,
@@ -122,7 +145,7 @@ def explore_problem(
     load_search_code(space)
     result = search(
         searching,
-        make_outcomes(built.problem, jobs=workers),
+        evaluate,
         budget,
         checkpoint=kept,
         resume=resume,
@@ -132,18 +155,18 @@ def explore_problem(
         raise KeyboardInterrupt
     baselines = (*baseline_points(space), *one_unit_points(space))
     if not is_single_decision(optimizer):
-        result = _with_baselines(result, baselines)
+        result = _with_baselines(result, baselines, evaluate)
     if len(result.rows) == 0:
         # A manager that finds no feasible row says nothing about other methods.
-        probe = not is_single_decision(optimizer)
-        raise InfeasibleError(
-            explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
-        )
+        # Probes and relaxations are of nominal figures.
+        probe = not is_single_decision(optimizer) and measure is None
+        why = explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
+        raise InfeasibleError(why if measure is None else f"by {measure} of all draws: {why}")
     others = [row_of(point.member.design)[None] for point in baselines]
     _refuse_outside(space, np.concatenate([result.rows, *others]))
     return Front(
         problem=built.problem,
-        members=make_members(built.problem, result.rows, result.objectives, jobs=workers),
+        members=_members(built.problem, result, robustness, jobs=workers),
         provenance=Provenance(
             version=program_version(),
             engine=searching.name,
@@ -160,6 +183,33 @@ def explore_problem(
             reference_point=tuple(reference_point(result.objectives).tolist()),
         ),
         baselines=baselines,
+        robust=None if robustness is None else robustness.robust,
+    )
+
+
+def _check_measurable(optimizer: Optimizer) -> None:
+    """Refuse optimizers that decide by nominal figures of their own."""
+    name = getattr(optimizer, "name", "")
+    if needs_proof(optimizer) or is_single_decision(optimizer) or name == "auto":
+        raise WorkloadError(
+            f"{as_written('robust')}: a search by evaluated figures alone is required, such as "
+            f"nsga2, got {as_engine(name)}, which knows nominal costs only"
+        )
+
+
+def _members(
+    problem: Problem, result: SearchResult, robustness: Robustness | None, *, jobs: int
+) -> tuple[Member, ...]:
+    """Return the members of a result with their nominal figures, and the measures if the search was
+    by such."""
+    if robustness is None:
+        return make_members(problem, result.rows, result.objectives, jobs=jobs)
+    nominal = make_outcomes(problem, jobs=jobs)(result.rows).objectives
+    members = make_members(problem, result.rows, nominal, jobs=jobs)
+    measures = robustness.evaluate(rows_of(members)).objectives.tolist()
+    return tuple(
+        replace(member, robust=tuple(values))
+        for member, values in zip(members, measures, strict=True)
     )
 
 
@@ -172,7 +222,9 @@ def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
         )
 
 
-def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) -> SearchResult:
+def _with_baselines(
+    result: SearchResult, baselines: Sequence[BaselinePoint], evaluate: OutcomeFunction
+) -> SearchResult:
     """Return the result with the baselines that keep all constraints.
 
     So the front is not behind them, whatever the engine has tried.
@@ -181,7 +233,8 @@ def _with_baselines(result: SearchResult, baselines: Sequence[BaselinePoint]) ->
     if not members:
         return result
     rows = rows_of(members)
-    objectives = np.array([member.objectives for member in members], dtype=np.int64)
+    outcomes = evaluate(rows)
+    rows, objectives = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
     if len(result.rows):
         rows = np.concatenate((result.rows, rows))
         objectives = np.concatenate((result.objectives, objectives))

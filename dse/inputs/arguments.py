@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Any
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Flag, Whole, exact, wrong_argument
+from paretosoc.results.front.front import MEASURE
 
 MAX_COUNT = 10**12
 """Maximum of every count that limits work: no search gets so far, and sums of counts fit into 64
@@ -40,18 +42,27 @@ class _Function:
         return value
 
 
+@dataclass(frozen=True)
+class _Measure:
+    def read(self, value: Any, name: str) -> str:
+        if not isinstance(value, str) or not re.fullmatch(MEASURE, value):
+            raise wrong_argument(name, "mean, pN or cvarN with an integer N from 1 to 99", value)
+        return value
+
+
 _COUNT, _ANY_COUNT = Whole(1, MAX_COUNT), Whole(0, MAX_COUNT)
-_OPTIONAL: dict[str, Whole | _Seconds | _Function] = {
+_OPTIONAL: dict[str, Whole | _Seconds | _Function | _Measure] = {
     "jobs": Whole(1, 10**4),
     "max_evaluations": _COUNT,
     "max_nodes": _COUNT,
     "on_check": _Function(),
     "on_progress": _Function(),
+    "robust": _Measure(),
     "stop_when_stalled": _COUNT,
     "time_limit_s": _Seconds(),
 }
 """Arguments that may be None, by name. A name means the same in every function."""
-ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function] = {
+ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
     **_OPTIONAL,
     "check": Flag(),
     "draws": Whole(1, MAX_DRAWS),

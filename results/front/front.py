@@ -24,6 +24,7 @@ from paretosoc.common.documents.marks import (
     Positive,
     Seconds,
     Sha256,
+    Text,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Corner
@@ -142,6 +143,8 @@ class Member:
     window_ps: Annotated[tuple[Count, Count] | None, LeftOut("responses")] = None
     """If the execution model is rates: begin and end of the recurring part, see
     problem.schema.json; null: nothing does."""
+    robust: Maybe[Annotated[tuple[Int64, ...], ByName("objectives")]] = None
+    """Of a member of a front with robust: objective name to its measure over the draws."""
     energy_fj: Count
     energy_by_unit_fj: Annotated[tuple[Count, ...], ByName("units")]
     """Every entry of units in problem.json to its processor's part of energy_fj, idle and busy, in
@@ -153,6 +156,11 @@ class Member:
     domain_on: tuple[bool, ...]
     free_run: FreeRun | None = None
     """The counted window of free-running networks and the part of it that is shown, else null."""
+
+    @property
+    def ranked(self) -> tuple[int, ...]:
+        """Return the figures that members are non-dominated in."""
+        return self.objectives if self.robust is None else self.robust
 
     @property
     def is_overloaded(self) -> bool:
@@ -273,6 +281,24 @@ class BaselinePoint:
     member: Annotated[Member, Key("point")] = field(kw_only=True)
 
 
+MEASURE = "mean|p[1-9][0-9]?|cvar[1-9][0-9]?"
+
+
+@dataclass(frozen=True)
+class Robust:
+    """The measure that a front was searched for in place of nominal figures. Each figure is
+    computed for all draws of the costs from the errors in costs.json. Members are non-dominated in
+    the measures, and keep all limits by the nominal figures and by the measures. A draw in which
+    nothing recurs counts as infinite."""
+
+    measure: Annotated[str, Text(f"^({MEASURE})$")]
+    """mean: of all draws, rounded down. pN: the N-th percentile, which is the
+    ceil(N draws / 100)-th smallest. cvarN: the mean of the largest, without the
+    floor(N draws / 100) smallest, rounded down."""
+    draws: Positive
+    seed: Count
+
+
 @dataclass(frozen=True)
 class _Members:
     """The keys of a front in ``front.json`` about its members."""
@@ -312,9 +338,12 @@ class Front:
     null."""
     bounds: BoundSummary | None = None
     """The claim of bounds.json, if the search for a proof has not ended; else null."""
+    robust: Maybe[Robust] = None
+    """The measure that members are non-dominated in, left out if it is their nominal figures."""
     baselines: tuple[BaselinePoint, ...] = ()
     """Results of other methods' schedules on this problem, to compare the front with. No member of
-    it is worse than one of these that keeps all constraints. They may be dominated."""
+    it is worse than one of these that keeps all constraints, by the figures that members are
+    non-dominated in. They may be dominated."""
 
     def __repr__(self) -> str:
         return f"<Front: {len(self.members)} members of {self.problem!r}>"
@@ -349,10 +378,24 @@ def objective_array(front: Front) -> IntArray:
     Raises:
         ResultError: if a value is beyond int64.
     """
+    return _table(front, [member.objectives for member in front.members])
+
+
+def ranked_array(front: Front) -> IntArray:
+    """Return the figures that members are non-dominated in, [members, objectives]: the measures of
+    a robust front, else the objectives.
+
+    Raises:
+        ResultError: if a value is beyond int64.
+    """
+    return _table(front, [member.ranked for member in front.members])
+
+
+def _table(front: Front, rows: Sequence[tuple[int, ...]]) -> IntArray:
     try:
-        values: IntArray = np.array(
-            [member.objectives for member in front.members], dtype=np.int64
-        ).reshape(len(front.members), len(front.problem.objectives))
+        values: IntArray = np.array(rows, dtype=np.int64).reshape(
+            len(front.members), len(front.problem.objectives)
+        )
     except (OverflowError, ValueError):
         raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
     return values

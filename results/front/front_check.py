@@ -16,7 +16,7 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import FreeRun, Front, Member, objective_array
+from paretosoc.results.front.front import FreeRun, Front, Member, objective_array, ranked_array
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
 from paretosoc.results.problem.problem import Problem
@@ -40,14 +40,31 @@ def check_front(front: Front) -> None:
             *(f"$.baselines[{i}].point" for i in range(len(front.baselines))),
         ],
     )
-    values = objective_array(front)
+    _check_robust(front)
+    values = ranked_array(front)
     kept = non_dominated(values)
     if len(kept) != len(values):
         dominated = np.setdiff1d(np.arange(len(values)), kept)
         raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
-    if len(values) and (np.diff(values[:, 0]) < 0).any():
+    if len(values) and (np.diff(objective_array(front)[:, 0]) < 0).any():
         raise ResultError("$.members: must be in the order of the first objective")
     _check_claims(front)
+
+
+def _check_robust(front: Front) -> None:
+    """Check that members have measures if the front has one, and that nothing is proved of it."""
+    for i, member in enumerate(front.members):
+        _require(
+            (member.robust is None) == (front.robust is None),
+            f"$.members[{i}].robust",
+            "must be there if the front has a measure, else not",
+        )
+    for i, point in enumerate(front.baselines):
+        path = f"$.baselines[{i}].point.robust"
+        _require(point.member.robust is None, path, "must not be there")
+    for key in ("certificate", "epsilon", "bounds"):
+        claimed = front.robust is not None and getattr(front, key) is not None
+        _require(not claimed, f"$.{key}", "must be null, for proofs are of nominal costs")
 
 
 def _check_claims(front: Front) -> None:

@@ -148,10 +148,11 @@ def _percent(share: float) -> str:
 
 
 def _maps(front: Front) -> bool:
-    """Return whether members could differ from whole networks on units, and are those of a search,
-    not the decisions of one method."""
+    """Return whether members could differ from whole networks on units, and are those of a search
+    by the figures of the baselines, not the decisions of one method."""
     several = len(set(front.problem.unit_of)) > 1 and bool(front.problem.edges)
-    return several and bool(front.members) and not front.provenance.single_decision
+    is_search = not front.provenance.single_decision and front.robust is None
+    return several and bool(front.members) and is_search
 
 
 def is_one_unit(point: BaselinePoint) -> bool:

@@ -12,7 +12,7 @@ from operator import mul
 from paretosoc.common.text import did_you_mean
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import knee
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front, ranked_array
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -48,7 +48,7 @@ def _marks(front: Front) -> dict[int, tuple[str, ...]]:
     its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
-        values = objective_array(front)
+        values = ranked_array(front)
         for column, objective in enumerate(front.problem.objectives):
             best = int(values[:, column].argmin())
             marks.setdefault(best, []).append(mark_of_best(front.problem, objective))
@@ -108,7 +108,7 @@ def _slowness(front: Front) -> Callable[[int], int]:
     values of the table, so that no other member is the fastest there."""
     column = speed_column(front.problem)
     if column is not None:
-        return lambda index: front.members[index].objectives[column]
+        return lambda index: front.members[index].ranked[column]
     if front.problem.has_rates:
         releases = [front.problem.releases(n) for n in range(len(front.problem.networks))]
         return lambda index: max(map(mul, front.members[index].latencies_ps, releases))

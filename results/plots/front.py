@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import least_points
 from paretosoc.results.front.choices import choose
+from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import within
-from paretosoc.results.front.front import Front
+from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
@@ -121,14 +122,15 @@ def draw_front(front: Front) -> Figure:
     # In between two members the best known is the worse of both: a step, never the diagonal.
     where = "steps-pre" if larger_is_better(objectives[0]) else "steps-post"
     if len(objectives) == 2:
-        line = sorted(zip(xs, ys, strict=True))
+        best = non_dominated(objective_array(front)).tolist()
+        line = sorted((xs[i], ys[i]) for i in best)
         axes.plot(
             *zip(*line, strict=True),
             color=GREY,
             linewidth=0.7,
             drawstyle=where,
             zorder=1,
-            label=f"all {len(line)} members" if len(choices.members) < len(line) else None,
+            label=f"all {len(xs)} members" if len(choices.members) < len(xs) else None,
         )
     marks = baseline_marks(front, xs, ys)
     # Bounds widen the axes: points that come into sight then are marked, too.

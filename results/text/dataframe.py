@@ -19,24 +19,28 @@ EXTRA = "notebooks"
 
 
 def front_frame(front: Front) -> DataFrame:
-    """Return a row per member, its position the index: objectives with their units, ``marks``,
-    groups on each unit (``groups_on_gpu``), clocks (``gpu_mhz``, NaN if off), priorities if they
-    are searched (``vgg19_priority``), ``transitions``, energies. Networks that run freely each add
-    their rate (``vgg19_hz``) and its share of the rate alone (``vgg19_of_alone``). Networks with
-    rates add the longest response, 95th percentile and jitter in ps, and misses
-    (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``, ``vgg19_jitter_ps``, ``vgg19_misses``).
+    """Return a row per member, its position the index: objectives with their units, those of a
+    front's measure (``p90 of latency [ms]``), ``marks``, groups on each unit (``groups_on_gpu``),
+    clocks (``gpu_mhz``, NaN if off), priorities if they are searched (``vgg19_priority``),
+    ``transitions``, energies. Networks that run freely each add their rate (``vgg19_hz``) and its
+    share of the rate alone (``vgg19_of_alone``). Networks with rates add the longest response, 95th
+    percentile and jitter in ps, and misses (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``,
+    ``vgg19_jitter_ps``, ``vgg19_misses``).
 
     Raises:
         ResultError: if pandas is not installed.
     """
     pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
     problem = front.problem
+    measure = None if front.robust is None else front.robust.measure
     rows: list[dict[str, Any]] = []
     for row, member in zip(table_rows(front, choose(front, 0)), front.members, strict=True):
         display, groups, clocks = row["display"], row["groups_by_unit"], row["clocks_mhz"]
         assert isinstance(display, dict)
         assert isinstance(groups, dict)
         assert isinstance(clocks, dict)
+        robust = row["robust"] or {}
+        assert isinstance(robust, dict)
         marks, rates, priorities = row["marks"], row["rates"] or {}, row["priorities"] or {}
         assert isinstance(marks, list)
         assert isinstance(rates, dict)
@@ -46,6 +50,7 @@ def front_frame(front: Front) -> DataFrame:
         rows.append(
             {
                 **display,
+                **{f"{measure} of {name}": robust[name] for name in robust},
                 "marks": ", ".join(marks),
                 **{f"groups_on_{unit.name}": groups.get(unit.name, 0) for unit in problem.units},
                 **{f"{name}_mhz": clock for name, clock in clocks.items()},

@@ -194,6 +194,12 @@ def _columns(
     ):
         label = objective_label(problem, objective)
         columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
+    if front.robust is not None:
+        measure = front.robust.measure
+        for k, objective in enumerate(problem.objectives):
+            cells = tuple(format_objectives(objective, [member.ranked[k] for member in members]))
+            name = f"{measure} of {objective_label(problem, objective)}"
+            columns.append(_Column(name, (measure, unit_heading(objective, problem)), cells))
     if guarantee is not None and problem.tolerance_permille is not None:
         figures = guarantee(problem, [member.design for member in members])
         columns += [

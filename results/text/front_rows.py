@@ -25,8 +25,9 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
 
     Keys: ``member`` (position in ``front.json``), ``marks``, ``stands_for`` (how many members),
     ``objectives`` (integers, all minimised), ``display`` (label with unit to value: ms, mJ, W,
-    rates), ``groups_by_unit``, ``clocks_mhz`` (null if off), ``priorities`` (by network, null
-    unless they are searched), ``transitions``, ``responses`` (null without rates of networks, else
+    rates), ``robust`` (the same of the front's measure, null without one), ``groups_by_unit``,
+    ``clocks_mhz`` (null if off), ``priorities`` (by network, null unless they are searched),
+    ``transitions``, ``responses`` (null without rates of networks, else
     per network ``longest_ps``, ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null if
     networks share a frame, else per network ``uhz`` and ``relative_ppm``, its share of its rate
     alone).
@@ -40,12 +41,8 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
             "marks": list(marks.get(i, ())),
             "stands_for": choices.counts[i],
             "objectives": dict(zip(names, member.objectives, strict=True)),
-            "display": {
-                f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
-                    objective_value(objective, value)
-                )
-                for objective, value in zip(problem.objectives, member.objectives, strict=True)
-            },
+            "display": _display(problem, member.objectives),
+            "robust": None if member.robust is None else _display(problem, member.robust),
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
             "priorities": _searched_priorities(problem, member),
@@ -55,6 +52,15 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
         }
         for i, member in ((entry.member, front.members[entry.member]) for entry in choices.entries)
     ]
+
+
+def _display(problem: Problem, values: tuple[int, ...]) -> dict[str, float]:
+    return {
+        f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
+            objective_value(objective, value)
+        )
+        for objective, value in zip(problem.objectives, values, strict=True)
+    }
 
 
 def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | None:

@@ -75,15 +75,21 @@ def conversion_count(problem: Problem, member: Member) -> int:
 
 
 def describe_front(front: Front) -> list[str]:
-    """Return sentences about a front's objectives, knee and marked members.
+    """Return sentences about a front's measure, objectives, knee and marked members.
 
-    There is one for each objective whose name does not say what it is, one for the knee, and one
-    for each other marked member, against the first.
+    There is one for the measure of a robust front, one for each objective whose name does not say
+    what it is, one for the knee, and one for each other marked member, against the first.
     """
     marks = mark_members(front)
     if not marks:
         return []
     meanings = []
+    if front.robust is not None:
+        meanings.append(
+            f"searched by {measure_in_words(front.robust.measure)} over {front.robust.draws} draws "
+            "of the costs, by which no member is behind another and all keep the limits; figures "
+            "without a measure are of nominal costs"
+        )
     for objective in front.problem.objectives:
         spec = objective.kind.spec
         if spec.meaning:
@@ -103,6 +109,15 @@ def describe_front(front: Front) -> list[str]:
             for index in others
         ),
     ]
+
+
+def measure_in_words(measure: str) -> str:
+    """Return a measure in words: the mean, percentile 90 or the mean of the worst 10 %."""
+    if measure == "mean":
+        return "the mean"
+    if measure.startswith("p"):
+        return f"percentile {measure.removeprefix('p')}"
+    return f"the mean of the worst {100 - int(measure.removeprefix('cvar'))} %"
 
 
 def describe_difference(problem: Problem, base: Member, other: Member) -> str:

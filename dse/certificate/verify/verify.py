@@ -229,7 +229,7 @@ def _baselines_hold(front: Front, *, compiled: bool) -> Check:
     )
     if front.provenance.single_decision:
         detail += f"; {front.provenance.engine} may be behind them"
-    else:
+    elif front.robust is None:
         values = objective_array(front)
         for point in front.baselines:
             reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1)

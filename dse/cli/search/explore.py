@@ -33,6 +33,7 @@ from paretosoc.dse.engines.explore import default_evaluations
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.arguments import ARGUMENTS
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.workload.objectives import OF_A_FRAME
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
@@ -101,8 +102,22 @@ class EffortOptions:
     resume: Resume = False
     no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False
     max_nodes: MaxNodes = None
+    robust: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="Search with costs drawn from their errors, by the mean of the draws, a "
+            "percentile (p90) or the mean of the worst 10 % (cvar90), in place of nominal costs. "
+            "No proof.",
+        ),
+    ] = None
     seed: Seed = 0
     jobs: Jobs = None
+
+    @property
+    def proves(self) -> bool:
+        """Return whether a proof follows the search."""
+        return not self.no_certify and self.robust is None
 
     @property
     def settings(self) -> SearchSettings:
@@ -115,6 +130,7 @@ class EffortOptions:
             resume=self.resume,
             seed=self.seed,
             jobs=self.jobs,
+            robust=self.robust,
             max_nodes=self.max_nodes,
         )
 
@@ -132,7 +148,7 @@ def explore(
     """Search for the Pareto front of networks that share a chip."""
 
     # Without a proof there are no turns of the exact search either.
-    optimizer = optimizer_named("nsga2" if engine == "auto" and effort.no_certify else engine)
+    optimizer = optimizer_named(engine if engine != "auto" or effort.proves else "nsga2")
     return run_exploration(context, networks, platform, given, optimizer, engine, effort, result)
 
 
@@ -175,7 +191,7 @@ def run_exploration(
             output,
             optimizer,
             effort.settings,
-            prove=not effort.no_certify,
+            prove=effort.proves,
             overwrite=result.force,
             command=context.obj,
             search_bar=_search_line(
@@ -193,6 +209,8 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, f
     """Refuse options that contradict each other."""
     if effort.no_certify and needs_proof(optimizer):
         raise WorkloadError(f"--no-certify: --engine {engine} finds its front by proving it")
+    if effort.robust is not None:
+        ARGUMENTS["robust"].read(effort.robust, "--robust")
     checkpoint = effort.checkpoint
     if checkpoint is None:
         if effort.resume:

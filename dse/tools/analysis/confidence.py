@@ -257,10 +257,10 @@ class Drawn:
         )
 
 
-def played(problem: Problem) -> Callable[[IntArray], Outcomes]:
+def played(problem: Problem, *, jobs: int = 1) -> Callable[[IntArray], Outcomes]:
     """Return the simulation of a draw, with ``INT64_MAX`` for all objectives of overloaded
     members: responses grow for ever."""
-    simulate, limits = make_outcomes(problem), constraints_of(problem)
+    simulate, limits = make_outcomes(problem, jobs=jobs), constraints_of(problem)
 
     def play(rows: IntArray) -> Outcomes:
         outcomes = simulate(rows)

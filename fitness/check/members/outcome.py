@@ -20,6 +20,7 @@ from paretosoc.results.problem.limits import (
     RATE,
     SEGMENTS,
     TRANSITIONS,
+    Constraint,
     LimitSpec,
     constraints_of,
 )
@@ -54,6 +55,8 @@ class PlainOutcome:
     broken: tuple[Broken, ...]
     """First rules, then limits: transitions, segments, accuracy, memory, deadlines, 95th
     percentiles, jitter, misses, period, power, energy."""
+    limited: tuple[int, ...]
+    """The figure of every limit, in the order of ``constraints_of``."""
     responses: tuple[Responses, ...] | None = None
     """Responses of each network if networks have rates."""
     latencies_ps: tuple[int, ...] = ()
@@ -73,6 +76,7 @@ def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = Fal
     """
     account = plain_account(problem, design, compiled=compiled)
     run = account.run
+    limited = tuple(_limited(account, limit) for limit in constraints_of(problem))
     return PlainOutcome(
         timeline=account.frame,
         free_run=None if run is None else run.free_run,
@@ -81,7 +85,8 @@ def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = Fal
         ),
         energy_fj=account.energy_fj,
         energy_by_unit_fj=account.energy_by_unit_fj,
-        broken=(*broken_rules(problem, design), *_broken_limits(account)),
+        broken=(*broken_rules(problem, design), *_broken_limits(account, limited)),
+        limited=limited,
         responses=_summaries(account) if account.responses_ps else None,
         latencies_ps=account.latencies_ps,
         window_ps=None if account.rates is None else account.rates.window_ps,
@@ -254,15 +259,19 @@ _FIGURES: dict[LimitSpec, Callable[[PlainAccount, int], int]] = {
 """Figures of limits that are no objectives. A least value and its figure are negative."""
 
 
-def _broken_limits(account: PlainAccount) -> Iterator[Broken]:
+def _limited(account: PlainAccount, limit: Constraint) -> int:
+    """Return the figure of a limit."""
+    kind, index = limit.kind, limit.index
+    if kind in _FIGURES:
+        return _FIGURES[kind](account, index or 0)
+    assert kind.figure is not None, "LIMITS"
+    return PLAIN_OBJECTIVES[kind.figure](account, Objective(kind.figure, index))
+
+
+def _broken_limits(account: PlainAccount, limited: Sequence[int]) -> Iterator[Broken]:
     problem = account.problem
-    for limit in constraints_of(problem):
+    for limit, value in zip(constraints_of(problem), limited, strict=True):
         kind, index = limit.kind, limit.index
-        if kind in _FIGURES:
-            value = _FIGURES[kind](account, index or 0)
-        else:
-            assert kind.figure is not None, "LIMITS"
-            value = PLAIN_OBJECTIVES[kind.figure](account, Objective(kind.figure, index))
         if value <= limit.limit:
             continue
         found = f"{limit.name} is {abs(value)} {limit.unit}"

@@ -250,7 +250,7 @@ function frontPlot(page) {
     if (data.objectives.length !== 2 || view.x === view.y) return [];
     const first = data.objectives[view.x].larger_is_better;
     const series = [...counts.keys()].map((label) => ["series", data.baselines.filter((point) => point.label === label && isSeries(point))]);
-    return [["stairs", data.members], ...series].map(([kind, points]) => {
+    return [["stairs", data.stairs.map((i) => data.members[i])], ...series].map(([kind, points]) => {
       const sorted = points.map(at).filter((p) => p.every(Number.isFinite)).sort((p, q) => p[0] - q[0] || p[1] - q[1]);
       const d = sorted.map(([x, y], i) => (i === 0 ? `M${x} ${y}` : first ? `V${y}H${x}` : `H${x}V${y}`)).join("");
       return draw("path", { class: kind, d, "clip-path": "url(#plot-inner)" });
