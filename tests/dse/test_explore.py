@@ -113,7 +113,7 @@ def test_the_search_alone_catches_up_with_all_baselines(monkeypatch):
     def no_rows(space, *_):
         return np.zeros((0, space.width), dtype=np.int64)
 
-    monkeypatch.setattr(exploring, "_with_baselines", lambda result, _: result)
+    monkeypatch.setattr(exploring, "_with_baselines", lambda result, *_: result)
     for name in ("baseline_rows", "heuristic_seeds", "balanced_rows"):
         monkeypatch.setattr(initial_population, name, no_rows)
     pair = ["vgg19", "resnet50"]
@@ -129,7 +129,7 @@ def test_a_front_is_not_behind_a_baseline_even_after_one_evaluation(monkeypatch)
         return explore(PAIR, "jetson-agx-xavier", engine="random", max_evaluations=1, seed=1)
 
     assert baselines_ahead(explored()) == set()
-    monkeypatch.setattr(exploring, "_with_baselines", lambda result, _: result)
+    monkeypatch.setattr(exploring, "_with_baselines", lambda result, *_: result)
     assert "gpu-only" in baselines_ahead(explored())
 
 
