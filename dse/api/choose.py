@@ -17,6 +17,7 @@ from paretosoc.dse.inputs.kinds import exact, wrong_argument
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
 from paretosoc.dse.tools.choose.boards import BoardChoice
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards
+from paretosoc.dse.tools.choose.joined import joined_csv
 from paretosoc.dse.tools.choose.page import boards_page
 from paretosoc.dse.tools.choose.picture import boards_svg
 from paretosoc.dse.tools.choose.prices import load_prices
@@ -24,10 +25,12 @@ from paretosoc.dse.workload.options import read_options
 from paretosoc.platforms.io.platform_file import platform_names
 
 OPTIONS = (
+    *("variants", "min_accuracy_percent"),
     *("groups", "max_transitions", "batch", "deadline_ms", "frames_per_second", "power_cap_w"),
 )
 """Options of a problem that hold for every board."""
-PAGE, PICTURE, DOCUMENT = "boards.html", "boards.svg", "boards.json"
+PAGE, PICTURE, DOCUMENT, FRONTS = "boards.html", "boards.svg", "boards.json", "front.csv"
+_OF_VARIANTS = OPTIONS[:2]
 
 
 def choose(
@@ -41,6 +44,7 @@ def choose(
     draws: int = DRAWS,
     seed: int = 0,
     jobs: int = 1,
+    prove: bool = False,
     on_progress: Callable[[CampaignProgress], None] | None = None,
     **options: Any,
 ) -> BoardChoice:
@@ -48,13 +52,14 @@ def choose(
     choose``.
 
     Every board is explored once, in one number format. Its design points are then simulated with
-    costs that are drawn from their errors.
+    costs that are drawn from their errors. A workload whose networks have variants is explored once
+    for each combination of them, and the fronts are joined, with accuracies as objectives.
 
     Args:
         networks: names, ``.onnx`` files, or one workload file.
         boards: names or files of platforms. Default: all that come with the program.
         folder: keeps the explorations, so that a later call only makes those that are missing, and
-            ``boards.html``, ``boards.svg`` and ``boards.json``.
+            ``boards.html``, ``boards.svg`` and ``boards.json``; with variants also ``front.csv``.
         prices: a file, or prices by board.
         precision: number formats, ``fp16`` for all boards or ``rk3588=int8`` for one. Default: one
             that all boards have.
@@ -62,9 +67,11 @@ def choose(
         draws: how often costs are drawn.
         seed: of search and draws.
         jobs: number of worker processes.
+        prove: whether fronts are proved complete, as far as that is possible.
         on_progress: called as boards are done.
-        options: ``groups``, ``max_transitions``, ``batch``, ``deadline_ms``, ``frames_per_second``
-            and ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file.
+        options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
+            ``groups``, ``max_transitions``, ``batch``, ``deadline_ms``, ``frames_per_second`` and
+            ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file.
 
     Raises:
         DseError: on input that cannot be used, whatever the board.
@@ -77,7 +84,7 @@ def choose(
     check_arguments(max_evaluations=max_evaluations, draws=draws, seed=seed, jobs=jobs)
     unknown = {name: value for name, value in options.items() if name not in OPTIONS}
     check_keywords("choose", unknown, OPTIONS)
-    read_options(options)
+    chosen = read_options(options)
     names, asked = _listed("boards", boards), _listed("precision", precision)
     with ExitStack() as stack:
         place = stack.enter_context(temporary_folder()) / "c" if folder is None else Path(folder)
@@ -86,9 +93,14 @@ def choose(
             names,
             place,
             precision=asked,
-            options={name: _text(value) for name, value in options.items() if value is not None},
+            options={
+                name: _text(value)
+                for name, value in options.items()
+                if value is not None and name not in _OF_VARIANTS
+            },
+            variants=chosen,
             prices=_prices(prices, names),
-            effort=Effort(max_evaluations, draws, seed, jobs),
+            effort=Effort(max_evaluations, draws, seed, jobs, prove),
             on_progress=on_progress,
         )
         if folder is not None:
@@ -96,6 +108,7 @@ def choose(
                 (PAGE, boards_page(found)),
                 (PICTURE, boards_svg(found)),
                 (DOCUMENT, json.dumps(found.to_document(), indent=1) + "\n"),
+                *(((FRONTS, joined_csv(found.fronts)),) if found.fronts else ()),
             ):
                 replace_file(place / name, text.encode())
     return found
@@ -113,7 +126,9 @@ def _listed(name: str, given: str | Path | Sequence[str | Path]) -> list[str]:
 def _text(value: object) -> object:
     """Return a value as campaign files have it."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
+        return ", ".join(
+            f"{one}" if name is None else f"{name}={one}" for name, one in value.items()
+        )
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(str, value))
     return value if isinstance(value, int) else str(value)

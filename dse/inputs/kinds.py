@@ -363,6 +363,27 @@ class Clocks(Kind):
         return tuple(clocks.items())
 
 
+class ByNetwork(Kind):
+    """Names by network."""
+
+    json_type = dict[str, str] | None
+    form = "NETWORK=NAME"
+
+    def read(self, value: Any, name: str) -> tuple[tuple[str, str], ...]:
+        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
+        if not all(isinstance(word, str) and word for pair in pairs for word in pair):
+            raise wrong_argument(name, "a mapping such as {'detect': 'yolo11n'}", value)
+        return tuple(pairs)
+
+    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str], ...]:
+        chosen: dict[str, str] = {}
+        for text in given:
+            owner, _, word = text.partition("=")
+            if not owner or not word or chosen.setdefault(owner, word) != word:
+                raise wrong_argument(name, "NETWORK=NAME, one for each network,", text)
+        return tuple(chosen.items())
+
+
 class Pins(Kind):
     """Units of ranges of groups: network, first group, last group, unit."""
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 from paretosoc.dse.inputs.arguments import MAX_SIZE
 from paretosoc.dse.inputs.kinds import (
+    ByNetwork,
     Choice,
     Clocks,
     File,
@@ -115,6 +116,23 @@ class ProblemOptions(TypedDict, total=False):
             "Table (CSV) of the accuracy that number formats cost: network, layer, format, "
             "loss_ppm, and optionally metric",
             axis="losses",
+        ),
+    ]
+    variants: Annotated[
+        Mapping[str, str] | None,
+        Field(
+            ByNetwork(),
+            "Variant of a network of the workload file: NETWORK=NAME",
+            "--variant",
+            axis="variants",
+        ),
+    ]
+    min_accuracy_percent: Annotated[
+        Amount,
+        Field(
+            PerName(Quantity("PERCENT", Fraction(0), Fraction(100))),
+            "Minimum accuracy of a variant in percent",
+            "--min-accuracy",
         ),
     ]
     dimensions: Annotated[
@@ -394,6 +412,8 @@ class Options:
     ``fixed``: domain -> ``max``, ``min`` or MHz. ``pins``: network, first group, last group, unit.
     """
 
+    variants: tuple[tuple[str, str], ...] = ()
+    min_accuracy_percent: ByName = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     batch: tuple[tuple[str | None, int], ...] = ()
     groups: int | None = None

@@ -10,16 +10,19 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.releases import check_max_misses
 from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.variants import with_variants
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 
 
 def with_options(workload: Workload, options: Options) -> Workload:
-    """Return the workload with the sizes, batches and scenario of the options.
+    """Return the workload with the variants, sizes, batches and scenario of the options.
 
     Raises:
-        WorkloadError: on a network that is not there, or a scenario that does not fit.
+        WorkloadError: on a network that is not there, one without the choice of a variant, or a
+            scenario that does not fit.
     """
-    workload = with_batches(with_dimensions(workload, options.dimensions), options.batch)
+    workload = with_dimensions(with_variants(workload, options), options.dimensions)
+    workload = with_batches(workload, options.batch)
     return workload if options.scenario is None else apply_scenario(workload, options.scenario)
 
 

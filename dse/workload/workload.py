@@ -12,6 +12,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
 from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
 from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.sdf.catalogue.accuracy import Accuracy
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
@@ -43,11 +44,23 @@ class TaskTime:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One of the models, or sizes of inputs, that a network may have."""
+
+    name: str
+    source: str
+    batch: int = 1
+    dimensions: tuple[tuple[str, int], ...] = ()
+    accuracy: Accuracy | None = None
+
+
+@dataclass(frozen=True)
 class WorkloadNetwork:
     """One network of a workload, or a task: work that is no network.
 
     ``name`` is unique in the workload. ``source`` is a name of the catalogue or a path, empty for a
-    task. Copies of one network are entries of their own, each with its own mapping.
+    task and until a variant is chosen. Copies of one network are entries of their own, each with
+    its own mapping.
     """
 
     name: str
@@ -82,6 +95,10 @@ class WorkloadNetwork:
     reads_mb: tuple[tuple[str, Fraction], ...] = ()
     """Entries, of ``waits_for``, whose results it reads, with the megabytes that move to its unit
     if that is another one."""
+    variants: tuple[Variant, ...] = ()
+    """Those that it may be: one has to be chosen."""
+    min_accuracy_percent: Fraction | None = None
+    """Of its variants."""
 
     @property
     def is_task(self) -> bool:

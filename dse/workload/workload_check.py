@@ -75,12 +75,35 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             f"network {network.name!r}: batch excludes grows and continues: the phases of a "
             "language model answer one prompt"
         )
+    _check_variants(network)
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:
             raise WorkloadError(
                 f"network {network.name!r}: a pin must lead from a group to the same or a later "
                 f"one, got {pin.first} to {pin.last}"
             )
+
+
+def _check_variants(network: WorkloadNetwork) -> None:
+    """Check that variants can be told apart, by name and by accuracy."""
+    start = f"network {network.name!r}: variants"
+    names = [variant.name for variant in network.variants]
+    for name in names:
+        if names.count(name) > 1:
+            raise WorkloadError(f"{start}: names must be unique, got {name!r} twice")
+    if names and network.continues is not None:
+        raise WorkloadError(f"{start} exclude continues")
+    if network.min_accuracy_percent is not None and not names:
+        raise WorkloadError(f"network {network.name!r}: min_accuracy_percent needs variants")
+    unknown = [variant.name for variant in network.variants if variant.accuracy is None]
+    if unknown and len(unknown) < len(names):
+        raise WorkloadError(
+            f"{start}: accuracy_percent of all or of none is required, got none of "
+            f"{', '.join(unknown)}"
+        )
+    metrics = {v.accuracy.metric for v in network.variants if v.accuracy and v.accuracy.metric}
+    if len(metrics) > 1:
+        raise WorkloadError(f"{start}: accuracies are not comparable: {', '.join(sorted(metrics))}")
 
 
 def _check_rates(workload: Workload) -> None:

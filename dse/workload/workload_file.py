@@ -17,6 +17,7 @@ from paretosoc.dse.workload.workload import (
     SUFFIXES,
     Pin,
     TaskTime,
+    Variant,
     Workload,
     WorkloadNetwork,
     short_name,
@@ -24,6 +25,7 @@ from paretosoc.dse.workload.workload import (
     workload_of,
 )
 from paretosoc.dse.workload.workload_check import check_workload
+from paretosoc.sdf.catalogue.accuracy import Accuracy
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:
@@ -101,6 +103,11 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
     if not entries:
         raise WorkloadError("must have networks or tasks, got neither")
     paths = [f"{kind}[{index}]" for kind, index in kinds]
+    for entry, path in zip(entries, paths, strict=True):
+        if "variants" in entry and "name" not in entry:
+            raise WorkloadError(f"{path} must have name, as it has variants")
+        if not {"network", "variants", "times"} & entry.keys():
+            raise WorkloadError(f"{path} must have network or variants")
     names = [entry.get("name") or short_name(entry["network"]) for entry in entries]
     copies: dict[str, tuple[str, ...]] = {}
     owner: dict[str, int] = {}
@@ -142,6 +149,7 @@ def _networks(
 ) -> list[WorkloadNetwork]:
     """Return one network for each copy of an entry."""
     source = _source(entry["network"], folder, f"{path}.network") if "network" in entry else ""
+    least = entry.get("min_accuracy_percent")
     others = [(f"waits_for[{k}]", other) for k, other in enumerate(entry.get("waits_for", ()))]
     others += [(f"reads_mb.{other}", other) for other in entry.get("reads_mb", ())]
     for key, other in others:
@@ -178,6 +186,11 @@ def _networks(
             grows=tuple(entry.get("grows", {}).items()),
             continues=before,
             times=tuple(_time(time) for time in entry.get("times", ())),
+            variants=tuple(
+                _variant(entry | variant, folder, f"{path}.variants[{index}]")
+                for index, variant in enumerate(entry.get("variants", ()))
+            ),
+            min_accuracy_percent=None if least is None else Fraction(least),
             reads_mb=tuple(
                 (each, Fraction(size))
                 for other, size in entry.get("reads_mb", {}).items()
@@ -186,6 +199,28 @@ def _networks(
         )
         for name, before in zip(names, continued, strict=True)
     ]
+
+
+def _variant(entry: dict[str, Any], folder: str, path: str) -> Variant:
+    """Return the variant of an entry whose keys it has overridden. Accuracies of the catalogue hold
+    at the input of the catalogue only."""
+    from paretosoc.sdf.catalogue.catalogue import catalogue
+
+    if "network" not in entry:
+        raise WorkloadError(f"{path} must have network")
+    source = _source(entry["network"], folder, f"{path}.network")
+    accuracy = next((known.accuracy for known in catalogue() if known.name == source), None)
+    if "accuracy_percent" in entry:
+        accuracy = Accuracy(float(entry["accuracy_percent"]))
+    elif "dimensions" in entry:
+        accuracy = None
+    return Variant(
+        name=entry.get("variant") or short_name(source),
+        source=source,
+        batch=entry.get("batch", 1),
+        dimensions=tuple(entry.get("dimensions", {}).items()),
+        accuracy=accuracy,
+    )
 
 
 def _time(time: dict[str, Any]) -> TaskTime:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from paretosoc.common.text import did_you_mean, has_control_characters
 from paretosoc.sdf.catalogue import image_networks as images
 from paretosoc.sdf.catalogue import inception
+from paretosoc.sdf.catalogue.accuracy import Accuracy
 from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,
@@ -41,6 +42,8 @@ class CatalogueEntry:
     macs: int
     parameters: int
     """Parameters that an inference reads."""
+    accuracy: Accuracy | None = None
+    """With its published weights, at this input."""
 
     @property
     def takes_images(self) -> bool:
@@ -137,26 +140,37 @@ _YOLO = {
     f"{family}{size}": CatalogueEntry(
         f"{family}{size}", "YOLO", f"{title}, size {size}, detects 80 classes of objects",
         "Ultralytics' published configuration", (1, 3, 640, 640), macs, parameters,
+        Accuracy(percent, "COCO mAP 50-95", f"https://docs.ultralytics.com/models/{family}"),
     )
     for family, title, sizes_of in (
         ("yolov8", "YOLOv8", (
-            ("n", 4371993600, 3151961), ("s", 14301312000, 11156601),
-            ("m", 39468364800, 25886137), ("l", 82574259200, 43668345),
-            ("x", 128902169600, 68200665),
+            ("n", 4371993600, 3151961, 37.3), ("s", 14301312000, 11156601, 44.9),
+            ("m", 39468364800, 25886137, 50.2), ("l", 82574259200, 43668345, 52.9),
+            ("x", 128902169600, 68200665, 53.9),
         )),
         ("yolo11", "YOLO11", (
-            ("n", 3271251200, 2616320), ("s", 10794880000, 9443832),
-            ("m", 34052224000, 20091784), ("l", 43577984000, 25341073),
-            ("x", 97636224000, 56919505),
+            ("n", 3271251200, 2616320, 39.5), ("s", 10794880000, 9443832, 47.0),
+            ("m", 34052224000, 20091784, 51.5), ("l", 43577984000, 25341073, 53.4),
+            ("x", 97636224000, 56919505, 54.7),
         )),
     )
-    for size, macs, parameters in sizes_of
+    for size, macs, parameters, percent in sizes_of
 }  # fmt: skip
 _TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
     "resnet50", "vgg16", "vgg19",
 )  # fmt: skip
 """Networks of torchvision that the catalogue has from elsewhere under the same name."""
+_TOP1_TOO = {
+    "densenet121": 74.434, "mobilenet_v2": 71.878, "resnet50": 76.13, "vgg16": 71.592,
+    "vgg19": 72.376,
+}  # fmt: skip
+"""Accuracies of those whose layers are torchvision's, with its first weights."""
+
+
+def _top1(percent: float) -> Accuracy:
+    source = "https://docs.pytorch.org/vision/stable/models.html"
+    return Accuracy(percent, "ImageNet-1K top-1", source)
 
 
 @lru_cache(maxsize=1)
@@ -167,7 +181,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     exported = (
         CatalogueEntry(
             table.name, *described(table.name), ORIGIN, (1, 3, table.crop, table.crop), table.macs,
-            table.parameters,
+            table.parameters, _top1(table.top1),
         )
         for table in tables().values()
     )  # fmt: skip
@@ -179,7 +193,11 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         )
         for model in LANGUAGE_MODELS.values()
     )  # fmt: skip
-    entries = (*_IN_PACKAGE, *built, *_YOLO.values(), *exported, *language)
+    older = (
+        replace(entry, accuracy=_top1(_TOP1_TOO[entry.name])) if entry.name in _TOP1_TOO else entry
+        for entry in (*_IN_PACKAGE, *built)
+    )
+    entries = (*older, *_YOLO.values(), *exported, *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 

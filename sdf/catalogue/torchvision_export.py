@@ -47,6 +47,7 @@ class _Published:
     weights: str
     gmacs: float
     parameters: int
+    top1: float
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -71,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         summary = summarise(import_onnx_bytes(data, name=name))
         table = Table(
             name, published.crop, published.weights, summary.macs, summary.parameters,
-            summary.sha256,
+            published.top1, summary.sha256,
         )  # fmt: skip
         write_table(chosen.output, table, data)
         tables[name] = table
@@ -128,7 +129,8 @@ def _published(models: Any, name: str) -> _Published:
     crops = [_crop(weight) for weight in weights]
     crop = min(crops)
     chosen = weights[crops.index(crop)]
-    return _Published(crop, chosen.name, chosen.meta["_ops"], chosen.meta["num_params"])
+    top1 = chosen.meta["_metrics"]["ImageNet-1K"]["acc@1"]
+    return _Published(crop, chosen.name, chosen.meta["_ops"], chosen.meta["num_params"], top1)
 
 
 def _crop(weight: Any) -> int:

@@ -29,6 +29,7 @@ _FIELD_RULES = {
     "weights": "[A-Z0-9_]+",
     "macs": _COUNT,
     "parameters": _COUNT,
+    "top1": r"[1-9][0-9]\.[0-9]+",
     "sha256": "[0-9a-f]{64}",
 }
 _FAMILIES = {
@@ -67,6 +68,8 @@ class Table:
     """The name of those of torchvision's weights that are published for this crop."""
     macs: int
     parameters: int
+    top1: float
+    """Share of ImageNet-1K's validation images that those weights classify rightly, in percent."""
     sha256: str
     """Hash of the table, unfolded."""
 

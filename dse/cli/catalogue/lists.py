@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -13,7 +14,7 @@ from rich.table import Table
 from paretosoc.dse.cli.catalogue.network import with_prefix
 from paretosoc.dse.cli.shared.options import AsJson
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.sdf.catalogue.catalogue import catalogue
+from paretosoc.sdf.catalogue.catalogue import CatalogueEntry, catalogue
 from paretosoc.sdf.errors import GraphError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def networks(
                 "input": "x".join(str(size) for size in entry.input_shape),
                 "MACs": entry.macs if as_json else with_prefix(entry.macs, 3),
                 "parameters": entry.parameters if as_json else with_prefix(entry.parameters, 3),
+                "accuracy": _accuracy(entry, as_json=as_json),
                 "description": entry.description,
                 "origin": entry.origin,
             }
@@ -54,6 +56,13 @@ def networks(
         ],
         as_json=as_json,
     )
+
+
+def _accuracy(entry: CatalogueEntry, *, as_json: bool) -> Any:
+    accuracy = entry.accuracy
+    if as_json:
+        return None if accuracy is None else asdict(accuracy)
+    return "" if accuracy is None else f"{accuracy.percent:g} {accuracy.metric.split()[1]}"
 
 
 def platforms(as_json: AsJson = False) -> None:

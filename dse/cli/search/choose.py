@@ -51,23 +51,33 @@ def choose(
     ] = None,
     given: Annotated[Given, FromTable(OPTIONS)],
     max_evaluations: Annotated[
-        int, typer.Option(min=1, max=MAX_COUNT, help="Design points to evaluate for each board.")
+        int,
+        typer.Option(
+            min=1,
+            max=MAX_COUNT,
+            help="Design points to evaluate for each board and combination of variants.",
+        ),
     ] = EVALUATIONS,
     draws: Annotated[
         int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
     ] = DRAWS,
     seed: Seed = 0,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Prove fronts complete, as far as possible.")
+    ] = False,
     jobs: Processes = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
-    """Compare boards for a workload: which keep all rates and limits, and how sure that is.
+    """Compare boards and variants of networks: which keep all rates and limits, how sure that is.
 
-    Explores each board once, all in one number format, and simulates the design points found with
-    costs drawn from their errors. Writes a table, and a page with a picture. Exit status 1 if no
-    board serves the workload.
+    Explores each board once, or once for each combination of the variants that networks of a
+    workload file have, all in one number format. Simulates the design points found with costs
+    drawn from their errors, and joins the fronts of combinations. Writes a table, and a page with a
+    picture. Exit status 1 if no board serves the workload.
     """
-    parse_options(given)
+    parsed = vars(parse_options(given))
+    options = {name: parsed[name] for name in OPTIONS if parsed[name] not in (None, ())}
     try:
         with campaign_line(quiet=quiet or as_json, also=None) as progress:
             found = dse.choose(
@@ -80,8 +90,12 @@ def choose(
                 draws=draws,
                 seed=seed,
                 jobs=jobs or os.cpu_count() or 1,
+                prove=prove,
                 on_progress=progress,
-                **{name: value for name, value in given.items() if value},
+                **{
+                    name: dict(value) if isinstance(value, tuple) else value
+                    for name, value in options.items()
+                },
             )
     except KeyboardInterrupt:
         print(

@@ -1,4 +1,5 @@
-"""The answer of ``dse choose``: the standing and the figures of each board."""
+"""The answer of ``dse choose``: the standing and the figures of each board and combination of
+variants."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
+from paretosoc.dse.tools.choose.joined import JoinedFront, label_of
 from paretosoc.results.front.confidence import SURE
 from paretosoc.results.io.canonical_json import finite_or_none
 
@@ -46,7 +48,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Board:
-    """One board of the table."""
+    """One board of the table, with one of the combinations of variants that the networks have."""
 
     name: str
     title: str
@@ -73,6 +75,15 @@ class Board:
     price: float | None = None
     run: str | None = None
     """Its run in the campaign's folder."""
+    variants: Mapping[str, str] = field(default_factory=dict)
+    """By network."""
+    accuracies: Mapping[str, float] = field(default_factory=dict)
+    """In percent, by network, of those that have variants whose accuracies are known."""
+
+    @property
+    def label(self) -> str:
+        """Return its name and its variants."""
+        return " ".join([self.name, *filter(None, [label_of(self.variants)])])
 
     def to_document(self) -> dict[str, Any]:
         """Return it as JSON content. Infinite figures are null."""
@@ -85,8 +96,8 @@ class Board:
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """Boards for a workload, best first: those that serve it by price if there are prices, else by
-    energy, then the others by probability."""
+    """Boards for a workload, best first: those that serve it by price if there are prices, then by
+    accuracy if there are variants, then by energy, then the others by probability."""
 
     workload: str
     requirements: tuple[str, ...]
@@ -99,9 +110,13 @@ class BoardChoice:
     """The unit of work that the energy is counted for."""
     limits: Mapping[str, float] = field(default_factory=dict)
     """Limits of the figures, by name."""
+    fronts: tuple[JoinedFront, ...] = ()
+    """Of each board with all combinations. None if there are no variants."""
+    accuracy_sources: tuple[str, ...] = ()
+    """Of the accuracies, in words."""
 
     def __getitem__(self, name: str) -> Board:
-        """Return the board of this name."""
+        """Return the board of this name, with the best combination of variants."""
         return next(board for board in self.boards if board.name == name)
 
     def to_document(self) -> dict[str, Any]:
@@ -115,6 +130,8 @@ class BoardChoice:
             "limits": dict(self.limits),
             "currency": self.currency,
             "boards": [board.to_document() for board in self.boards],
+            "fronts": [front.to_document() for front in self.fronts],
+            "accuracy_sources": list(self.accuracy_sources),
         }
 
 
@@ -128,7 +145,8 @@ def in_order(boards: list[Board], energy: str) -> tuple[Board, ...]:
         used = figure.nominal if figure is not None and isfinite(figure.nominal) else inf
         price = inf if board.price is None else board.price
         if board.standing is Standing.SERVES:
-            return places.index(board.standing), price, used
+            accurate = [-percent for percent in board.accuracies.values()]
+            return places.index(board.standing), price, *accurate, used
         return places.index(board.standing), -(board.probability or 0.0), used
 
     return tuple(sorted(boards, key=key))

@@ -35,8 +35,11 @@ from paretosoc.dse.tools.choose.boards import (
     standing_of,
 )
 from paretosoc.dse.tools.choose.formats import BoardFormat, choose_formats
+from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, label_of
 from paretosoc.dse.tools.choose.judge import ENERGY, figure_limits, judge, nearest_row
 from paretosoc.dse.workload.objectives import OF_FREE_RUNNING
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.variants import Combination, accuracy_sources, combinations
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.simulate import design_of
@@ -54,12 +57,13 @@ DRAWS = 300
 
 @dataclass(frozen=True)
 class Effort:
-    """The effort for each board."""
+    """The effort for each board and combination of variants."""
 
     max_evaluations: int = EVALUATIONS
     draws: int = DRAWS
     seed: int = 0
     jobs: int = 1
+    prove: bool = False
 
 
 def choose_boards(
@@ -69,6 +73,7 @@ def choose_boards(
     *,
     precision: Sequence[str] = (),
     options: Mapping[str, object] | None = None,
+    variants: Options | None = None,
     prices: tuple[str, Mapping[str, float]] = ("", {}),
     effort: Effort | None = None,
     on_progress: Callable[[CampaignProgress], None] | None = None,
@@ -81,6 +86,7 @@ def choose_boards(
         folder: of the campaign, which is resumed if there is one.
         precision: number formats, ``FORMAT`` or ``BOARD=FORMAT``.
         options: texts of campaign fields, such as ``power_cap_w``.
+        variants: options that say which variants of networks are considered. Default: all.
         prices: currency, and price by board.
 
     Raises:
@@ -94,7 +100,9 @@ def choose_boards(
     if not explored:
         reasons = "; ".join(f"{name}: {each.left_out}" for name, each in formats.items())
         raise WorkloadError(f"{as_written('boards')}: no board is left ({reasons})")
-    plan = _plan(networks, workload, names, explored, formats, options, effort)
+    combined = combinations(workload, variants or Options())
+    pairs = [(chip, each) for chip in explored for each in combined]
+    plan = _plan(networks, workload, names, pairs, formats, options, effort)
     # A file that cannot be read leaves no folder behind.
     inputs = inputs_of(plan, program_identity())
     with Store(folder, create=True) as store:
@@ -114,9 +122,12 @@ def choose_boards(
                 price=prices[1].get(chip.name),
                 number_format=formats[chip.name].name,
                 remark=formats[chip.name].remark,
+                variants=each.names,
+                accuracies=each.accuracies,
             )
-            for record, chip in zip(records, explored, strict=True)
+            for record, (chip, each) in zip(records, pairs, strict=True)
         ]
+        fronts = _fronts(store, records, pairs) if combined[0].names else ()
         asked = _asked(records)
     if all(board.standing is Standing.REFUSED for board in boards):
         first = boards[0]
@@ -136,7 +147,26 @@ def choose_boards(
         currency=prices[0],
         energy_per=asked.energy_per,
         limits=asked.limits,
+        fronts=fronts,
+        accuracy_sources=accuracy_sources(combined),
     )
+
+
+def _fronts(
+    store: Store, records: Sequence[RunRecord], pairs: Sequence[tuple[Platform, Combination]]
+) -> tuple[JoinedFront, ...]:
+    """Return the front of all combinations, of each board that has one."""
+    found: dict[str, list[CombinationFront]] = {}
+    proved: dict[str, bool] = {}
+    for record, (chip, each) in zip(records, pairs, strict=True):
+        complete = record.status is RunStatus.FINISHED
+        if complete:
+            front, _ = store.front(record)
+            of = CombinationFront(each.names, each.accuracies, record.name, front)
+            found.setdefault(chip.name, []).append(of)
+            complete = front.is_complete
+        proved[chip.name] = proved.get(chip.name, True) and complete
+    return tuple(join(name, each, is_complete=proved[name]) for name, each in found.items())
 
 
 def boards_named(names: Sequence[str]) -> tuple[list[Platform], list[tuple[Platform, str]]]:
@@ -168,7 +198,7 @@ def _plan(
     networks: Sequence[str],
     workload: Workload,
     names: Sequence[str],
-    chips: Sequence[Platform],
+    pairs: Sequence[tuple[Platform, Combination]],
     formats: Mapping[str, BoardFormat],
     options: Mapping[str, object],
     effort: Effort,
@@ -188,12 +218,15 @@ def _plan(
                 memory_cap_mb=_memory_mb(chip, workload),
                 max_evaluations=effort.max_evaluations,
                 seed=effort.seed,
+                engine="auto" if effort.prove else "nsga2",
+                prove=effort.prove,
+                variants=label_of(each.names) or None,
                 **given,  # type: ignore[arg-type]
             ),
-            f"{chip.name} / {formats[chip.name].name}",
+            " / ".join(filter(None, [chip.name, formats[chip.name].name, label_of(each.names)])),
             title,
         )
-        for chip in chips
+        for chip, each in pairs
     )
     check_size(PlanSize(Plan(title.name, runs, ("costs", "front")), {}))
     return Plan(title.name, runs, ("costs", "front"))

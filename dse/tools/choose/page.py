@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from paretosoc.dse.tools.choose.boards import BoardChoice
+from paretosoc.dse.tools.choose.joined import joined_lines
 from paretosoc.dse.tools.choose.picture import boards_svg
 from paretosoc.dse.tools.choose.table import (
     cells,
@@ -32,7 +33,8 @@ def boards_page(choice: BoardChoice) -> str:
         + "</tr>"
         for board in ranked(choice)
     )
-    lines = "".join(f"<p>{escape(line)}</p>" for line in remark_lines(choice))
+    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
+    lines = "".join(f"<p>{escape(line)}</p>" for line in below)
     head, *rest = heading_lines(choice)
     body = f"""<header><p class="kicker">Which board?</p><h1>{escape(choice.workload)}</h1>
 <p class="soft">{escape(head)}</p>{"".join(f'<p class="soft">{escape(line)}</p>' for line in rest)}

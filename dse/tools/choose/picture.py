@@ -8,7 +8,7 @@ from math import isfinite
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.table import ranked
 
-_NAME, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 86, 210, 26, 26, 54
+_NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 7, 86, 210, 26, 26, 54
 _STYLE = """
 .b text { font: 13px system-ui, sans-serif; fill: var(--ink, #1b1d22); }
 .b .soft { fill: var(--soft, #5b606a); font-size: 12px; }
@@ -28,24 +28,26 @@ def boards_svg(choice: BoardChoice) -> str:
     """Return the picture as SVG. In a page it takes the page's colours."""
     boards = ranked(choice)
     names = list(boards[0].figures or ()) if boards else []
-    width = _NAME + _ODDS + len(names) * (_PANEL + _GAP)
+    labels = [board.label + ("*" if board.assumed else "") for board in boards]
+    start = max([_NAME, *(_CHARACTER * len(label) for label in labels)])
+    width = start + _ODDS + len(names) * (_PANEL + _GAP)
     height = _TOP + _ROW * len(boards) + 8
     parts = [
         f'<svg class="b" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" aria-label="Boards">',
         f"<style>{_STYLE}</style>",
         _text(0, 16, "board", "head"),
-        _text(_NAME, 16, "serves", "head"),
+        _text(start, 16, "serves", "head"),
     ]
     for row, board in enumerate(boards):
         y = _TOP + _ROW * row + _ROW / 2
         parts += [
             f'<line class="line" x1="0" x2="{width}" y1="{y - _ROW / 2}" y2="{y - _ROW / 2}"/>',
-            _text(0, y + 4, board.name + ("*" if board.assumed else "")),
-            _text(_NAME, y + 4, f"{board.standing.value}, {100 * (board.probability or 0):.0f} %"),
+            _text(0, y + 4, labels[row]),
+            _text(start, y + 4, f"{board.standing.value}, {100 * (board.probability or 0):.0f} %"),
         ]
     for place, name in enumerate(names):
-        parts += _panel(choice, boards, name, _NAME + _ODDS + place * (_PANEL + _GAP), height)
+        parts += _panel(choice, boards, name, start + _ODDS + place * (_PANEL + _GAP), height)
     return "".join([*parts, "</svg>"])
 
 

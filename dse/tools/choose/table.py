@@ -7,11 +7,10 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
+from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-HEADINGS = ("board", "serves")
 
 
 def choice_views(choice: BoardChoice) -> list[RenderableType]:
@@ -19,12 +18,13 @@ def choice_views(choice: BoardChoice) -> list[RenderableType]:
     from rich import box
     from rich.table import Table
 
-    longest = max((len(board.name) + 1 for board in ranked(choice)), default=0)
+    texts = {"board", "serves", *variant_names(choice)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for title, _ in columns(choice):
+    for place, (title, _) in enumerate(columns(choice)):
         head = title.replace(" per frame", "").replace(" ", "\n").replace("[", "").replace("]", "")
-        least = longest if title == HEADINGS[0] else max(map(len, head.split("\n")))
-        is_text = title in HEADINGS
+        is_text = title in texts
+        shown = [cells(choice, board)[place] for board in ranked(choice)] if is_text else []
+        least = max(map(len, [*head.split("\n"), *shown]))
         table.add_column(
             head, justify="left" if is_text else "right", no_wrap=is_text, min_width=least
         )
@@ -32,12 +32,18 @@ def choice_views(choice: BoardChoice) -> list[RenderableType]:
         style = "bold" if board.standing is Standing.SERVES else None
         table.add_row(*cells(choice, board), style=style)
     head, *rest = heading_lines(choice)
-    return [f"{choice.workload}: {head}", *rest, "", table, "", *remark_lines(choice)]
+    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
+    return [f"{choice.workload}: {head}", *rest, "", table, "", *below]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:
     """Return the boards that have figures."""
     return [board for board in choice.boards if board.figures is not None]
+
+
+def variant_names(choice: BoardChoice) -> list[str]:
+    """Return the networks that have variants."""
+    return list(dict.fromkeys(name for board in choice.boards for name in board.variants))
 
 
 def columns(choice: BoardChoice) -> list[tuple[str, str]]:
@@ -47,6 +53,7 @@ def columns(choice: BoardChoice) -> list[tuple[str, str]]:
     formats = {board.number_format for board in boards}
     return [
         ("board", ""),
+        *((name, "variant, with its accuracy in percent") for name in variant_names(choice)),
         ("serves", "whether it keeps all limits, and in how many of the draws"),
         *([("price", choice.currency)] if any(b.price is not None for b in boards) else []),
         *([("format", "number format")] if len(formats) > 1 else []),
@@ -74,6 +81,9 @@ def cells(choice: BoardChoice, board: Board) -> list[str]:
                 text = "-" if left is None else f"{left / 1000:.1f}"
             case "times off [%]":
                 text = "" if board.times_off_percent is None else str(board.times_off_percent[1])
+            case _ if title in board.variants:
+                percent = board.accuracies.get(title)
+                text = board.variants[title] + ("" if percent is None else f" {percent:.1f}")
             case _:
                 text = interval((board.figures or {})[title])
         found.append(text)
@@ -113,10 +123,14 @@ def remark_lines(choice: BoardChoice) -> list[str]:
         )
     if any(board.assumed for board in boards):
         lines.append("* some of its figures are assumed, neither measured nor derived:")
+    said: dict[tuple[str, str], list[str]] = {}
     for board in choice.boards:
         if remarks := list(_remarks(board)):
-            lines.append(f"{board.name}: {'. '.join(remarks)}")
-    return lines
+            variants = said.setdefault((board.name, ". ".join(remarks)), [])
+            variants += filter(None, [label_of(board.variants)])
+    for (name, text), variants in said.items():
+        lines.append(f"{' '.join([name, *filter(None, ['; '.join(variants)])])}: {text}")
+    return [*lines, *choice.accuracy_sources]
 
 
 def _remarks(board: Board) -> Iterator[str]:

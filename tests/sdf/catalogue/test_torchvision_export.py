@@ -16,7 +16,8 @@ from paretosoc.sdf.catalogue.torchvision_tables import read_index, read_table, t
 
 def weights(name: str, crop: object, gmacs: float = 1.0, parameters: int = 1) -> SimpleNamespace:
     transforms = SimpleNamespace(keywords={"crop_size": crop})
-    meta = {"_ops": gmacs, "num_params": parameters}
+    metrics = {"ImageNet-1K": {"acc@1": 70.5}}
+    meta = {"_ops": gmacs, "num_params": parameters, "_metrics": metrics}
     return SimpleNamespace(name=name, transforms=transforms, meta=meta)
 
 
@@ -24,7 +25,7 @@ def test_the_first_weights_of_the_smallest_crop_are_chosen() -> None:
     given = [weights("LARGE", 384, 5.0), weights("FIRST", 224, 4.0, 7), weights("SECOND", [224])]
     models = SimpleNamespace(get_model_weights=lambda name: given)
     chosen = torchvision_export._published(models, "net")
-    assert (chosen.crop, chosen.weights, chosen.gmacs, chosen.parameters) == (224, "FIRST", 4.0, 7)
+    assert chosen == torchvision_export._Published(224, "FIRST", 4.0, 7, 70.5)
 
 
 def test_what_the_catalogue_has_from_elsewhere_is_not_exported() -> None:
@@ -66,7 +67,9 @@ def test_operators_that_only_detection_needs_are_declared(monkeypatch: pytest.Mo
 
 def test_a_line_has_the_distance_from_what_is_published() -> None:
     table = tables()["vit_b_32"]
-    published = torchvision_export._Published(224, "X", table.macs / 1e9 / 1.5, table.parameters)
+    published = torchvision_export._Published(
+        224, "X", table.macs / 1e9 / 1.5, table.parameters, table.top1
+    )
     assert torchvision_export._describe(table, 400, published) == (
         "vit_b_32: 224 x 224, 400 layers, 4.4092 GMAC (+50.00%), 88.224 M parameters (+0.00%)"
     )

@@ -17,7 +17,7 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.plan import Plan
-from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings
+from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings, options_of
 from paretosoc.results.io.canonical_json import content_sha256
 
 PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
@@ -141,6 +141,7 @@ def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
 def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
     """Return a function from settings to the hashes of their files and of the platform, each made
     once."""
+    from paretosoc.dse.workload.variants import with_variants
     from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
     from paretosoc.platforms.io.platform_file import load_platform
     from paretosoc.sdf.catalogue.catalogue import catalogue
@@ -156,21 +157,23 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
     platform_digest = cache(lambda name: load_platform(name).sha256)
 
     @cache
-    def of_networks(networks: Sequence[str]) -> list[tuple[str, str]]:
+    def of_networks(networks: Sequence[str], variants: str | None) -> list[tuple[str, str]]:
         """Return the files of networks only. Names of the catalogue come with the program, whose
         sources count anyway."""
         contents = []
         if len(networks) == 1 and is_workload_file(networks[0]):
             contents.append(("workload", digest(networks[0])))
+        options = options_of(RunSettings(networks=(), platform="", variants=variants))
+        workload = with_variants(workload_from(networks), options)
         sources = dict.fromkeys(
-            network.source for network in workload_from(networks).networks if not network.is_task
+            network.source for network in workload.networks if not network.is_task
         )
         return contents + [(f"network {_base(s)}", digest(s)) for s in sources if s not in known]
 
     def contents_of(settings: RunSettings) -> tuple[tuple[str, str], ...]:
         files = (("profile", settings.profile), ("losses", settings.losses))
         return (
-            *of_networks(settings.networks),
+            *of_networks(settings.networks, settings.variants),
             ("platform", platform_digest(settings.platform)),
             *((what, digest(path)) for what, path in files if path is not None),
         )

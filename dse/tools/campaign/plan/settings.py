@@ -42,6 +42,7 @@ class RunSettings:
     frames_in_flight: int | None = None
     profile: str | None = None
     losses: str | None = None
+    variants: str | None = None
     batch: str | None = None
     max_accuracy_loss_percent: str | None = None
     memory_cap_mb: str | None = None

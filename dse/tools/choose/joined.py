@@ -1,0 +1,129 @@
+"""The front of all combinations of variants on a board, with their accuracies as objectives."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.front import Front
+from paretosoc.results.problem.objectives import objective_label, objective_unit, objective_value
+
+
+@dataclass(frozen=True)
+class JoinedMember:
+    """A design point of a combination that no design point of any combination dominates."""
+
+    variants: Mapping[str, str]
+    accuracies: Mapping[str, float]
+    """In percent, by network."""
+    objectives: Mapping[str, float]
+    """By name with unit."""
+    run: str
+    """Its run in the campaign's folder."""
+    member: int
+    """Its position in that run's front."""
+
+
+@dataclass(frozen=True)
+class JoinedFront:
+    """The front of all combinations on a board."""
+
+    board: str
+    is_complete: bool
+    """Whether every combination's front is proved complete."""
+    members: tuple[JoinedMember, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as JSON content."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class CombinationFront:
+    """The front of one combination."""
+
+    variants: Mapping[str, str]
+    accuracies: Mapping[str, float]
+    run: str
+    front: Front
+
+
+def join(board: str, fronts: Sequence[CombinationFront], *, is_complete: bool) -> JoinedFront:
+    """Return what is not dominated in objectives and accuracies, the latter maximised.
+
+    Accuracies are compared network by network: there is no common scale of a detector's and a
+    classifier's. Objectives are those of the fronts, in their exact integers.
+    """
+    points = [(of, k) for of in fronts for k in range(len(of.front.members))]
+    values = np.array([of.front.members[k].objectives for of, k in points], dtype=np.int64)
+    for owner in fronts[0].accuracies if fronts else ():
+        listed = [of.accuracies[owner] for of, _ in points]
+        ranks = np.unique(listed, return_inverse=True)[1].astype(np.int64)
+        values = np.column_stack([values, -ranks])
+    kept = non_dominated(values) if points else ()
+    return JoinedFront(board, is_complete, tuple(_member(*points[k]) for k in kept))
+
+
+def _member(of: CombinationFront, position: int) -> JoinedMember:
+    problem = of.front.problem
+    found = zip(problem.objectives, of.front.members[position].objectives, strict=True)
+    return JoinedMember(
+        variants=of.variants,
+        accuracies=of.accuracies,
+        objectives={
+            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": objective_value(
+                objective, value
+            )
+            for objective, value in found
+        },
+        run=of.run,
+        member=position,
+    )
+
+
+def joined_csv(fronts: Sequence[JoinedFront]) -> str:
+    """Return the members of all boards as CSV, one a row."""
+    text = io.StringIO()
+    rows = [(front.board, member) for front in fronts for member in front.members]
+    out = csv.writer(text, lineterminator="\n")
+    if rows:
+        first = rows[0][1]
+        accuracies = [f"accuracy of {owner} [%]" for owner in first.accuracies]
+        out.writerow(["board", *first.variants, *accuracies, *first.objectives, "run", "member"])
+    for board, member in rows:
+        figures = (*member.accuracies.values(), *member.objectives.values())
+        out.writerow([board, *member.variants.values(), *figures, member.run, member.member])
+    return text.getvalue()
+
+
+def joined_lines(fronts: Sequence[JoinedFront]) -> list[str]:
+    """Return a line for each board: how many design points of which combination are left."""
+    lines = []
+    for front in fronts:
+        counts: dict[str, int] = {}
+        for member in front.members:
+            label = label_of(member.variants)
+            counts[label] = counts.get(label, 0) + 1
+        if not front.members:
+            continue
+        first = front.members[0]
+        names = [name.partition(" [")[0] for name in first.objectives]
+        names += [f"accuracy of {owner}" for owner in first.accuracies]
+        each = ", ".join(f"{label} {count}" for label, count in counts.items())
+        proof = "proved complete" if front.is_complete else "not proved complete"
+        lines.append(
+            f"{front.board}: the front of all combinations over {', '.join(names)} has "
+            f"{len(front.members)} design points, {proof}: {each}"
+        )
+    return lines
+
+
+def label_of(variants: Mapping[str, str]) -> str:
+    """Return ``detect=yolo11n, classify=resnet50``. Empty without variants."""
+    return ", ".join(f"{owner}={name}" for owner, name in variants.items())

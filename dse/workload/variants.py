@@ -1,0 +1,172 @@
+"""Variants of networks: the choice of one for each, and all combinations of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+
+from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import Options, as_written
+from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork
+
+MAX_COMBINATIONS = 1000
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One variant of each network that has variants, by the network's name."""
+
+    variants: Mapping[str, Variant]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return the variants' names, as the option ``variants`` takes them."""
+        return {owner: variant.name for owner, variant in self.variants.items()}
+
+    @property
+    def accuracies(self) -> dict[str, float]:
+        """Return the accuracies in percent, of networks whose variants have one."""
+        return {
+            owner: variant.accuracy.percent
+            for owner, variant in self.variants.items()
+            if variant.accuracy is not None
+        }
+
+
+def with_variants(workload: Workload, options: Options) -> Workload:
+    """Return the workload with the variants that the options choose.
+
+    Raises:
+        WorkloadError: as :func:`combinations`, or on a network without a choice.
+    """
+    found = combinations(workload, options)[0].variants
+    chosen = dict(options.variants)
+    for owner, network in _offered(workload).items():
+        if owner not in chosen:
+            names = [variant.name for variant in network.variants]
+            raise WorkloadError(
+                f"network {owner!r}: the choice of a variant is required, got none of "
+                f"{', '.join(names)} ({as_written('variants')}); dse choose compares all of them"
+            )
+    return replace(
+        workload,
+        networks=tuple(
+            _with_variant(network, found[_owner(network)]) if network.variants else network
+            for network in workload.networks
+        ),
+    )
+
+
+def combinations(workload: Workload, options: Options) -> list[Combination]:
+    """Return all combinations of variants: of a network those that the options choose, or all, that
+    have the minimum accuracy. It is one, without variants, if no network has variants.
+
+    Raises:
+        WorkloadError: on a network or a variant that is not there, a network of which no variant is
+            accurate enough, or too many combinations.
+    """
+    offered = _offered(workload)
+    chosen = dict(options.variants)
+    if options.min_accuracy_percent and not offered:
+        raise WorkloadError(f"{as_written('min_accuracy_percent')}: no network has variants")
+    for name, given in (
+        ("variants", options.variants),
+        ("min_accuracy_percent", options.min_accuracy_percent),
+    ):
+        for owner, _ in given:
+            if owner is not None and owner not in offered:
+                raise WorkloadError(
+                    f"{as_written(name)}: there is no network {owner!r} with variants in "
+                    f"the workload (there are {', '.join(offered) or 'none'})"
+                )
+    lists = [
+        _accurate(network, _named(network, chosen.get(owner)), options)
+        for owner, network in offered.items()
+    ]
+    if prod(map(len, lists)) > MAX_COMBINATIONS:
+        raise WorkloadError(
+            f"variants: at most {MAX_COMBINATIONS:,} combinations are possible, got "
+            f"{prod(map(len, lists)):,}; {as_written('variants')} chooses one of a network"
+        )
+    return [
+        Combination(dict(zip(offered, parts, strict=True))) for parts in itertools.product(*lists)
+    ]
+
+
+def accuracy_sources(combined: Sequence[Combination]) -> tuple[str, ...]:
+    """Return a line for each network with variants: what its accuracy is, and who says so."""
+    lines: dict[str, None] = {}
+    for owner in combined[0].variants:
+        for variant in (each.variants[owner] for each in combined):
+            known = variant.accuracy
+            if known is None:
+                text = "not known, so that smaller models seem better: give accuracy_percent"
+            else:
+                text = ", ".join(filter(None, [known.metric, known.source])) or "the workload file"
+            lines[f"accuracy of {owner}: {text}"] = None
+    return tuple(lines)
+
+
+def _offered(workload: Workload) -> dict[str, WorkloadNetwork]:
+    """Return networks with variants. Copies have the variant of the first."""
+    return {
+        network.name: network
+        for network in workload.networks
+        if network.variants and network.name == _owner(network)
+    }
+
+
+def _owner(network: WorkloadNetwork) -> str:
+    return network.name.partition("#")[0]
+
+
+def _named(network: WorkloadNetwork, name: str | None) -> tuple[Variant, ...]:
+    if name is None:
+        return network.variants
+    names = [variant.name for variant in network.variants]
+    if name not in names:
+        raise WorkloadError(
+            f"{as_written('variants')}: network {network.name!r} has no variant {name!r} "
+            f"({did_you_mean(name, names)})"
+        )
+    return (network.variants[names.index(name)],)
+
+
+def _accurate(
+    network: WorkloadNetwork, variants: tuple[Variant, ...], options: Options
+) -> list[Variant]:
+    asked = [
+        value for owner, value in options.min_accuracy_percent if owner in (None, network.name)
+    ]
+    least = max([*asked, network.min_accuracy_percent or 0])
+    if not least:
+        return list(variants)
+    known = {v.name: Fraction(str(v.accuracy.percent)) for v in variants if v.accuracy is not None}
+    if not known:
+        raise WorkloadError(
+            f"network {network.name!r}: a minimum accuracy needs accuracy_percent of its variants, "
+            "of which the catalogue has none"
+        )
+    kept = [variant for variant in variants if known[variant.name] >= least]
+    if not kept:
+        each = ", ".join(f"{name} {float(percent):g}" for name, percent in known.items())
+        raise WorkloadError(
+            f"network {network.name!r}: an accuracy of at least {float(least):g} % is required, "
+            f"got {each}"
+        )
+    return kept
+
+
+def _with_variant(network: WorkloadNetwork, variant: Variant) -> WorkloadNetwork:
+    return replace(
+        network,
+        source=variant.source,
+        batch=variant.batch,
+        dimensions=variant.dimensions,
+        variants=(),
+        min_accuracy_percent=None,
+    )
