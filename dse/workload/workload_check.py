@@ -33,7 +33,7 @@ def check_workload(workload: Workload) -> None:
     for index, network in enumerate(workload.networks):
         if network.name in names[:index]:
             raise WorkloadError(f"network {network.name!r}: the name is there twice")
-        _check_network(network, names)
+        _check_network(network, names, free_running=workload.free_running)
     _check_rates(workload)
     _check_waiting(workload)
     for network in workload.networks:
@@ -49,7 +49,7 @@ def check_workload(workload: Workload) -> None:
             raise WorkloadError(f"{name}: a number above 0 is required, got {number}")
 
 
-def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
+def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: bool) -> None:
     for other in network.waits_for:
         if other not in names:
             raise WorkloadError(
@@ -75,7 +75,7 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             f"network {network.name!r}: batch excludes grows and continues: the phases of a "
             "language model answer one prompt"
         )
-    _check_variants(network)
+    _check_variants(network, counts_images=free_running or network.rate_hz is not None)
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:
             raise WorkloadError(
@@ -84,8 +84,8 @@ def _check_network(network: WorkloadNetwork, names: list[str]) -> None:
             )
 
 
-def _check_variants(network: WorkloadNetwork) -> None:
-    """Check that variants can be told apart, by name and by accuracy."""
+def _check_variants(network: WorkloadNetwork, *, counts_images: bool) -> None:
+    """Check that variants can be told apart and compared."""
     start = f"network {network.name!r}: variants"
     names = [variant.name for variant in network.variants]
     for name in names:
@@ -100,6 +100,11 @@ def _check_variants(network: WorkloadNetwork) -> None:
         raise WorkloadError(
             f"{start}: accuracy_percent of all or of none is required, got none of "
             f"{', '.join(unknown)}"
+        )
+    if len({variant.batch for variant in network.variants}) > 1 and not counts_images:
+        raise WorkloadError(
+            f"{start}: batches differ, which needs rate_hz of the network, or free_running: frames "
+            "of different batches are different work"
         )
     metrics = {v.accuracy.metric for v in network.variants if v.accuracy and v.accuracy.metric}
     if len(metrics) > 1:

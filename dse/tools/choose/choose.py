@@ -333,5 +333,4 @@ def _limits(problem: Problem) -> list[str]:
 def _frame(problem: Problem) -> str:
     if not problem.has_rates:
         return "frame of all networks" if problem.execution.has_frame else "image"
-    releases = [problem.releases(n) for n in range(len(problem.networks))]
-    return f"frame of {problem.networks[int(np.argmax(releases))].name}"
+    return f"image of {problem.networks[int(np.argmax(problem.images))].name}"

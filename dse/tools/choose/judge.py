@@ -44,7 +44,7 @@ from paretosoc.results.problem.objectives import (
 )
 from paretosoc.results.problem.problem import Problem
 
-DEADLINE_USED, ENERGY = "deadline used [%]", "energy per frame [mJ]"
+DEADLINE_USED, ENERGY = "deadline used [%]", "energy [mJ]"
 _TIMES = (*DEADLINES, RESPONSE_95, PERIOD, GUARANTEED_PERIOD)
 _WORST = 1 << 62
 
@@ -137,7 +137,7 @@ def _time_limits(problem: Problem) -> list[int]:
 def _figures(problem: Problem, outcomes: Outcomes) -> FloatArray:
     """Return [rows, 3]: the figures, infinite of overloaded rows.
 
-    The energy of a period is shared by the frames of the network with the highest rate.
+    The energy of a period is shared by the images of the network with the highest rate.
     """
     found = np.empty((len(outcomes.objectives), len(problem.objectives)))
     for k, objective in enumerate(problem.objectives):
@@ -148,7 +148,7 @@ def _figures(problem: Problem, outcomes: Outcomes) -> FloatArray:
         bounds = np.array([constraints_of(problem)[column].limit for column in columns])
         found[:, 0] = (100 * outcomes.constraint_values[:, columns] / bounds).max(axis=1)
     if problem.has_rates:
-        found[:, 1] /= max(problem.releases(n) for n in range(len(problem.networks)))
+        found[:, 1] /= max(problem.images)
     found[outcomes.objectives[:, 1] == INT64_MAX] = np.inf
     return found
 

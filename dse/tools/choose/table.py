@@ -21,7 +21,7 @@ def choice_views(choice: BoardChoice) -> list[RenderableType]:
     texts = {"board", "serves", *variant_names(choice)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for place, (title, _) in enumerate(columns(choice)):
-        head = title.replace(" per frame", "").replace(" ", "\n").replace("[", "").replace("]", "")
+        head = title.replace(" ", "\n").replace("[", "").replace("]", "")
         is_text = title in texts
         shown = [cells(choice, board)[place] for board in ranked(choice)] if is_text else []
         least = max(map(len, [*head.split("\n"), *shown]))
@@ -118,7 +118,7 @@ def remark_lines(choice: BoardChoice) -> list[str]:
         lines.append(
             f"serves: how often some design point that was found keeps all limits, over "
             f"{choice.draws} draws of the costs from their errors. Figures: 5th to 95th percentile "
-            f"of the one with the least energy among those that are sure; energy of a "
+            f"of the one with the least energy among those that are sure; energy per "
             f"{choice.energy_per}. ∞: overloaded."
         )
     if any(board.assumed for board in boards):

@@ -16,13 +16,13 @@ from paretosoc.results.problem.problem_file import problem_bytes
 from paretosoc.sdf.catalogue.catalogue import catalogue
 
 TWO = """\
+free_running: true
 networks:
   - name: detect
     variants: [{network: yolo11n}, {network: yolo11s}, {network: yolo11m}]
     copies: 2
   - name: classify
     network: resnet50
-    waits_for: [detect]
     variants: [{variant: one}, {variant: eight, batch: 8}]
   - network: squeezenet
 """
@@ -149,6 +149,7 @@ def test_options_need_variants() -> None:
             "name: a, variants: [{network: yolo11n}, {network: resnet50}]",
             "not comparable: COCO mAP 50-95, ImageNet-1K top-1",
         ),
+        ("name: a, network: vgg19, variants: [{}, {variant: b, batch: 2}]", "batches differ"),
         ("network: vgg19, min_accuracy_percent: 3", "min_accuracy_percent needs variants"),
         ("name: a", r"networks\[0\] must have network or variants"),
     ],
@@ -163,7 +164,7 @@ def test_too_many_combinations_are_refused() -> None:
     entries = ", ".join(
         f"{{name: n{k}, network: squeezenet, variants: [{sizes}]}}" for k in range(4)
     )
-    workload = read(f"networks: [{entries}]")
+    workload = read(f"free_running: true\nnetworks: [{entries}]")
     with pytest.raises(WorkloadError, match="at most 1,000 combinations are possible, got 10,000"):
         combinations(workload, Options())
     one = chosen(variants={"n0": "b1"})

@@ -176,6 +176,11 @@ def test_a_batch_is_a_variant_of_the_same_network(tmp_path: Path) -> None:
     standing = {board.variants["a"]: board.standing for board in found.boards}
     # The last image of 16 comes 125 ms after the first.
     assert standing == {"b1": Standing.SERVES, "b4": Standing.SERVES, "b16": Standing.FAILS}
+    assert found.energy_per == "image of a"
+    for board in found.boards:
+        assert board.figures is not None
+        power = board.figures["power [W]"].nominal
+        assert board.figures["energy [mJ]"].nominal == pytest.approx(1000 * power / 120)
     assert found.accuracy_sources == (
         "accuracy of a: not known, so that smaller models seem better: give accuracy_percent",
     )
