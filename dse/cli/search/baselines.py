@@ -13,12 +13,12 @@ from rich.table import Table
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.baselines.evaluate_all import compared_objective
 from paretosoc.dse.certificate.summary import describe_claim
-from paretosoc.dse.cli.search.certify import MaxNodes
 from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.options import (
     MAX_SEED,
     AsJson,
+    MaxNodes,
     NetworkNames,
     PlatformName,
     TimeLimit,

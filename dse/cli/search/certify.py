@@ -12,14 +12,9 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
-from paretosoc.dse.api.front import Front
-from paretosoc.dse.api.pipeline import prove, save_checkpoint
-from paretosoc.dse.cli.shared.options import MAX_COUNT, DaskAddress, Folder, TimeLimit
+from paretosoc.dse.cli.shared.options import DaskAddress, Folder, Jobs, MaxNodes, TimeLimit
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.dask_cluster import SearchCluster
-from paretosoc.results.export.result_folder import check_output_folder
-from paretosoc.results.front.epsilon import within
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress
@@ -27,19 +22,6 @@ if TYPE_CHECKING:
 
 NOT_SHOWN = 4
 """Exit status: HaX-CoNN's equations were asked for, and show nothing."""
-MaxNodes = Annotated[
-    int | None,
-    typer.Option(
-        "--max-nodes",
-        min=1,
-        max=MAX_COUNT,
-        help="Maximum number of nodes per search of the proof. [default: 4,000,000]",
-    ),
-]
-
-Jobs = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
-]
 
 
 def certify(
@@ -64,6 +46,12 @@ def certify(
 
     Exit status 4, with --formulation: HaX-CoNN's equations do not show it.
     """
+    # Imported here: the help needs none of what proves.
+    from paretosoc.dse.api.front import Front
+    from paretosoc.dse.api.pipeline import prove, save_checkpoint
+    from paretosoc.dse.tools.dask_cluster import SearchCluster
+    from paretosoc.results.export.result_folder import check_output_folder
+
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
     front = Front.load(folder)
@@ -120,6 +108,8 @@ def _describe_progress(proof: SearchProgress) -> dict[str, str]:
     of = pluralize(proof.members, "member") if proof.objectives > 1 else "the fastest member"
     text = f"{of}, {pluralize(proof.nodes, 'node')}"
     if proof.epsilon_ppm is not None and proof.epsilon_ppm < PPM:
+        from paretosoc.results.front.epsilon import within
+
         text += f", {within(proof.epsilon_ppm)}"
     return {"text": text}
 

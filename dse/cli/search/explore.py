@@ -6,41 +6,36 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from paretosoc.common.text import pluralize
-from paretosoc.dse.api.pipeline import Explored, SearchSettings, explore_to_folder
-from paretosoc.dse.certificate.summary import describe_claims
-from paretosoc.dse.cli.search.certify import Jobs, MaxNodes, proof_line
-from paretosoc.dse.cli.shared.build import problem_from_texts
+from paretosoc.dse.cli.search.certify import proof_line
 from paretosoc.dse.cli.shared.live import check_live, live_view
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.options import (
     MAX_COUNT,
     MAX_SEED,
     Force,
+    Jobs,
     Live,
+    MaxNodes,
     NetworkNames,
     PlatformName,
     TimeLimit,
 )
 from paretosoc.dse.cli.shared.progress import ProgressLine
-from paretosoc.dse.engines.explore import default_evaluations
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
-from paretosoc.dse.search.driver import Progress
-from paretosoc.dse.workload.objectives import OF_A_FRAME
-from paretosoc.fitness.guarantee.first_come import guarantee_figures
-from paretosoc.results.export.result_folder import check_output_folder
-from paretosoc.results.front.front import Front
-from paretosoc.results.text.front import front_table
-from paretosoc.results.text.space_description import describe_fixed_clocks
+
+if TYPE_CHECKING:
+    from paretosoc.dse.api.pipeline import Explored, SearchSettings
+    from paretosoc.dse.engines.optimizers import Optimizer
+    from paretosoc.dse.search.driver import Progress
+    from paretosoc.results.front.front import Front
 
 Engine = Annotated[
     str,
@@ -122,6 +117,8 @@ class EffortOptions:
     @property
     def settings(self) -> SearchSettings:
         """Return the settings in the library's form."""
+        from paretosoc.dse.api.pipeline import SearchSettings
+
         return SearchSettings(
             max_evaluations=self.max_evaluations,
             time_limit_s=self.time_limit,
@@ -146,6 +143,8 @@ def explore(
     effort: EffortOptions,
 ) -> int:
     """Search for the Pareto front of networks that share a chip."""
+    # Imported here and below: help and errors of options need none of what explores.
+    from paretosoc.dse.engines.optimizer_registry import optimizer_named
 
     # Without a proof there are no turns of the exact search either.
     optimizer = optimizer_named(engine if engine != "auto" or effort.proves else "nsga2")
@@ -170,6 +169,11 @@ def run_exploration(
     Raises:
         DseError: on input that cannot be used.
     """
+    from paretosoc.dse.api.pipeline import explore_to_folder
+    from paretosoc.dse.cli.shared.build import problem_from_texts
+    from paretosoc.dse.engines.explore import default_evaluations
+    from paretosoc.results.export.result_folder import check_output_folder
+
     output = result.output
     _check_effort(effort, optimizer, engine, force=result.force)
     check_output_folder(output, overwrite=result.force)
@@ -207,6 +211,8 @@ def run_exploration(
 
 def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
     """Refuse options that contradict each other."""
+    from paretosoc.dse.engines.optimizers import needs_proof
+
     if effort.no_certify and needs_proof(optimizer):
         raise WorkloadError(f"--no-certify: --engine {engine} finds its front by proving it")
     if effort.robust is not None:
@@ -259,6 +265,12 @@ def _tell(
 
 
 def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
+    from paretosoc.dse.certificate.summary import describe_claims
+    from paretosoc.dse.workload.objectives import OF_A_FRAME
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
+    from paretosoc.results.text.front import front_table
+    from paretosoc.results.text.space_description import describe_fixed_clocks
+
     console = Console()
     console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance

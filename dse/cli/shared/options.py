@@ -64,6 +64,18 @@ TimeLimit = Annotated[
         help="Time limit in seconds; compiling kernels, at the first use, comes before it.",
     ),
 ]
+MaxNodes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-nodes",
+        min=1,
+        max=MAX_COUNT,
+        help="Maximum number of nodes per search of the proof. [default: 4,000,000]",
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
+]
 ProfileFile = Annotated[Path | None, table_option("profile")]
 Dimensions = Annotated[list[str] | None, table_option("dimensions")]
 Batches = Annotated[list[str] | None, table_option("batch")]
