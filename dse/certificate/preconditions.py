@@ -127,6 +127,11 @@ def provable(problem: Problem, goal: Goal) -> Provable:
     return Provable(columns if refused is None else None, column, bounded, refused, unbounded)
 
 
+def is_searchable(problem: Problem) -> bool:
+    """Return whether the exact search can prove all objectives."""
+    return _refusal(problem, tuple(range(len(problem.objectives)))) is None
+
+
 def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
     """Return why no search can prove these objectives, or None if one can."""
     try:

@@ -1,7 +1,8 @@
 """The proof that goes with a front: complete, or within an epsilon with its fastest certified.
 
 If a search does not end, bounds over boxes of operating points say how far the front can be from
-the true one. The findings of a search that was ended are not claimed.
+the true one. If no exact search is known, and the space is small, all of it is simulated. The
+findings of a search that was ended are not claimed.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from functools import partial
 
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
+from paretosoc.dse.certificate.boxes.simulate import simulate_space
 from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
 from paretosoc.dse.certificate.formulation.prove import FormulationProgress, prove_formulation
 from paretosoc.dse.certificate.formulation.refute import NotShown
-from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
+from paretosoc.dse.certificate.preconditions import Goal, Provable, is_searchable, provable
 from paretosoc.dse.compile.load import load_bound_code, load_proof_code
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.results.errors import ResultError
@@ -86,8 +88,13 @@ def prove_front(
         raise ResultError(
             f"nothing is proved of a front by {front.robust.measure}: proofs are of nominal costs"
         )
-    can = provable(front.problem, goal)
     limits = limits or Limits()
+    if goal is Goal.WHOLE_FRONT and not is_searchable(front.problem):
+        found = simulate_space(front, limits.until)
+        if found is not None:
+            front = replace(found[0], certificate=None, epsilon=None, bounds=found[1].claim)
+            return ProofOutcome(front, None, None, found[1].proof, False, None)
+    can = provable(front.problem, goal)
     began = limits.until.clock()
     if can.front is not None or can.fastest is not None:
         load_proof_code(front.problem)

@@ -40,6 +40,13 @@ def describe_claims(front: Front) -> list[str]:
 
 def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
     """Return the claim of bounds over boxes as text."""
+    if claim.simulated and claim.epsilon_ppm == 0:
+        members = pluralize(len(claim.members), "member")
+        size = f"all {pluralize(claim.simulated, 'design point')} were simulated"
+        return (
+            f"complete: no design point is missing from the {members}; {size}, "
+            f"{claim.seconds:.2f} s."
+        )
     names = objective_names(problem)
     least = []
     for j, name in enumerate(claim.objectives):

@@ -31,10 +31,10 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         for index in claim.members
     ]
     return {
-        "status": "bounded",
+        "status": "simulated" if claim.simulated else "bounded",
         "objectives": [*places],
         "whole": len(places) == len(names),
-        "complete": False,
+        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
         "members": list(claim.members),
         "within": percent(claim.epsilon_ppm),
         "weak": is_weak(claim.epsilon_ppm),
@@ -48,6 +48,7 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         "space": claim.space,
         "boxes": claim.boxes,
         "inequalities": claim.inequalities,
+        "simulated": claim.simulated,
         "seconds": claim.seconds,
     }
 

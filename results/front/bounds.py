@@ -28,6 +28,8 @@ from paretosoc.common.documents.marks import (
 MAX_CONFIGURATIONS = 50_000
 """Limits the product over units of (classes + 1), which includes configurations in which groups of
 one network that is apart run side by side."""
+MAX_SIMULATED = 1000
+"""Design points that a proof may simulate, a minute's work for the plain checker at most."""
 
 
 def _read_corner(values: tuple[int, ...]) -> tuple[int | None, ...]:
@@ -79,21 +81,33 @@ class Leaf:
     multipliers: tuple[int, ...]
 
 
-def _read_node(text: str) -> Split | Leaf:
+@dataclass(frozen=True)
+class Simulated:
+    """A box that is not divided: all its design points were simulated."""
+
+
+BoxNode = Split | Leaf | Simulated
+
+
+def _read_node(text: str) -> BoxNode:
+    if text == "!":
+        return Simulated()
     if text.startswith("="):
         return Leaf(tuple(int(index) for index in text[1:].split(",") if index))
     domain, _, points = text.partition("/")
     return Split(int(domain), int(points, 16))
 
 
-def _write_node(node: Split | Leaf) -> str:
+def _write_node(node: BoxNode) -> str:
+    if isinstance(node, Simulated):
+        return "!"
     if isinstance(node, Split):
         return f"{node.domain}/{node.points:x}"
     return f"={','.join(map(str, node.multipliers))}"
 
 
-_NODE = Text("^([0-9]{1,9}/[0-9a-f]+|=([0-9]{1,9}(,[0-9]{1,9})*)?)$")
-Node = Annotated[Split | Leaf, As(Annotated[str, _NODE], _read_node, _write_node)]
+_NODE = Text("^([0-9]{1,9}/[0-9a-f]+|!|=([0-9]{1,9}(,[0-9]{1,9})*)?)$")
+Node = Annotated[BoxNode, As(Annotated[str, _NODE], _read_node, _write_node)]
 Indices = Annotated[tuple[Count, ...], Items(1)]
 
 
@@ -160,7 +174,8 @@ class BoundProof:
     tree: Annotated[tuple[Node, ...], Items(1)]
     """Boxes, each before its parts. DOMAIN/MASK: divided into the part with an operating point of
     the hexadecimal mask (bit k: point k, the bit after the last: off) and, then, the rest.
-    =I,J,...: not divided, with positions of its multipliers."""
+    =I,J,...: not divided, with positions of its multipliers. !: not divided, all its design points
+    were simulated."""
     seconds: Seconds
     """Time of the search for it."""
 

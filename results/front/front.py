@@ -264,6 +264,8 @@ class BoundSummary:
     boxes: Count
     inequalities: Count
     seconds: Seconds
+    simulated: Default[Count] = 0
+    """Design points that were simulated, all of the space, instead of bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,6 +371,10 @@ class Front:
             and claim.epsilon_ppm == 0
             and len(claim.objectives) == len(self.problem.objectives)
             for claim in (self.certificate, self.epsilon)
+        ) or (
+            self.bounds is not None
+            and self.bounds.epsilon_ppm == 0
+            and len(self.bounds.objectives) == len(self.problem.objectives)
         )
 
 

@@ -213,11 +213,18 @@ def _bounds(front: Front) -> list[tuple[float, ...]]:
     """Return the points such that every design point is at or above one of them. Empty if no such
     region is drawn."""
     objectives = front.problem.objectives
-    if front.bounds is None or len(objectives) != 2 or any(map(larger_is_better, objectives)):
+    bounds = front.bounds
+    # Of a space that was simulated the region ends at the members.
+    if (
+        bounds is None
+        or bounds.simulated
+        or len(objectives) != 2
+        or any(map(larger_is_better, objectives))
+    ):
         return []
     return [
         tuple(objective_value(o, value) for o, value in zip(objectives, point, strict=True))
-        for point in least_points(front.bounds.region)
+        for point in least_points(bounds.region)
         if len(point) == len(objectives)
     ]
 

@@ -49,7 +49,9 @@ class BoundedFront:
     def about(self, front: Front) -> BoundedFront:
         """Return the same bounds about a later front whose members dominate or equal those of this
         one."""
-        return replace(self, claim=_summary(front, self.proof, self.claim.boxes))
+        return replace(
+            self, claim=bound_summary(front, self.proof, self.claim.boxes, self.claim.simulated)
+        )
 
 
 def bound_front(
@@ -96,7 +98,7 @@ def bound_front(
     found, proof, checked, corners, refused = accepted
     region = _raised(checked, corners, until)
     proof = replace(proof, region=region, seconds=round(time.monotonic() - began, 3))
-    return BoundedFront(_summary(front, proof, found.boxes), proof, refused)
+    return BoundedFront(bound_summary(front, proof, found.boxes), proof, refused)
 
 
 def _checked(
@@ -211,7 +213,13 @@ def _inside(inner: Corner, outer: Corner) -> bool:
     return all(b is None or (a is not None and a <= b) for a, b in zip(inner, outer, strict=True))
 
 
-def _summary(front: Front, proof: BoundProof, boxes: int) -> BoundSummary:
+def bound_summary(front: Front, proof: BoundProof, boxes: int, simulated: int = 0) -> BoundSummary:
+    """Return the claim about the members of a front that follows from a proof.
+
+    Args:
+        boxes: number of boxes that are not divided.
+        simulated: number of design points that were simulated.
+    """
     names = objective_names(front.problem)
     columns = [names.index(name) for name in proof.objectives]
     values = objective_array(front)[:, columns]
@@ -236,4 +244,5 @@ def _summary(front: Front, proof: BoundProof, boxes: int) -> BoundSummary:
         boxes=boxes,
         inequalities=len(proof.multipliers),
         seconds=proof.seconds,
+        simulated=simulated,
     )

@@ -12,8 +12,14 @@ from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.text.space_description import describe_space
 
 
-def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | None) -> str | None:
-    """Return the first part of the claim that does not hold, or None if all does."""
+def wrong_bounds(
+    front: Front, claim: BoundSummary | None, proof: BoundProof | None, *, compiled: bool = False
+) -> str | None:
+    """Return the first part of the claim that does not hold, or None if all does.
+
+    Args:
+        compiled: simulate with compiled code. See :class:`CheckedBounds`.
+    """
     if claim is None or proof is None:
         return f"{'front.json' if claim is None else 'bounds.json'} does not have it"
     for what, stated, proved in (
@@ -26,9 +32,11 @@ def wrong_bounds(front: Front, claim: BoundSummary | None, proof: BoundProof | N
         if stated != proved:
             return f"{what}: front.json says something else"
     try:
-        checked = CheckedBounds(front.problem, proof)
+        checked = CheckedBounds(front.problem, proof, compiled=compiled)
     except ResultError as error:
         return f"bounds.json: {error}"
+    if claim.simulated != checked.simulated:
+        return f"simulated: there are {checked.simulated} design points, not {claim.simulated}"
     names = objective_names(front.problem)
     columns = [names.index(name) for name in proof.objectives]
     values = objective_array(front)[:, columns]

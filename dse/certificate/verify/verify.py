@@ -135,7 +135,7 @@ def _checks(
     if front.baselines:
         yield _baselines_hold(front, compiled=compiled)
     if front.bounds is not None or bounds is not None:
-        wrong = wrong_bounds(front, front.bounds, bounds)
+        wrong = wrong_bounds(front, front.bounds, bounds, compiled=compiled)
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
     elif all(claim is None and files is None for _, claim, files in proofs):
         yield holds("certificate", "there is none, and none is claimed")
@@ -153,10 +153,14 @@ def _checks(
 def _describe_bounds(front: Front) -> Check:
     claim = front.bounds
     assert claim is not None
-    size = pluralize(claim.boxes, "box", "boxes")
-    within = f"within {percent(claim.epsilon_ppm)} of every point"
+    size = f"{pluralize(claim.boxes, 'box', 'boxes')} checked in integers"
+    if claim.simulated:
+        size = f"{pluralize(claim.simulated, 'design point')} of the space simulated"
+    reach = f"within {percent(claim.epsilon_ppm)} of every point"
+    if claim.epsilon_ppm == 0:
+        reach = "complete"
     scope = _scope(front.problem, claim.objectives)
-    return holds("bounds", f"{within}{scope}: {size} checked in integers")
+    return holds("bounds", f"{reach}{scope}: {size}")
 
 
 def _scope(problem: Problem, objectives: Sequence[str]) -> str:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod
 
-from paretosoc.fitness.check.boxes.costs import BoxCostTables, leaves
+from paretosoc.fitness.check.boxes.costs import Box, BoxCostTables, leaves
+from paretosoc.fitness.check.boxes.design_points import simulated
 from paretosoc.fitness.check.boxes.frame_time import OF_A_FRAME, frame_time
 from paretosoc.fitness.check.boxes.inequality import Inequality, Structure
 from paretosoc.fitness.check.boxes.limits import contradicts, limits_of
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import MAX_CONFIGURATIONS, BoundProof, Corner, owners_of_classes
+from paretosoc.results.front.bounds import (
+    MAX_CONFIGURATIONS,
+    BoundProof,
+    Corner,
+    Leaf,
+    Simulated,
+    owners_of_classes,
+)
 from paretosoc.results.problem.execution import ClosedForm, IdleTime
 from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
@@ -34,16 +43,41 @@ BOUNDED = OF_A_FRAME | {
 
 
 class CheckedBounds:
-    """The inequalities of a proof, computed from the problem and its multipliers.
+    """The inequalities of a proof, computed from the problem and its multipliers, and the outcomes
+    of the design points that it simulates.
+
+    Args:
+        compiled: simulate with compiled code. The problem's figures must then fit in int64 with
+            all their products.
 
     Raises:
         ResultError: if objectives or limits have no bounds of this kind, or the proof does not
             fit the problem. The message names the JSON path.
     """
 
-    def __init__(self, problem: Problem, proof: BoundProof) -> None:
+    def __init__(self, problem: Problem, proof: BoundProof, *, compiled: bool = False) -> None:
         self._problem = problem
-        self._columns = bounded_columns(problem, proof.objectives)
+        self._columns = _columns(problem, proof.objectives)
+        self.simulated = 0
+        """Design points that were simulated."""
+        boxes = list(leaves(problem, proof.tree))
+        bounded = [(box, leaf) for box, leaf in boxes if isinstance(leaf, Leaf)]
+        self._boxes: list[Callable[[Corner], bool]] = []
+        """Whether a box may have a design point at or below the corner."""
+        if bounded or proof.multipliers:
+            self._boxes += self._bounded(proof, bounded)
+        for box, leaf in boxes:
+            if isinstance(leaf, Simulated):
+                count, found = simulated(problem, box, self._columns, compiled=compiled)
+                self.simulated += count
+                self._boxes.append(partial(_has_one_in, found))
+
+    def _bounded(
+        self, proof: BoundProof, boxes: Sequence[tuple[Box, Leaf]]
+    ) -> Iterator[Callable[[Corner], bool]]:
+        """Yield the boxes that inequalities bound, except those without design points."""
+        problem = self._problem
+        bounded_columns(problem, proof.objectives)
         _check_parts(problem, proof)
         self._chain_ends = [chain[-1] for chain in proof.chains]
         self._time = frame_time(problem, self._columns)
@@ -56,8 +90,7 @@ class CheckedBounds:
         sums_rates = any(
             problem.objectives[c].kind is ObjectiveKind.INVERSE_LATENCY for c in self._columns
         )
-        self._boxes: list[tuple[int, tuple[int, ...], list[Inequality]]] = []
-        for box, leaf in leaves(problem, proof.tree):
+        for box, leaf in boxes:
             costs = tables.over(box)
             latencies: tuple[int, ...] | None = ()
             if sums_rates:
@@ -65,7 +98,16 @@ class CheckedBounds:
             if not all(costs.costs) or latencies is None:
                 continue
             rows = [structure.inequality(costs, proof.multipliers[i]) for i in leaf.multipliers]
-            self._boxes.append((costs.idle_mw, latencies, rows))
+            yield partial(self._leaves_room, costs.idle_mw, latencies, rows)
+
+    def _leaves_room(
+        self, idle_mw: int, latencies: tuple[int, ...], rows: Sequence[Inequality], corner: Corner
+    ) -> bool:
+        limits = limits_of(self._problem, self._columns, corner, latencies)
+        return limits is not None and not any(
+            contradicts(self._problem, row, idle_mw, self._chain_ends, limits, self._time)
+            for row in rows
+        )
 
     def is_empty(self, corner: Corner) -> bool:
         """Return whether no feasible design point is at or below the corner in all objectives."""
@@ -73,14 +115,27 @@ class CheckedBounds:
 
     def box_with(self, corner: Corner) -> int | None:
         """Return the index of the first box that may have a design point below the corner."""
-        for index, (idle_mw, latencies, rows) in enumerate(self._boxes):
-            limits = limits_of(self._problem, self._columns, corner, latencies)
-            if limits is not None and not any(
-                contradicts(self._problem, row, idle_mw, self._chain_ends, limits, self._time)
-                for row in rows
-            ):
-                return index
-        return None
+        return next((k for k, may_have in enumerate(self._boxes) if may_have(corner)), None)
+
+
+def _has_one_in(outcomes: Sequence[tuple[int, ...]], corner: Corner) -> bool:
+    """Return whether one of the outcomes is at or below the corner in all objectives."""
+    return any(
+        all(most is None or value <= most for value, most in zip(outcome, corner, strict=True))
+        for outcome in outcomes
+    )
+
+
+def _columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of objectives by name.
+
+    Raises:
+        ResultError: if there are none, one is named twice, or is not the problem's.
+    """
+    names = objective_names(problem)
+    if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
+        raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
+    return tuple(names.index(name) for name in objectives)
 
 
 def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
@@ -89,10 +144,7 @@ def bounded_columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, .
     Raises:
         ResultError: if one has no such bound, or is not the problem's.
     """
-    execution, names = problem.execution, objective_names(problem)
-    if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
-        raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
-    columns = tuple(names.index(name) for name in objectives)
+    execution, columns = problem.execution, _columns(problem, objectives)
     for column in columns:
         objective = problem.objectives[column]
         kind = objective.kind

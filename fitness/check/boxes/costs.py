@@ -14,7 +14,14 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.contention import largest_products, parameters_at
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import BoundProof, Leaf, Split, owners_of_classes
+from paretosoc.results.front.bounds import (
+    BoundProof,
+    BoxNode,
+    Leaf,
+    Simulated,
+    Split,
+    owners_of_classes,
+)
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from paretosoc.results.problem.parts import ContentionTable, ProblemDomain
 from paretosoc.results.problem.problem import Problem
@@ -46,7 +53,7 @@ def points_of(domain: ProblemDomain, bits: int) -> tuple[int, ...]:
     return tuple(k for k in range(len(domain.frequencies_khz)) if bits >> k & 1)
 
 
-def leaves(problem: Problem, tree: Sequence[Split | Leaf]) -> Iterator[tuple[Box, Leaf]]:
+def leaves(problem: Problem, tree: Sequence[BoxNode]) -> Iterator[tuple[Box, Leaf | Simulated]]:
     """Yield the boxes that are not divided. Together they are the whole space.
 
     Raises:
@@ -57,7 +64,7 @@ def leaves(problem: Problem, tree: Sequence[Split | Leaf]) -> Iterator[tuple[Box
         if not open_boxes:
             raise ResultError(f"$.tree[{index}]: all boxes are complete before it")
         box = open_boxes.pop()
-        if isinstance(node, Leaf):
+        if not isinstance(node, Split):
             yield box, node
             continue
         if not 0 <= node.domain < len(box):

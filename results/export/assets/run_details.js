@@ -25,7 +25,7 @@ function convergenceChart(page) {
 }
 
 // What a claim rests on.
-const PROOF_WORDS = { certified: "proved", gap: "not proved", bounded: "proved" };
+const PROOF_WORDS = { certified: "proved", gap: "not proved", bounded: "proved", simulated: "proved" };
 
 // A bound that is far away is no praise.
 function proofBadge(proof, what = "", title = null) {
@@ -42,7 +42,7 @@ function proofDetails(page) {
   }
   for (const proof of proofs)
     place.append(el("p", {}, proofBadge(proof)), el("p", {}, proofSentence(page.data, proof)),
-      facts([["Space", proof.space], ...(proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
+      facts([["Space", proof.space], ...(proof.simulated ? [["Design points", count(proof.simulated)]] : proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
         : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ...checks(proof)]),
         ["Time", `${number(proof.seconds)} s`], ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
@@ -60,6 +60,7 @@ function proofSentence(data, proof) {
     certified: " The tree of the search proves it; dse verify checks that.",
     gap: "",
     bounded: " Bounds over boxes of operating points show it; dse verify checks them.",
+    simulated: " All design points were simulated; dse verify simulates them again.",
   }[proof.status];
   if (proof.complete) return `The front is complete: no design point is missing from its ${proof.members.length} members.${how}`;
   const reach = `For every design point a member is worse in no objective by more than ${proof.within}.`;

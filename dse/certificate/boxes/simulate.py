@@ -1,0 +1,104 @@
+"""The front of a small space: all of its design points are simulated."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
+from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
+from paretosoc.dse.engines.explore import default_evaluations
+from paretosoc.dse.errors import InternalError
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.fitness.check.boxes.check import CheckedBounds
+from paretosoc.fitness.check.members.outcome import plain_outcome
+from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.simulate import design_of
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.bounds import MAX_SIMULATED, BoundProof, Simulated
+from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import open_corners
+from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.problem.objectives import objective_names
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import problem_sha256
+
+MAX_COMBINATIONS = 20 * MAX_SIMULATED
+"""Combinations of units and operating points, those with the same effect counted apart."""
+MAX_CORNERS = 3000
+"""Corners that members leave open. With three and more objectives they are many."""
+
+
+def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, BoundedFront] | None:
+    """Simulate all design points. Return the complete front, and its claim and proof.
+
+    Returns None if there are too many design points, or the check would take longer than there is
+    time for.
+
+    Raises:
+        InternalError: if the search's evaluator and the check disagree.
+    """
+    problem = front.problem
+    rows = _all_rows(problem)
+    if rows is None:
+        return None
+    compiled = _fits_int64(problem)
+    first = design_of(problem, rows[0])
+    if compiled:
+        # Loads the code, or compiles it.
+        plain_outcome(problem, first, compiled=True)
+    began, started = time.monotonic(), until.clock()
+    plain_outcome(problem, first, compiled=compiled)
+    if (until.clock() - started) * len(rows) > until.left:
+        return None
+    outcomes = make_outcomes(problem, jobs=os.cpu_count() or 1)(rows)
+    feasible = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
+    best = non_dominated(feasible[1])
+    values = feasible[1][best]
+    if {*map(tuple, values.tolist())} != {*map(tuple, objective_array(front).tolist())}:
+        front = replace(front, members=make_members(problem, feasible[0][best], values))
+    corners = open_corners(values.tolist(), most=MAX_CORNERS)
+    region = tuple(tuple(None if v is None else v - 1 for v in corner) for corner in corners)
+    proof = BoundProof(
+        problem_sha256=problem_sha256(problem),
+        objectives=tuple(objective_names(problem)),
+        region=region,
+        chains=(),
+        paths=(),
+        apart=(),
+        classes=(),
+        multipliers=(),
+        tree=(Simulated(),),
+        seconds=0.0,
+    )
+    checked = CheckedBounds(problem, proof, compiled=compiled)
+    if checked.simulated != len(rows) or not all(map(checked.is_empty, region)):
+        raise InternalError("the check of a simulated space finds other design points")
+    proof = replace(proof, seconds=round(time.monotonic() - began, 3))
+    return front, BoundedFront(bound_summary(front, proof, 1, len(rows)), proof)
+
+
+def _all_rows(problem: Problem) -> IntArray | None:
+    """Return all rows of a space, or None if there are too many."""
+    if problem.searches_priorities:
+        return None
+    space = DesignSpace(problem)
+    if space.combinations > MAX_COMBINATIONS:
+        return None
+    # All of them are one batch.
+    rows = ExhaustiveEngine(space, batch=MAX_COMBINATIONS).ask()
+    most = min(MAX_SIMULATED, default_evaluations(problem))
+    return rows if len(rows) <= most else None
+
+
+def _fits_int64(problem: Problem) -> bool:
+    try:
+        check_magnitudes(problem)
+    except ResultError:
+        return False
+    return True
