@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.options import as_written
+from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.front_views import front_views, member_views
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import check_plot
@@ -400,6 +401,32 @@ class Front(Sequence[Member]):
         chosen = dict.fromkeys(choose_member(front, text) for text in members)
         titles = [(member_title(front, index), self[index].scheduled) for index in chosen]
         return trace_bytes(titles), [title for title, _ in titles]
+
+    def node_data(self, which: int | str = FASTEST) -> dict[str, bytes]:
+        """Return unit and time of every layer of a member, as node data of Model Explorer, by the
+        networks' names.
+
+        Raises:
+            ResultError: if there is no such member, or the front has no ``costs.json``.
+        """
+        from paretosoc.results.export.node_data import node_data
+
+        return node_data(self[which].scheduled, require_origins(self.costs))
+
+    def to_optuna(self, path: str | Path, name: str = "front") -> None:
+        """Write the members as the trials of a study of Optuna, in an SQLite file.
+
+        Example:
+            >>> front.to_optuna("front.db")  # then: optuna-dashboard sqlite:///front.db
+
+        Raises:
+            ResultError: if Optuna is not installed (``paretosoc[optuna]``).
+        """
+        from paretosoc.results.export.optuna_study import write_study
+
+        with temporary_folder() as folder:
+            write_study(self.numeric, folder / "study.db", name)
+            replace_file(Path(path), (folder / "study.db").read_bytes())
 
     def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
         """Return the HTML report, and notes if it lacks deployments or error bars.

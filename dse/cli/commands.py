@@ -95,7 +95,7 @@ COMMANDS = (
             Entry("limits", "Show what each limit costs.", "search.limits"),
             Entry("confidence", "Say how sure the choices are.", "results.confidence"),
             Entry("csdf", "Show a member as a dataflow graph.", "results.csdf"),
-            Entry("trace", "Write schedules for Perfetto.", "results.trace"),
+            Entry("export", "Write for Perfetto, Optuna and others.", "results.export"),
         ),
     ),
     Entry("mcp", "Serve the library to an MCP client.", "server.mcp", _MORE),

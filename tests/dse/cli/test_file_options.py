@@ -90,7 +90,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "analyze limits": RESULT,
     "analyze confidence": {**RESULT, "draws": 2},
     "analyze csdf": {**RESULT, "output": "new.json"},
-    "analyze trace": {**RESULT, "output": "new.json"},
+    "analyze export": {**RESULT, "to": "perfetto", "output": "new.json"},
     "mcp": RESULT,
     "sdf": {"file": "sdf3/g.xml"},
     "papers explore": EXPLORE,

@@ -1,0 +1,78 @@
+"""``dse analyze export``: results in the forms of other programs."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.text import pluralize
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.shared.options import Folder, Force
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.results.front.named_members import FASTEST
+
+
+class Target(Enum):
+    """The programs that read what is written."""
+
+    PERFETTO = "perfetto"
+    MODEL_EXPLORER = "model-explorer"
+    OPTUNA = "optuna"
+
+
+SUFFIXES = {
+    Target.PERFETTO: (".json",),
+    Target.MODEL_EXPLORER: (".json",),
+    Target.OPTUNA: (".db", ".sqlite3"),
+}
+
+
+def export(
+    folder: Folder,
+    to: Annotated[
+        Target,
+        typer.Option(
+            "--to",
+            help="perfetto: schedules in the Trace Event Format; model-explorer: unit and time of "
+            "every layer, as node data; optuna: the front as a study (needs the extra 'optuna').",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")],
+    member: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--member",
+            help="Member: an index, or a name such as fastest, knee or lowest-energy. "
+            "Repeatable for perfetto. [default: fastest]",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a result for another program: Perfetto, Model Explorer or Optuna."""
+    check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES[to])
+    if to is not Target.PERFETTO and len(member or []) > 1:
+        raise WorkloadError(f"--member: one is written for {to.value}, got several")
+    if to is Target.OPTUNA and member:
+        raise WorkloadError("--member: a study has all members")
+    if to is Target.PERFETTO:
+        data, titles = open_result(folder).trace(member or [FASTEST])
+        replace_file(output, data)
+        print(f"Written to {output}: {', '.join(titles)}")
+        return
+    front = Front.load(folder)
+    if to is Target.OPTUNA:
+        front.to_optuna(output, folder.resolve().name)
+        print(f"Written to {output}: {pluralize(len(front), 'trial')}")
+        return
+    for network, data in front.node_data((member or [FASTEST])[0]).items():
+        # A model's own node data are loaded beside the model: one file for each.
+        file = output.with_name(f"{output.stem}.{network}{output.suffix}")
+        check_output_file(file, option="--output", overwrite=force)
+        replace_file(file, data)
+        print(f"Written to {file}")

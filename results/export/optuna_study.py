@@ -1,0 +1,84 @@
+"""A front as a study of Optuna, for its dashboard and its plots."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.problem.objectives import (
+    larger_is_better,
+    objective_label,
+    objective_unit,
+    objective_value,
+)
+from paretosoc.results.text.member_diff import clocks_mhz
+
+if TYPE_CHECKING:
+    from paretosoc.results.front.front import Member
+
+
+def write_study(front: Front, path: Path, name: str) -> None:
+    """Write the members of a front as the trials of a new study in an SQLite file.
+
+    A trial has the clocks in MHz (0 if off) and the units of each network as parameters, and the
+    objectives as values.
+
+    Args:
+        name: name of the study.
+
+    Raises:
+        ResultError: if Optuna is not installed.
+    """
+    optuna = optional_import("optuna", extra="optuna", purpose="a study")
+    problem = front.problem
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(
+        storage=f"sqlite:///{path}",
+        study_name=name,
+        directions=["maximize" if larger_is_better(o) else "minimize" for o in problem.objectives],
+    )
+    with warnings.catch_warnings():
+        # Names of objectives are called experimental since Optuna 3.2.
+        warnings.simplefilter("ignore")
+        study.set_metric_names(
+            [f"{objective_label(problem, o)} [{objective_unit(o)}]" for o in problem.objectives]
+        )
+    parameters = [_parameters(front, member) for member in front.members]
+    # Every trial names all values that a parameter has in some trial.
+    spaces = {
+        key: optuna.distributions.CategoricalDistribution(
+            sorted({entry[key] for entry in parameters}, key=str)
+        )
+        for key in parameters[0]
+    }
+    marks = mark_members(front)
+    study.add_trials(
+        [
+            optuna.trial.create_trial(
+                params=entry,
+                distributions=spaces,
+                values=[
+                    objective_value(objective, value)
+                    for objective, value in zip(problem.objectives, member.objectives, strict=True)
+                ],
+                user_attrs={"member": index, "name": ", ".join(marks.get(index, ()))},
+            )
+            for index, (entry, member) in enumerate(zip(parameters, front.members, strict=True))
+        ]
+    )
+
+
+def _parameters(front: Front, member: Member) -> dict[str, str | float]:
+    problem = front.problem
+    found: dict[str, str | float] = {
+        f"{name} MHz": mhz or 0.0 for name, mhz in clocks_mhz(problem, member).items()
+    }
+    units = member.design.units.tolist()
+    for network in problem.networks:
+        used = dict.fromkeys(problem.units[units[g]].name for g in network.groups)
+        found[f"{network.name} on"] = ", ".join(used)
+    return found
