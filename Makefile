@@ -29,8 +29,7 @@ $(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
 	@touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/dse explore vgg19 resnet50 -p jetson-agx-xavier --groups 12 --max-transitions 1 \
-		-o runs/demo --force
+	$(BIN)/dse explore examples/workloads/camera.yaml -p jetson-orin-nano-8gb -o runs/demo --force
 	$(BIN)/dse report runs/demo --force
 
 test: setup lint types unit

@@ -58,6 +58,8 @@ class Command:
         program, *words = shlex.split(self.line)
         words = [sys.executable, *(words if program == "python" else ["-m", program, *words])]
         environment = os.environ | {"COLUMNS": COLUMNS, "PYTHONPATH": str(ROOT)}
+        # Commands name examples as in a clone.
+        (folder / "examples").symlink_to(ROOT / "examples")
         done = subprocess.run(
             words, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
         )
@@ -82,6 +84,24 @@ def _validation(data: str, law: str) -> str:
 
 
 COMMANDS = (
+    Command(
+        "camera",
+        "dse explore examples/workloads/camera.yaml -p jetson-orin-nano-8gb -o runs/camera",
+        {
+            "timely_w": r"^ *\d+ +[\d.]+ +# +most timely",
+            "knee_w": r"^ *\d+ +[\d.]+ +# +knee",
+            "least_w": r"^ *\d+ +[\d.]+ +# +least power",
+            "detect_ms": r"^ *\d+ +[\d.]+ +[\d.]+ +least power +\d+ +#",
+            "classify_ms": r"^ *\d+ +[\d.]+ +[\d.]+ +least power +\d+ +[\d.]+ +#",
+            "knee_gpu_mhz": r"^Knee against most timely: gpu at # MHz",
+            "knee_emc_mhz": r"^Knee against most timely: .* emc at # MHz",
+            "least_gpu_mhz": r"^Least power against most timely: gpu at # MHz",
+            "least_emc_mhz": r"^Least power against most timely: .* emc at # MHz",
+            "members": r"^complete: no design point is missing from the # members",
+            "points": r"; all # design points were simulated",
+        },
+        is_quick=True,
+    ),
     Command(
         "front",
         "dse explore vgg19 resnet50 -p jetson-agx-xavier --groups 12 --max-transitions 1"

@@ -23,7 +23,7 @@ WIDTH, HEIGHT = 1360, 1250
 
 
 def main() -> None:
-    """Opens the report with the fastest member and the knee side by side, and keeps its top."""
+    """Opens the report with the knee and the least power side by side, and keeps its top."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
         sys.exit("Chromium is required on the path")
@@ -32,9 +32,9 @@ def main() -> None:
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(REPORT.as_uri())
         page.wait_for_selector("html[data-ready]")
-        knee = page.locator(".card", has_text="Knee").get_attribute("data-card")
-        page.locator(".card", has_text="Fastest").click()
-        page.locator(f".card[data-card='{knee}']").click(modifiers=["Shift"])
+        other = page.locator(".card", has_text="Least power").get_attribute("data-card")
+        page.locator(".card", has_text="Knee").click()
+        page.locator(f".card[data-card='{other}']").click(modifiers=["Shift"])
         page.mouse.move(0, 0)
         page.evaluate("document.activeElement.blur()")
         picture = Image.open(io.BytesIO(page.screenshot()))
