@@ -22,7 +22,7 @@ def node_data(shown: ScheduledMember, origins: CostOrigins) -> dict[str, bytes]:
     first = {row.group: row for row in reversed(shown.schedule.groups)}
     documents = {}
     for network, origin in zip(problem.networks, origins.networks, strict=True):
-        nodes = {}
+        nodes: dict[str, dict[str, str]] = {}
         for g, group in zip(network.groups, origin.groups, strict=True):
             row = first[g]
             unit = problem.units[row.unit].name

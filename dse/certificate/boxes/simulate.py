@@ -9,7 +9,6 @@ from dataclasses import replace
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
-from paretosoc.dse.engines.explore import default_evaluations
 from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
@@ -30,6 +29,8 @@ from paretosoc.results.problem.problem_file import problem_sha256
 
 MAX_COMBINATIONS = 20 * MAX_SIMULATED
 """Combinations of units and operating points, those with the same effect counted apart."""
+MAX_FREE_RUNS = 300
+"""A free run can take a good part of a second."""
 MAX_CORNERS = 3000
 """Corners that members leave open. With three and more objectives they are many."""
 
@@ -92,7 +93,7 @@ def _all_rows(problem: Problem) -> IntArray | None:
         return None
     # All of them are one batch.
     rows = ExhaustiveEngine(space, batch=MAX_COMBINATIONS).ask()
-    most = min(MAX_SIMULATED, default_evaluations(problem))
+    most = MAX_SIMULATED if problem.execution.has_frame else MAX_FREE_RUNS
     return rows if len(rows) <= most else None
 
 
