@@ -27,6 +27,7 @@ from paretosoc.platforms.io.platform_file import platform_names
 OPTIONS = (
     *("variants", "min_accuracy_percent"),
     *("groups", "max_transitions", "batch", "deadline_ms", "frames_per_second", "power_cap_w"),
+    "objectives",
 )
 """Options of a problem that hold for every board."""
 PAGE, PICTURE, DOCUMENT, FRONTS = "boards.html", "boards.svg", "boards.json", "front.csv"
@@ -71,7 +72,8 @@ def choose(
         on_progress: called as boards are done.
         options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
             ``groups``, ``max_transitions``, ``batch``, ``deadline_ms``, ``frames_per_second`` and
-            ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file.
+            ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file; and
+            ``objectives``, of the explorations and of the joined front.
 
     Raises:
         DseError: on input that cannot be used, whatever the board.

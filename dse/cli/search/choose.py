@@ -77,7 +77,12 @@ def choose(
     picture. Exit status 1 if no board serves the workload.
     """
     parsed = vars(parse_options(given))
-    options = {name: parsed[name] for name in OPTIONS if parsed[name] not in (None, ())}
+    # Values by network are pairs there, and mappings in the library.
+    options = {
+        name: value if name == "objectives" or not isinstance(value, tuple) else dict(value)
+        for name in OPTIONS
+        if (value := parsed[name]) not in (None, ())
+    }
     try:
         with campaign_line(quiet=quiet or as_json, also=None) as progress:
             found = dse.choose(
@@ -92,10 +97,7 @@ def choose(
                 jobs=jobs or os.cpu_count() or 1,
                 prove=prove,
                 on_progress=progress,
-                **{
-                    name: dict(value) if isinstance(value, tuple) else value
-                    for name, value in options.items()
-                },
+                **options,
             )
     except KeyboardInterrupt:
         print(

@@ -207,13 +207,14 @@ def _plan(
     title = named_workload({"networks": list(networks)}, "networks", here)
     given = {name: setting(name, value, here) for name, value in options.items()}
     files = {load_platform(name).name: name for name in names} if list(names) != [ALL] else {}
-    objectives = ", ".join(OF_FREE_RUNNING) if title.free_running else title.objectives
+    given.setdefault(
+        "objectives", ", ".join(OF_FREE_RUNNING) if title.free_running else title.objectives
+    )
     runs = tuple(
         PlannedRun(
             RunSettings(
                 networks=title.networks,
                 platform=str(setting("platform", files.get(chip.name, chip.name), here)),
-                objectives=objectives,
                 precision=formats[chip.name].name,
                 memory_cap_mb=_memory_mb(chip, workload),
                 max_evaluations=effort.max_evaluations,

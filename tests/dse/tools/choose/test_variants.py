@@ -116,6 +116,7 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     table = list(csv.DictReader((out / "front.csv").read_text().splitlines()))
     assert {row["detect"] for row in table} == {"yolo11n", "yolo11s"}
     assert len(table) == len(document["fronts"][0]["members"])
+    assert "latency [ms]" in table[0]
     # Its run has the member.
     row = table[0]
     dse("campaign", "extract", out, row["run"], "-o", tmp_path / "run")
@@ -125,6 +126,10 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     assert member["objectives"]["latency_ps"] == round(10**9 * float(row["latency [ms]"]))
     page = (out / "boards.html").read_text()
     assert f"{BOARD} detect=yolo11s" in page
+    aims = ("--objective", "latency:detect", "--objective", "power")
+    assert dse(*call, *aims).status == 0
+    names = (out / "front.csv").read_text().splitlines()[0].split(",")
+    assert names[3:5] == ["latency of detect [ms]", "power [W]"]
     # The same folder, with fewer variants.
     done = dse(*call, "--min-accuracy", "45", "--variant", "detect=yolo11s", "--json")
     (board,) = json.loads(done.out)["boards"]
