@@ -6,6 +6,7 @@ from html import escape
 
 from paretosoc.dse.tools.choose.boards import BoardChoice
 from paretosoc.dse.tools.choose.joined import joined_lines
+from paretosoc.dse.tools.choose.joined_picture import joined_svg
 from paretosoc.dse.tools.choose.picture import boards_svg
 from paretosoc.dse.tools.choose.table import (
     cells,
@@ -36,6 +37,7 @@ def boards_page(choice: BoardChoice) -> str:
     below = [*remark_lines(choice), *joined_lines(choice.fronts)]
     lines = "".join(f"<p>{escape(line)}</p>" for line in below)
     head, *rest = heading_lines(choice)
+    fronts = "".join(f"<section>{joined_svg(front)}</section>" for front in choice.fronts)
     body = f"""<header><p class="kicker">Which board?</p><h1>{escape(choice.workload)}</h1>
 <p class="soft">{escape(head)}</p>{"".join(f'<p class="soft">{escape(line)}</p>' for line in rest)}
 </header>
@@ -43,6 +45,7 @@ def boards_page(choice: BoardChoice) -> str:
 <section>{boards_svg(choice)}
 <p class="soft">A dot is the figure with nominal costs, a bar nine of ten draws of the costs. An
 arrow: it goes on.</p></section>
+{fronts}
 <section><table class="list"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></section>
 <section>{lines}</section>
 </main>

@@ -8,7 +8,7 @@ from math import isfinite
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.table import ranked
 
-_NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 7, 86, 210, 26, 26, 54
+_NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 8, 86, 210, 26, 26, 54
 _STYLE = """
 .b text { font: 13px system-ui, sans-serif; fill: var(--ink, #1b1d22); }
 .b .soft { fill: var(--soft, #5b606a); font-size: 12px; }
@@ -29,7 +29,7 @@ def boards_svg(choice: BoardChoice) -> str:
     boards = ranked(choice)
     names = list(boards[0].figures or ()) if boards else []
     labels = [board.label + ("*" if board.assumed else "") for board in boards]
-    start = max([_NAME, *(_CHARACTER * len(label) for label in labels)])
+    start = max([_NAME, *(_CHARACTER * len(label) + 8 for label in labels)])
     width = start + _ODDS + len(names) * (_PANEL + _GAP)
     height = _TOP + _ROW * len(boards) + 8
     parts = [

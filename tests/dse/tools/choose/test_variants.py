@@ -7,7 +7,9 @@ import csv
 import itertools
 import json
 import random
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -126,6 +128,13 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     assert member["objectives"]["latency_ps"] == round(10**9 * float(row["latency [ms]"]))
     page = (out / "boards.html").read_text()
     assert f"{BOARD} detect=yolo11s" in page
+    (drawn,) = re.findall('<svg class="j".*?</svg>', page, re.DOTALL)
+    picture = ElementTree.fromstring(drawn)
+    dots = [each.get("fill") for each in picture.iter() if each.tag.endswith("circle")]
+    assert len(dots) == len(table)
+    colours = [each.get("fill") for each in picture.iter() if each.tag.endswith("rect")]
+    assert len(set(colours)) == 2
+    assert set(dots) == set(colours)
     aims = ("--objective", "latency:detect", "--objective", "power")
     assert dse(*call, *aims).status == 0
     names = (out / "front.csv").read_text().splitlines()[0].split(",")
