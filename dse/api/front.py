@@ -76,6 +76,8 @@ if TYPE_CHECKING:
 _SHARE = "a number from 0 to below 1"
 _PAGE_MEMBERS = 200_000
 """Members times draws that a page waits for."""
+_PICTURE_DRAWS = 100
+"""They take half a second."""
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
 _DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
 
@@ -297,9 +299,26 @@ class Front(Sequence[Member]):
             certificate=self.certificate,
             epsilon=self.epsilon,
             bounds=self.bounds,
+            intervals=self._intervals if pictures else None,
             overwrite=overwrite,
             pictures=pictures,
         )
+
+    @property
+    def _intervals(self) -> dict[int, list[tuple[float, float]]]:
+        """Return the intervals of the choices for the picture. Empty if they are not known, or take
+        long to simulate."""
+        if self.costs is None or not len(self) or not self.problem.execution.has_frame:
+            return {}
+        shown = choose(self.numeric).members
+        few = replace(self.numeric, members=tuple(self.numeric.members[i] for i in shown))
+        try:
+            found = sureness(few, self.stated_errors, resolution=0, draws=_PICTURE_DRAWS)
+        except ResultError:
+            return {}
+        return {
+            i: list(entry.intervals.values()) for i, entry in zip(shown, found.choices, strict=True)
+        }
 
     @classmethod
     def load(cls, folder: str | Path) -> Front:
@@ -373,7 +392,9 @@ class Front(Sequence[Member]):
         check_plot(what)
         fronts = [(name, front.numeric) for name, front in named]
         if what == "front":
-            return draw_front(fronts[0][1]) if len(fronts) == 1 else draw_fronts(fronts)
+            if len(fronts) > 1:
+                return draw_fronts(fronts)
+            return draw_front(fronts[0][1], named[0][1]._intervals)
         if what == "convergence":
             return draw_convergence(fronts)
         chosen = [

@@ -21,6 +21,7 @@ from paretosoc.results.front.front_document import FRONT, front_from_document, f
 from paretosoc.results.front.proof_tree import tree_from_bytes
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
+from paretosoc.results.plots.bars import Intervals
 from paretosoc.results.plots.front import front_pictures
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
@@ -62,13 +63,14 @@ def write_results(
     certificate: ProofArtifacts | None = None,
     epsilon: ProofArtifacts | None = None,
     bounds: BoundProof | None = None,
+    intervals: Intervals | None = None,
     overwrite: bool = False,
     pictures: bool = True,
 ) -> None:
     """Write a result folder: ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
     ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (if given),
     ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg`` and
-    ``front.png``.
+    ``front.png``, with the ``intervals`` of choices.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -91,7 +93,7 @@ def write_results(
     if bounds is not None:
         files[BOUNDS_FILE] = bounds_bytes(bounds)
     if pictures and front.members and len(front.problem.objectives) > 1:
-        for suffix, picture in front_pictures(front, ".svg", ".png").items():
+        for suffix, picture in front_pictures(front, ".svg", ".png", intervals=intervals).items():
             files[f"front{suffix}"] = picture
     write_folder(folder, files, overwrite=overwrite)
 

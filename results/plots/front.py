@@ -21,6 +21,7 @@ from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.plots.bars import Bars, Intervals, bars_of
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
 from paretosoc.results.plots.labels import Placement
 from paretosoc.results.plots.levels import draw_levels
@@ -60,15 +61,18 @@ LOG_RATIO = 10
 """An axis whose values span more than this is logarithmic, in the report, too (``scales.js``)."""
 
 
-def front_pictures(front: Front, *suffixes: str) -> dict[str, bytes]:
+def front_pictures(
+    front: Front, *suffixes: str, intervals: Intervals | None = None
+) -> dict[str, bytes]:
     """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``). It
-    is drawn and laid out once. Equal fronts give equal bytes.
+    is drawn and laid out once. Equal fronts give equal bytes. ``intervals``: see
+    :func:`draw_front`.
 
     Raises:
         ResultError: if the front has no member or fewer than two objectives.
     """
     with picture_settings():
-        figure = draw_front(front)
+        figure = draw_front(front, intervals)
         figure.set_layout_engine("none")
         return {suffix: PICTURE_MAKERS[suffix](figure) for suffix in suffixes}
 
@@ -88,8 +92,11 @@ class _Colouring:
     levels: tuple[float, ...]
 
 
-def draw_front(front: Front) -> Figure:
+def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     """Return the picture as a matplotlib figure, which the caller may change.
+
+    Args:
+        intervals: those of the choices, which get bars.
 
     Raises:
         ResultError: if the front has no member or fewer than two objectives.
@@ -135,10 +142,15 @@ def draw_front(front: Front) -> Figure:
     marks = baseline_marks(front, xs, ys)
     # Bounds widen the axes: points that come into sight then are marked, too.
     places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
-    axes.update_datalim([*places, *_bounds(front)])
+    bars = Bars()
+    if intervals:
+        bars = bars_of(axes, front.problem, list(zip(xs, ys, strict=True)), intervals)
+    ends = [end for segment in bars.segments for end in segment]
+    axes.update_datalim([*places, *_bounds(front), *ends])
     axes.autoscale_view()
     frame = axes.get_xlim(), axes.get_ylim()
     axes.set(xlim=frame[0], ylim=frame[1])
+    bars.draw(axes)
     marks = baseline_marks(front, xs, ys, frame)
     baselines = tuple(mark for mark in marks if not mark.in_front)
     series = dict.fromkeys(mark.label for mark in marks if mark.in_front)
@@ -175,10 +187,10 @@ def draw_front(front: Front) -> Figure:
         draw_levels(figure, axes, front, choices.members, xs, ys)
     names = names_of(front, xs, ys, baselines)
     places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
-    placed = _laid_out(figure, axes, front, marks, names, places)
+    placed = _laid_out(figure, axes, front, marks, names, places, bars)
     while crowded := [name for name, place in placed if name.is_baseline and place.is_far]:
         names = [name for name in names if name not in crowded]
-        placed = _laid_out(figure, axes, front, marks, names, places)
+        placed = _laid_out(figure, axes, front, marks, names, places, bars)
     write_names(figure, axes, placed)
     return figure
 
@@ -198,15 +210,18 @@ def _laid_out(
     marks: Sequence[BaselineMark],
     names: Sequence[Name],
     points: Sequence[tuple[float, float]],
+    bars: Bars,
 ) -> list[tuple[Name, Placement]]:
     """Lay out the figure with its caption. Return a place for each name. Names without a place are
     in the caption."""
     named = [name.words for name in names if name.is_baseline]
-    caption = textwrap.fill(unnamed_baselines(front, marks, named), _CAPTION_CHARACTERS)
+    texts = filter(None, (bars.words, unnamed_baselines(front, marks, named)))
+    caption = textwrap.fill(" ".join(texts), _CAPTION_CHARACTERS)
     if caption:
         figure.supxlabel(caption, x=0.01, ha="left", fontsize=5.5, color=GREY)
     lay_out(figure)
-    return place_names(axes, names, points, members=len(front.members))
+    members = len(front.members)
+    return place_names(axes, names, points, members=members, bars=bars.segments)
 
 
 def _bounds(front: Front) -> list[tuple[float, ...]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.baselines import BaselineMark
-from paretosoc.results.plots.labels import Placement, place_labels, staircase_boxes
+from paretosoc.results.plots.labels import Placement, Point, place_labels, staircase_boxes
 from paretosoc.results.plots.style import GREY, INK
 from paretosoc.results.problem.objectives import format_number, objective_unit
 
@@ -77,7 +77,12 @@ def lay_out(figure: Figure) -> None:
 
 
 def place_names(
-    axes: Axes, names: Sequence[Name], points: Sequence[tuple[float, float]], *, members: int
+    axes: Axes,
+    names: Sequence[Name],
+    points: Sequence[Point],
+    *,
+    members: int,
+    bars: Sequence[tuple[Point, Point]] = (),
 ) -> list[tuple[Name, Placement]]:
     """Return a place for each name.
 
@@ -85,6 +90,7 @@ def place_names(
         axes: laid out. Names do not change that.
         points: the points that they must not hide: members first, then crosses.
         members: how many of the points are members.
+        bars: ends of bars that they must not hide.
     """
     on_page = [(float(x), float(y)) for x, y in axes.transData.transform(list(points))]
     radius = _RADIUS_POINTS * axes.figure.dpi / 72
@@ -95,6 +101,9 @@ def place_names(
         )
         for i, (x, y) in enumerate(on_page)
     ]
+    for bar in bars:
+        (x0, y0), (x1, y1) = axes.transData.transform(list(bar)).tolist()
+        obstacles.append(((x0 - 1, y0 - 1, x1 + 1, y1 + 1), _MEMBER_WEIGHT))
     for line in axes.get_lines():
         steps = sorted((float(x), float(y)) for x, y in axes.transData.transform(line.get_xydata()))
         boxes = staircase_boxes(steps, down_last=line.get_drawstyle() == "steps-post")
