@@ -27,7 +27,8 @@ def load_script():
 @pytest.fixture
 def explored(dse, tmp_path, capsys, monkeypatch):
     """Explores, lets the script recompute everything, and returns the front; no pictures."""
-    monkeypatch.setattr("paretosoc.results.export.result_folder.front_pictures", lambda *_: {})
+    place = "paretosoc.results.export.result_folder.front_pictures"
+    monkeypatch.setattr(place, lambda *_, **__: {})
 
     def call(platform, *options):
         folder = tmp_path / "run"
