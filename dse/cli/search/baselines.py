@@ -54,7 +54,7 @@ BaselinesGiven = Annotated[
         (
             *("scenario", "match_repeats", "groups", "cut", "max_transitions", "units", "fixed"),
             *("precision", "pins", "search_priorities", "limit"),
-            *("profile", "losses", "dimensions", "batch"),
+            *("profile", "losses", "variants", "dimensions", "batch"),
         )
     ),
 ]

@@ -174,6 +174,8 @@ def test_explore_asks_for_a_choice(dse, tmp_path: Path) -> None:
     assert "(--variant); dse choose compares all of them" in done.err
     done = dse(*call, "--variant", "detect=yolo11n", "--max-evaluations", "100")
     assert done.status == 0, done.err
+    one = ("baselines", path, "-p", BOARD, "--groups", "2", "--variant", "detect=yolo11n")
+    assert dse(*one).status == 0
     assert json.loads((tmp_path / "o" / "costs.json").read_text())["networks"][0]["name"] == (
         "detect"
     )
