@@ -6,7 +6,8 @@ multiply-accumulate from the unit's other networks.
 
 Usage: ``python -m benchmarks.fit_costs [--pool NAME] [--write | --intervals | --another]
 [--json]``. ``--write`` puts the figures and errors into the platform files. ``--intervals`` prints
-how often networks that were left out lie within the intervals that the others' errors give.
+how often networks that were left out lie within the intervals that the others' errors give,
+``--diagram FILE`` draws it.
 ``--another`` prints errors on units that were left out, once one other network is measured there.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -233,6 +235,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options.add_argument("--pool", choices=[pool.name for pool in POOLS], metavar="NAME")
     options.add_argument("--write", action="store_true", help="write the platform files")
     options.add_argument("--intervals", action="store_true", help="hold them against errors")
+    options.add_argument(
+        "--diagram", type=Path, metavar="FILE", help="draw shares against stated probabilities"
+    )
     options.add_argument("--another", action="store_true", help="one other network is measured")
     options.add_argument("--markdown", action="store_true")
     chosen = options.parse_args(arguments)
@@ -254,6 +259,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shown: Sequence[Mapping[str, Value]] = [asdict(row) for row in rows]
     if chosen.intervals:
         shown = interval_rows(found)
+    if chosen.diagram is not None:
+        from benchmarks.fit_costs.reliability import diagram, ratios_of
+
+        chosen.diagram.write_bytes(diagram(ratios_of(found)))
     columns: Sequence[Column] = INTERVALS if chosen.intervals else COLUMNS
     if chosen.another:
         title, columns, shown = "Units left out, one other network measured", ANOTHER, lessons

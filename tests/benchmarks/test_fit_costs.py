@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.figures.commands import BY_NAME, ROOT
 from benchmarks.fit_costs.__main__ import rows_of
 from benchmarks.fit_costs.another import another_network, another_row
 from benchmarks.fit_costs.fit import Prior, fit_pool, left_out
 from benchmarks.fit_costs.pools import POOLS
+from benchmarks.fit_costs.reliability import diagram
 from benchmarks.fit_costs.samples import KEYS, parts_of, published
 from benchmarks.fit_costs.write import peak_figures
 from paretosoc.fitness.cost_model.roofline import (
@@ -116,3 +118,19 @@ def test_one_network_makes_the_others_on_the_unit_nearer() -> None:
     assert row["scaled_median"] < row["constant_median"]
     assert found.after.unit < found.before.unit
     assert 0.85 <= row["within_90"] <= 0.97
+
+
+def test_the_diagram_on_the_page_is_that_of_the_table() -> None:
+    table = BY_NAME["intervals"].stored().splitlines()
+    rows, error = table[-1].split("|")[4].strip(), table[-1].split("|")[-2].strip(" %")
+    page = (ROOT / "docs/concepts/confidence.md").read_text("utf-8")
+    assert "images/reliability.svg" in page
+    picture = (ROOT / "docs/images/reliability.svg").read_text("utf-8")
+    assert f"all ({rows}), error {error} %" in picture
+
+
+def test_a_diagram_has_a_line_for_each_kind_of_unit_and_one_for_all() -> None:
+    ratios = {"A": np.zeros(3), "B": np.full(1, np.inf)}
+    picture = diagram(ratios).decode()
+    # Three of four are always within: 0.65, 0.55 ... 0.05, 0.05 and 0.15 off, 0.294 in the mean.
+    assert all(text in picture for text in ("A (3)", "B (1)", "all (4), error 29.4 %"))
