@@ -2,17 +2,20 @@
 
 With own demand x and the sum of the others' demands y, a group loses R percent of its rate::
 
-    R = 0 if y = 0, else the larger of MRMC * min(y, PBW) / PBW (minor contention)
-        rateN * clip(x + y - TBWDC, 0, a) if normalBW <= x < TBWDC rateN * a * min(y, CBP) / CBP
-        if x >= max(normalBW, TBWDC)
+    R = 0 if y = 0, else the largest of
+        MRMC * min(y, PBW) / PBW             (minor contention)
+        rateN * clip(x + y - TBWDC, 0, a)    if normalBW <= x < TBWDC
+        rateN * a * min(y, CBP) / CBP        if x >= max(normalBW, TBWDC)
+        100 (1 - B / (x + y))                if x + y > B
 
-with a = x + CBP - TBWDC > 0, and R at most 95. The rate is w = 2**16 - ceil(2**16 R / 100), the
-slowdown s = 2**16 / w.
+with a = x + CBP - TBWDC > 0, B the bandwidth of the memory, and R at most 95. The rate is
+w = 2**16 - ceil(2**16 R / 100), the slowdown s = 2**16 / w.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -38,7 +41,10 @@ def round_half_up(value: Fraction) -> int:
 
 
 def contention_table(
-    parameters: Contention, memory_scale: Sequence[Fraction], largest_demand_kbps: Sequence[int]
+    parameters: Contention,
+    memory_scale: Sequence[Fraction],
+    largest_demand_kbps: Sequence[int],
+    memory_kbps: Sequence[int] | None = None,
 ) -> ContentionTable:
     """Return integer parameters at every operating point of the memory.
 
@@ -49,6 +55,7 @@ def contention_table(
         parameters: as published, at the memory's fastest clock.
         memory_scale: per operating point, its clock over the fastest.
         largest_demand_kbps: per operating point, the largest own demand that can occur.
+        memory_kbps: per operating point, what all units together get at most. None: no limit.
 
     Raises:
         ResultError: if a product, or a fraction's part, could leave int64.
@@ -71,13 +78,14 @@ def contention_table(
                 "give the parameters with fewer digits"
             )
         rows.append(fitting[0])
-    return ContentionTable(
-        *(np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
-    )
+    columns = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    memory = None if memory_kbps is None else np.array(memory_kbps, dtype=np.int64)
+    return replace(ContentionTable(*columns), memory_kbps=memory)
 
 
 def _row(parameters: Contention, scale: Fraction, coarse_kbps: int) -> tuple[int, ...]:
-    """Return the columns of a :class:`ContentionTable` at one operating point of the memory."""
+    """Return the columns of a :class:`ContentionTable` at one operating point of the memory, but
+    for its bandwidth."""
     normal, total, balance, peak = (
         _scaled(value, scale, coarse_kbps)
         for value in (
@@ -122,7 +130,7 @@ def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_k
     """Return the rate that a group loses, in 1/65536. The plain form, in Python's integers."""
     if others_kbps == 0:
         return 0
-    normal, total, balance, peak, *slopes = parameters_at(table, memory_point)
+    normal, total, balance, peak, *slopes, memory = parameters_at(table, memory_point)
     minor_num, minor_den, proportional_num, proportional_den, intensive_num, intensive_den = slopes
     loss = _ceil_div(min(others_kbps, peak) * minor_num, minor_den)
     span = own_kbps + balance - total
@@ -133,13 +141,16 @@ def lost_rate(table: ContentionTable, memory_point: int, own_kbps: int, others_k
         else:
             heavy = _ceil_div(span * min(others_kbps, balance) * intensive_num, intensive_den)
         loss = max(loss, heavy)
+    asked = own_kbps + others_kbps
+    if asked > memory:
+        loss = max(loss, _ceil_div((asked - memory) * WORK_PER_PS, asked))
     return min(loss, LOSS_LIMIT)
 
 
 @lru_cache(maxsize=1024)
 def parameters_at(table: ContentionTable, memory_point: int) -> tuple[int, ...]:
     """Return the columns of a table, in their order, at one operating point of the memory."""
-    return tuple(int(column[memory_point]) for column in vars(table).values())
+    return tuple(int(column[memory_point]) for column in table.columns.values())
 
 
 def _scaled(value_kbps: int, scale: Fraction, coarse_kbps: int) -> int:

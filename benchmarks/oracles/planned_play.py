@@ -144,7 +144,7 @@ def _loss(problem: Problem, design: DesignPoint, u: int, own: int, others: int) 
     if table is None or not others:
         return 0
     point = 0 if memory is None else int(design.operating_points[memory])
-    at = {name: int(column[point]) for name, column in vars(table).items()}
+    at = {name: int(column[point]) for name, column in table.columns.items()}
     loss = -(-min(others, at["peak_kbps"]) * at["minor_num"] // at["minor_den"])
     span = own + at["balance_kbps"] - at["total_kbps"]
     if own >= at["normal_kbps"] and span > 0:
@@ -155,6 +155,9 @@ def _loss(problem: Problem, design: DesignPoint, u: int, own: int, others: int) 
             product = span * min(others, at["balance_kbps"]) * at["intensive_num"]
             heavy = -(-product // at["intensive_den"])
         loss = max(loss, heavy)
+    if own + others > at["memory_kbps"]:
+        excess = own + others - at["memory_kbps"]
+        loss = max(loss, -(-excess * FULL // (own + others)))
     return min(loss, 62260)
 
 

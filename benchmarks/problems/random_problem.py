@@ -131,7 +131,23 @@ def random_problem(rng: np.random.Generator, shape: RandomShape) -> Problem:
     # With numbers of their own: everything else is drawn as without.
     if shape.phases:
         drawn = _with_phases(rng.spawn(1)[0], drawn, ties=shape.ties)
-    return _with_any_slopes(rng.spawn(1)[0], drawn) if shape.any_slopes else drawn
+    if shape.any_slopes:
+        drawn = _with_any_slopes(rng.spawn(1)[0], drawn)
+    return _with_bandwidth(rng.spawn(1)[0], drawn)
+
+
+def _with_bandwidth(rng: np.random.Generator, problem: Problem) -> Problem:
+    """Return the problem with a memory that often has less than two groups ask for, in three of
+    four cases."""
+    tables = [unit.contention for unit in problem.units if unit.contention is not None]
+    if not tables or rng.integers(4) == 0:
+        return problem
+    memory = 1000 * rng.integers(30_000, 180_000, len(tables[0].peak_kbps))
+    units = [
+        replace(unit, contention=unit.contention and replace(unit.contention, memory_kbps=memory))
+        for unit in problem.units
+    ]
+    return replace(problem, units=tuple(units))
 
 
 def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
@@ -142,7 +158,7 @@ def _with_any_slopes(rng: np.random.Generator, problem: Problem) -> Problem:
         table = unit.contention
         if table is not None and rng.integers(2):
             slopes = {}
-            for name, column in vars(table).items():
+            for name, column in table.columns.items():
                 # Smaller fractions stay inside int64.
                 low, high = (100, 301) if name.endswith("_den") else (0, 101)
                 if not name.endswith("_kbps"):

@@ -300,6 +300,7 @@ def _unit(
             unit.contention,
             [Fraction(point.frequency_khz, fastest) for point in memory],
             demand.reshape(-1, demand.shape[-1]).max(axis=0).tolist(),
+            [platform.memory.bytes_per_cycle * point.frequency_khz for point in memory],
         )
     return ProblemUnit(
         name=entry.name,

@@ -8,7 +8,7 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S, UHZ_PS
 from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
-from paretosoc.fitness.contention import largest_products
+from paretosoc.fitness.contention import largest_products, parameters_at
 from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import (
@@ -20,7 +20,7 @@ from paretosoc.results.problem.arithmetic import (
 )
 from paretosoc.results.problem.execution import LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.parts import SHARED, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import NO_LIMIT_KBPS, SHARED, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 INT64_LIMIT = 1 << 63
@@ -142,15 +142,15 @@ def _check_rates(problem: Problem) -> None:
 
 
 def _check_contention(problem: Problem) -> None:
-    """Accepts contention parameters whose products with the demands fit, and demands that add up in
-    int64."""
+    """Accepts contention parameters whose products with the demands fit, and demands whose sum fits
+    when it is multiplied by a rate."""
     demands = sum(int(unit.demand_kbps.max(initial=0)) for unit in problem.units)
-    if demands >= INT64_LIMIT:
-        raise ResultError(f"demands of all units must add up to less than 2**63, got {demands}")
+    if demands >= NO_LIMIT_KBPS:
+        raise ResultError(f"demands of all units must add up to less than 2**46, got {demands}")
     for u, unit in enumerate(problem.units):
         if unit.contention is None:
             continue
-        columns = [column.tolist() for column in vars(unit.contention).values()]
+        columns = [column.tolist() for column in unit.contention.columns.values()]
         for point, own, _ in _by_memory_point(problem, u):
             row = tuple(column[point] for column in columns)
             size = max(largest_products(row, int(own.max(initial=0))).values())
@@ -284,10 +284,7 @@ def _max_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> Floa
     """
     table = unit.contention
     assert table is not None, "only units with contention are asked"
-    normal, total, balance, peak = (
-        float(column[point])
-        for column in (table.normal_kbps, table.total_kbps, table.balance_kbps, table.peak_kbps)
-    )
+    normal, total, balance, peak, *_, memory = map(float, parameters_at(table, point))
     minor = min(others, peak) * float(table.minor_num[point]) / float(table.minor_den[point])
     span = own + balance - total
     gentle = np.clip(own + others - total, 0.0, np.maximum(span, 0.0)) * (
@@ -299,5 +296,8 @@ def _max_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> Floa
         * (float(table.intensive_num[point]) / float(table.intensive_den[point]))
     )
     heavy = np.where(own < total, gentle, steep) * ((own >= normal) & (span > 0))
-    bound: FloatArray = np.minimum(np.maximum(heavy, minor) + 1.0, float(LOSS_LIMIT))
+    asked = own + float(others)
+    excess = WORK_PER_PS * (1 - np.minimum(memory / np.maximum(asked, 1.0), 1.0))
+    largest = np.maximum(np.maximum(heavy, minor), excess)
+    bound: FloatArray = np.minimum(largest + 1.0, float(LOSS_LIMIT))
     return bound if others else np.zeros_like(bound)

@@ -509,10 +509,10 @@ def _contention(problem: Problem) -> IntArray:
     points = 1
     if problem.memory_domain is not None:
         points = len(problem.domains[problem.memory_domain].allowed)
-    table = np.full((len(problem.units), points, 10), NONE, dtype=np.int64)
+    table = np.full((len(problem.units), points, 11), NONE, dtype=np.int64)
     for u, unit in enumerate(problem.units):
         if unit.contention is not None:
-            table[u] = np.stack(list(vars(unit.contention).values()), axis=1)
+            table[u] = np.stack(list(unit.contention.columns.values()), axis=1)
     return table
 
 

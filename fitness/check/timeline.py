@@ -470,4 +470,7 @@ def lost_rate(facts: Facts, u: Int, point: Int, own: Int, others: Int) -> Int:
         else:
             heavy = span * min(others, balance) * facts.contention[u, point, 8]
             loss = max(loss, _up(heavy, facts.contention[u, point, 9]))
+    asked, memory = own + others, facts.contention[u, point, 10]
+    if asked > memory:
+        loss = max(loss, _up((asked - memory) * WORK_PER_PS, asked))
     return min(loss, np.int64(LOSS_LIMIT))

@@ -14,7 +14,12 @@ The rules are on the page docs/concepts/guarantee.md, and in plain form in
 import numpy as np
 
 from paretosoc.fitness.guarantee.layout import EARLY, LATE
-from paretosoc.fitness.simulator.contention import heavy_slope, lost_products, rate_after
+from paretosoc.fitness.simulator.contention import (
+    excess_loss,
+    heavy_slope,
+    lost_products,
+    rate_after,
+)
 from paretosoc.fitness.simulator.general import simulate
 from paretosoc.fitness.simulator.heap import sift_down, sift_up
 from paretosoc.fitness.simulator.jit import jit
@@ -263,9 +268,11 @@ def _rate(plan, chosen, tracks, side, q):
     rate = np.int64(WORK_PER_PS)
     table = chosen.contention[unit]
     if others > 0 and table.minor_den > 0:
-        num, den, offset, cap = heavy_slope(table, _demand(plan, chosen, i))
+        own = _demand(plan, chosen, i)
+        num, den, offset, cap = heavy_slope(table, own)
         minor, heavy = lost_products(others, table.peak_kbps, table.minor_num, offset, cap, num)
-        rate = rate_after(_up(minor, table.minor_den), _up(heavy, den))
+        excess = excess_loss(own + others, table.memory_kbps)
+        rate = rate_after(max(_up(minor, table.minor_den), excess), _up(heavy, den))
     if count > 1:
         rate = max(rate * plan.share[unit * (plan.networks + 1) + count] // WORK_PER_PS, 1)
     return rate

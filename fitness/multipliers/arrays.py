@@ -226,7 +226,7 @@ def lost_shares(
     """
     if table is None:
         return np.zeros(len(own_kbps))
-    row = {name: float(column[memory_point]) for name, column in vars(table).items()}
+    row = {name: float(column[memory_point]) for name, column in table.columns.items()}
     own, others = own_kbps.astype(float), others_kbps.astype(float)
     minor = np.minimum(others, row["peak_kbps"]) * (row["minor_num"] / row["minor_den"])
     span = own + row["balance_kbps"] - row["total_kbps"]
@@ -236,7 +236,9 @@ def lost_shares(
     intensive *= row["intensive_num"] / row["intensive_den"]
     heavy = np.where(own < row["total_kbps"], np.minimum(proportional, intensive), intensive)
     heavy = np.where((own >= row["normal_kbps"]) & (span > 0), heavy, 0.0)
-    lost = np.minimum(np.maximum(minor, heavy), LOSS_LIMIT) / WORK_PER_PS
+    asked = own + others
+    excess = np.maximum(asked - row["memory_kbps"], 0) * (WORK_PER_PS / np.maximum(asked, 1))
+    lost = np.minimum(np.maximum(np.maximum(minor, excess), heavy), LOSS_LIMIT) / WORK_PER_PS
     return np.where(others == 0, 0.0, lost)
 
 

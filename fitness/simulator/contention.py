@@ -71,8 +71,16 @@ def lost_products(others, peak, minor_num, offset, cap, num):
 
 
 @jit
+def excess_loss(asked, memory):
+    """Return the loss of a group if it and its co-runners ask for more than the memory has."""
+    if asked <= memory:
+        return np.int64(0)
+    return _ceil_div((asked - memory) * WORK_PER_PS, asked)
+
+
+@jit
 def rate_after(minor, heavy):
-    """Return the rate that the two losses leave."""
+    """Return the rate that the larger of two losses leaves."""
     return WORK_PER_PS - min(max(minor, heavy), LOSS_LIMIT)
 
 
@@ -146,8 +154,9 @@ def update_rates(plan, chosen, state, now, total):
                 state.unit[q].heavy_cap,
                 state.unit[q].heavy_num,
             )
+            excess = excess_loss(others + state.unit[q].demand, chosen.contention[u].memory_kbps)
             rate = rate_after(
-                _ceil_div(minor, chosen.contention[u].minor_den),
+                max(_ceil_div(minor, chosen.contention[u].minor_den), excess),
                 _ceil_div(heavy, state.unit[q].heavy_den),
             )
         if share > 0:

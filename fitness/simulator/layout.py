@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
 from paretosoc.results.problem.arithmetic import SHARING_WHOLE, WORK_PER_PS
-from paretosoc.results.problem.parts import SHARED
+from paretosoc.results.problem.parts import NO_LIMIT_KBPS, SHARED
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -46,8 +46,10 @@ COST = record("time_ps", "demand_kbps", "dynamic_mw")
 CONTENTION = record(
     *("normal_kbps", "total_kbps", "balance_kbps", "peak_kbps", "minor_num", "minor_den"),
     *("proportional_num", "proportional_den", "intensive_num", "intensive_den"),
+    "memory_kbps",
 )
-"""The fields of :class:`results.problem.problem.ContentionTable`; all 0 if there is none."""
+"""The fields of :class:`results.problem.problem.ContentionTable`; if there is none, a
+memory without limit and otherwise 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,10 +340,11 @@ def _contention(problem: Problem) -> RecordArray:
     if problem.memory_domain is not None:
         points = len(problem.domains[problem.memory_domain].frequencies_khz)
     rows = records(CONTENTION, len(problem.units), points)
+    rows["memory_kbps"] = NO_LIMIT_KBPS
     for u, unit in enumerate(problem.units):
         if unit.contention is not None:
             for name in CONTENTION.names or ():
-                rows[name][u] = getattr(unit.contention, name)
+                rows[name][u] = unit.contention.columns[name]
     return rows
 
 

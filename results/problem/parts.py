@@ -46,6 +46,8 @@ MAX_BATCH = 1000
 GROUP, ENGINE, SHARED = DISPATCHES = ("group", "engine", "shared")
 """The ways in which a unit takes its work, see docs/concepts/model.md."""
 MAX_SHARING_PERMILLE = 10_000
+NO_LIMIT_KBPS = 1 << 46
+"""Above the sum of all demands."""
 
 Column = Annotated[IntArray, Items(1), Range(0, INT64_MAX)]
 Denominators = Annotated[IntArray, Items(1), Range(1, INT64_MAX)]
@@ -67,13 +69,15 @@ class MemoryPool:
 class ContentionTable:
     """Slowdown parameters of one unit at every operating point of the memory, arrays [M].
 
-    The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the larger
-    of two ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 if y is 0:
+    The loss of rate of a group with own demand x beside others' demand y, in 1/65536, is the
+    largest of three ceilings, at most ``LOSS_LIMIT`` (:mod:`results.problem.arithmetic`), and 0 if
+    y is 0:
 
     * ``minor``: ceil(min(y, peak) * num / den).
     * If x >= normal, with a = x + balance - total > 0: for x < total
       ceil(clip(x + y - total, 0, a) * num / den) with ``proportional``, else
       ceil(a * min(y, balance) * num / den) with ``intensive``.
+    * If x + y > memory: ceil(65536 * (x + y - memory) / (x + y)).
     """
 
     normal_kbps: Column
@@ -86,6 +90,16 @@ class ContentionTable:
     proportional_den: Denominators
     intensive_num: Column
     intensive_den: Denominators
+    memory_kbps: Maybe[Denominators] = None
+    """Bandwidth of the memory. All units together get no more of it. No limit if it is left out."""
+
+    @property
+    def columns(self) -> dict[str, IntArray]:
+        """Return all columns by name. A bandwidth without limit is ``NO_LIMIT_KBPS``."""
+        columns: dict[str, IntArray] = vars(self)
+        if self.memory_kbps is None:
+            return columns | {"memory_kbps": np.full_like(self.peak_kbps, NO_LIMIT_KBPS)}
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +169,13 @@ class ProblemUnit:
     """How others' memory traffic slows a group on this unit; every list has one entry per operating
     point of the memory domain (one entry if there is none). Null: nothing slows this unit. Let x be
     the group's own demand_kbps, y the sum of the demands of all other units; that of a unit is the
-    largest demand_kbps of the groups that it runs. Its loss is 0 if y = 0, else the larger of two
-    terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) * minor_num /
-    minor_den). Second term, only if x >= normal and a = x + balance - total > 0: if x < total,
-    ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a * min(y,
-    balance) * intensive_num / intensive_den)."""
+    largest demand_kbps of the groups that it runs. Its loss is 0 if y = 0, else the largest of
+    three terms, at most 62260 (95 % of 65536, rounded up). First term: ceil(min(y, peak) *
+    minor_num / minor_den). Second term, only if x >= normal and a = x + balance - total > 0: if x <
+    total, ceil(clip(x + y - total, 0, a) * proportional_num / proportional_den), else ceil(a *
+    min(y, balance) * intensive_num / intensive_den). Third term, only if x + y > memory: ceil(65536
+    * (x + y - memory) / (x + y)), so that all units together get at most the memory's
+    bandwidth."""
     channels: ChannelCosts | None = None
     """Time and power of reading and writing channels, given if the execution model is closed-form;
     lists have one entry per operating point of the domain named clock. Writing n tokens takes

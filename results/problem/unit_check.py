@@ -58,7 +58,7 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
     if unit.contention is not None:
         memory = problem.memory_domain
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
-        for name, array in vars(unit.contention).items():
+        for name, array in unit.contention.columns.items():
             check_array(array, (count,), f"{path}.contention.{name}")
     require(
         unit.dispatch == GROUP or not isinstance(problem.execution, ClosedForm),

@@ -192,6 +192,34 @@ def test_xaviers_constants_give_what_the_public_solver_computes(
     assert lost_rate(table_of(stated), 0, own, others) == loss_of(percent)
 
 
+@given(
+    stated=any_parameters,
+    demands=st.lists(bandwidths, min_size=2, max_size=6),
+    memory=st.integers(MAX_KBPS, 3 * MAX_KBPS),
+)
+@slowly
+def test_units_together_get_at_most_what_the_memory_has(
+    stated: Contention, demands: list[int], memory: int
+) -> None:
+    """No demand alone is more."""
+    table = contention_table(stated, [Fraction(1)], [MAX_KBPS], [memory])
+    total, got = sum(demands), 0
+    for own in demands:
+        lost = lost_rate(table, 0, own, total - own)
+        got += own * (WORK_PER_PS - lost)
+        without = lost_rate(table_of(stated), 0, own, total - own)
+        assert lost == without or (lost > without and total > memory)
+    assert got <= memory * WORK_PER_PS
+
+
+def test_a_memory_that_has_less_than_is_asked_for_is_shared_out() -> None:
+    """1 - 120 / (100 + 50) of the rate, rounded up."""
+    table = contention_table(parameters(), [Fraction(1)], [100], [120])
+    assert lost_rate(table, 0, 100, 50) == lost_rate(table, 0, 50, 100) == 13_108
+    assert lost_rate(table, 0, 100, 20) == 0
+    assert lost_rate(table, 0, 130, 0) == 0
+
+
 def test_xaviers_gpu_constant_in_lowest_terms() -> None:
     table = table_of(XAVIER_GPU)
     assert (table.intensive_num[0], table.intensive_den[0]) == (74, 4_608_154_296_875)

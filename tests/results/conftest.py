@@ -95,6 +95,7 @@ def build_problem(seed=0, groups=(6, 5), objectives=LATENCY_ENERGY) -> Problem:
                             "proportional_den": 100_000,
                             "intensive_num": 74,
                             "intensive_den": 4_608_154_296_875,
+                            "memory_kbps": 140_000_000,
                         }.items()
                     }
                 ),

@@ -33,6 +33,8 @@ def loss(c, m, x, y):
             span = a * min(y, c["balance_kbps"])
             second = -(-span * c["intensive_num"] // c["intensive_den"])
         worst = max(worst, second)
+    if x + y > c.get("memory_kbps", x + y):
+        worst = max(worst, -(-(x + y - c["memory_kbps"]) * 65536 // (x + y)))
     return min(worst, 62260)
 
 

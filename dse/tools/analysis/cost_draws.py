@@ -418,7 +418,7 @@ def _at_points(unit: ProblemUnit, kept: list[IntArray], memory: IntArray | None)
     contention = unit.contention
     if contention is not None and memory is not None:
         contention = ContentionTable(
-            **{name: column[memory] for name, column in vars(contention).items()}
+            **{name: column[memory] for name, column in contention.columns.items()}
         )
     return replace(
         unit,

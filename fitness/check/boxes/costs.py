@@ -267,13 +267,17 @@ class BoxCostTables:
     def _whole_numbers(self, demand: int, power: int) -> type:
         """Return numpy's integer type if no product can overflow it, otherwise ``object`` for
         Python's."""
-        products = [demand, power * WORK_PER_PS * len(self._problem.units)]
+        products = [demand * WORK_PER_PS, power * WORK_PER_PS * len(self._problem.units)]
         for unit in self._problem.units:
             if unit.contention is not None:
                 for m in range(len(unit.contention.peak_kbps)):
                     row = parameters_at(unit.contention, m)
                     total = row[1]
-                    products += [*row[:4], *largest_products(row, max(demand, total)).values()]
+                    products += [
+                        *row[:4],
+                        row[-1],
+                        *largest_products(row, max(demand, total)).values(),
+                    ]
         return np.int64 if max(products) < MAX_PRODUCT else object
 
     def _idle_mw(self, box: Box, sets: Sequence[Points]) -> int:
@@ -311,7 +315,7 @@ def _least_loss(
         return np.zeros_like(own_kbps)
     least = np.full_like(own_kbps, WORK_PER_PS)
     for m in memory_points:
-        normal, total, balance, peak, *slopes = parameters_at(table, m)
+        normal, total, balance, peak, *slopes, memory = parameters_at(table, m)
         minor, proportional, intensive = ((slopes[2 * j], slopes[2 * j + 1]) for j in range(3))
         span = own_kbps + (balance - total)
         over = np.minimum(np.maximum(own_kbps + others_kbps - total, 0), span)
@@ -323,13 +327,16 @@ def _least_loss(
             heavy,
         )
         heavy = np.where((own_kbps >= normal) & (span > 0), heavy, 0)
+        asked = own_kbps + others_kbps
+        excess = np.maximum(asked - memory, 0) * WORK_PER_PS
         loss = np.maximum(_ceil_div(np.minimum(others_kbps, peak) * minor[0], minor[1]), heavy)
+        loss = np.maximum(loss, _ceil_div(excess, np.maximum(asked, 1)))
         loss = np.where(others_kbps == 0, 0, np.minimum(loss, LOSS_LIMIT))
         least = np.minimum(least, loss)
     return least
 
 
-def _ceil_div(numerator: IntArray, denominator: int) -> IntArray:
+def _ceil_div(numerator: IntArray, denominator: int | IntArray) -> IntArray:
     return -(-numerator // denominator)
 
 

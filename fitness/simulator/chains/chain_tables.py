@@ -38,8 +38,8 @@ MAX_COSTS = 1 << 20
 COST = record("work", "demand", "dynamic", "num", "den", "offset", "cap", "memory")
 """Work, below 0 if the unit cannot run the group; demand; dynamic power; slope in the other's
 demand, as fraction, offset and cap; row of ``Chains.memory``."""
-MEMORY = record("num", "den", "peak")
-"""Slope of minor contention, as fraction, and its cap."""
+MEMORY = record("num", "den", "peak", "kbps")
+"""Slope of minor contention, as fraction, and its cap; bandwidth of the memory."""
 CHAIN = record("first", "end", "repeats", "arrival")
 """First group, the one after the last, repeats (0 if there is no second network), arrival."""
 FIGURES = columns(
@@ -52,7 +52,7 @@ FIGURES = columns(
             *("group", "repeats_left", "queue", "unit", "runs", "when", "started"),
             *("work", "demand", "share"),
             *("dynamic", "heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
-            *("minor_num", "minor_den", "peak"),
+            *("minor_num", "minor_den", "peak", "memory", "excess"),
         ),
         (SLOTS * LANES, np.int64),
     ),
@@ -64,7 +64,8 @@ group ends now, if one does; networks left; dynamic energy; busy time; how much 
 network may be ready than the second and still start before it. For each lane of slot
 0, then of slot 1: group; repeats left; queue; unit; 1 if the group runs; when it ends, or else
 is ready; its start; work left; demand; what it gets of the unit beside another one; dynamic power;
-slope, offset, cap; minor slope and its cap; 1 / the two denominators."""
+slope, offset, cap; minor slope and its cap; bandwidth of the memory,
+and the loss beside the group in the other slot if both ask for more; 1 / the two denominators."""
 
 
 @dataclass(frozen=True, eq=False)

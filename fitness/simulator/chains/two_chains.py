@@ -22,6 +22,7 @@ from paretosoc.fitness.simulator.chains.chain_tables import (
 from paretosoc.fitness.simulator.contention import (
     ceil_near,
     ceil_times,
+    excess_loss,
     heavy_slope,
     lost_products,
     rate_after,
@@ -54,11 +55,12 @@ def fill_costs(plan, chains, memory_row):
     points = plan.contention.shape[1]
     for row in range(plan.units * points):
         contention = plan.contention[row // points, row % points]
-        # Without contention all parameters are 0: no loss, with a denominator that divides.
+        # Without contention all slopes are 0: no loss, with a denominator that divides.
         den = max(contention.minor_den, 1)
         chains.memory[row].num = contention.minor_num
         chains.memory[row].den = den
         chains.memory[row].peak = contention.peak_kbps
+        chains.memory[row].kbps = contention.memory_kbps
         chains.memory_inverse[row] = 1.0 / den
     for row in range(len(memory_row)):
         own = plan.cost[row].demand_kbps
@@ -77,8 +79,12 @@ def fill_costs(plan, chains, memory_row):
 
 
 @jit
-def _rate(figure, at, others):
-    """Return the rates of the groups with figures from ``at`` on, beside the others' demands."""
+def _rate(figure, at, beside, other):
+    """Return the rates of the groups with figures from ``at`` on, in lanes ``beside`` next to those
+    from ``other`` on."""
+    zero = all_lanes(0)
+    others = where(beside, integers(figure.demand, other), zero)
+    excess = where(beside, integers(figure.excess, at), zero)
     minor, heavy = lost_products(
         others,
         integers(figure.peak, at),
@@ -87,8 +93,9 @@ def _rate(figure, at, others):
         integers(figure.heavy_cap, at),
         integers(figure.heavy_num, at),
     )
+    small = ceil_times(minor, integers(figure.minor_den, at), floats(figure.minor_inverse, at))
     return rate_after(
-        ceil_times(minor, integers(figure.minor_den, at), floats(figure.minor_inverse, at)),
+        max(small, excess),
         ceil_times(heavy, integers(figure.heavy_den, at), floats(figure.heavy_inverse, at)),
     )
 
@@ -125,8 +132,8 @@ def _step(figure, engines):
     if engines:
         unit_0, unit_1 = integers(figure.unit, 0), integers(figure.unit, LANES)
         beside_0, beside_1 = runs_1 & (unit_0 != unit_1), runs_0 & (unit_0 != unit_1)
-    rate_0 = _rate(figure, 0, where(beside_0, integers(figure.demand, LANES), zero))
-    rate_1 = _rate(figure, LANES, where(beside_1, integers(figure.demand, 0), zero))
+    rate_0 = _rate(figure, 0, beside_0, LANES)
+    rate_1 = _rate(figure, LANES, beside_1, 0)
     if engines:
         together = runs_0 & runs_1 & (unit_0 == unit_1)
         share = where(together, integers(figure.share, 0), all_lanes(WORK_PER_PS))
@@ -194,6 +201,12 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     figure.minor_num[at] = chains.memory[memory].num
     figure.minor_den[at] = chains.memory[memory].den
     figure.peak[at] = chains.memory[memory].peak
+    figure.memory[at] = chains.memory[memory].kbps
+    # Also if the two never run side by side: then nothing reads it.
+    other = LANES - slot + lane
+    asked = figure.demand[at] + figure.demand[other]
+    figure.excess[at] = excess_loss(asked, figure.memory[at])
+    figure.excess[other] = excess_loss(asked, figure.memory[other])
     figure.heavy_inverse[at] = chains.cost_inverse[entry]
     figure.minor_inverse[at] = chains.memory_inverse[memory]
     return work >= 0

@@ -224,7 +224,7 @@ REFUSED = {
     ),
     "time": (lambda p: powerless(p, 10**16), r"could take 1e\+04 s: less than 2\*\*63 fs"),
     "rates": (rates, r"'inverse-latency': rates .* less than 2\*\*62 uHz, got up to 12000000"),
-    "demands": (crowded, r"demands of all units must add up to less than 2\*\*63"),
+    "demands": (crowded, r"demands of all units must add up to less than 2\*\*46"),
     "slopes": (steep, r"contention parameters and demands must be below 2\*\*63, got \d+"),
 }
 

@@ -138,7 +138,7 @@ def test_a_slowdown_of_several_values_stops_the_timeline(
     losses: tuple[int, int],
 ) -> None:
     """The memory's clock changes nothing but who slows whom."""
-    rows = [vars(flat_loss(str(loss))) for loss in losses]
+    rows = [flat_loss(str(loss)).columns for loss in losses]
     slowdown = ContentionTable(
         **{name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,10 +111,7 @@ def test_all_else_takes_the_general_kernel(monkeypatch: pytest.MonkeyPatch) -> N
                     contention=None
                     if unit.contention is None
                     else type(unit.contention)(
-                        *(
-                            np.repeat(getattr(unit.contention, field.name), 14)
-                            for field in fields(unit.contention)
-                        )
+                        *(np.repeat(column, 14) for column in unit.contention.columns.values())
                     ),
                 )
                 for unit in problem.units

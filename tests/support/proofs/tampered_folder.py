@@ -234,7 +234,7 @@ def without_points_not_allowed(problem: Problem) -> Problem:
             contention=None
             if unit.contention is None
             else replace(
-                unit.contention, **{k: v[memory] for k, v in vars(unit.contention).items()}
+                unit.contention, **{k: v[memory] for k, v in unit.contention.columns.items()}
             ),
         )
         for unit in problem.units

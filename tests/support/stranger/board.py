@@ -178,6 +178,9 @@ class Board:
                 )
             else:
                 loss = max(loss, share(room * min(others, now["balance_kbps"]), "intensive"))
+        asked = own + others
+        if "memory_kbps" in now and asked > now["memory_kbps"]:
+            loss = max(loss, -(-(asked - now["memory_kbps"]) * FULL_RATE // asked))
         return min(loss, MAX_LOSS)
 
 

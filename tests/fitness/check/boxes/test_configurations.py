@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from benchmarks.problems.enumerated.frames import enumerated
 from paretosoc.fitness.check.boxes.costs import _least_loss
 from paretosoc.fitness.contention import lost_rate, parameters_at
 from paretosoc.fitness.multipliers.arrays import lost_shares
-from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from paretosoc.results.problem.parts import ContentionTable
 
 
@@ -24,20 +26,38 @@ def tables(count: int) -> list[ContentionTable]:
 
 
 def least_loss(table: ContentionTable, own: int, others: int) -> int:
-    """Over the memory's points; the loss may fall where the own demand becomes an intensive one."""
-    points = range(len(table.peak_kbps))
+    """Over the memory's points; the loss may fall where the own demand becomes an intensive one,
+    but for that of a memory that has less than is asked for."""
+    slopes = replace(table, memory_kbps=None)
     return min(
-        lost_rate(table, m, demand, others)
-        for m in points
-        for demand in (own, max(own, parameters_at(table, m)[1]))
+        max(
+            min(
+                lost_rate(slopes, m, demand, others)
+                for demand in (own, max(own, parameters_at(table, m)[1]))
+            ),
+            excess_loss(parameters_at(table, m)[-1], own, others),
+        )
+        for m in range(len(table.peak_kbps))
     )
+
+
+def excess_loss(memory: int, own: int, others: int) -> int:
+    if others == 0 or own + others <= memory:
+        return 0
+    return min(LOSS_LIMIT, -(-(own + others - memory) * WORK_PER_PS // (own + others)))
 
 
 def demands(
     rng: np.random.Generator, table: ContentionTable, exact: type
 ) -> tuple[np.ndarray, ...]:
     """Own ones and others', many near a threshold."""
-    limits = np.concatenate(list(vars(table).values())[:4]).tolist()
+    limits = np.concatenate(
+        [
+            column
+            for name, column in vars(table).items()
+            if name.endswith("kbps") and column is not None
+        ]
+    ).tolist()
     near = [max(kbps + more, 0) for kbps in limits for more in (-1, 0, 1)]
     own = np.array([*near, *rng.integers(0, 2 * 10**8, 40)], dtype=exact)
     return own, np.array(rng.permutation(own), dtype=exact)
@@ -57,7 +77,7 @@ def test_losses_are_those_of_the_plain_form(exact: type) -> None:
 
 def test_larger_demands_lose_no_less() -> None:
     rng, falls = np.random.default_rng(5), 0
-    for table in tables(60):
+    for table in tables(120):
         points = tuple(range(len(table.peak_kbps)))
         own, others = demands(rng, table, np.int64)
         least = _least_loss(table, points, own, others).tolist()
