@@ -205,8 +205,11 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     # Also if the two never run side by side: then nothing reads it.
     other = LANES - slot + lane
     asked = figure.demand[at] + figure.demand[other]
-    figure.excess[at] = excess_loss(asked, figure.memory[at])
-    figure.excess[other] = excess_loss(asked, figure.memory[other])
+    # Written rarely, since vectors that were just written in part are slow to read.
+    for place in (at, other):
+        excess = excess_loss(asked, figure.memory[place])
+        if figure.excess[place] != excess:
+            figure.excess[place] = excess
     figure.heavy_inverse[at] = chains.cost_inverse[entry]
     figure.minor_inverse[at] = chains.memory_inverse[memory]
     return work >= 0
