@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.dse.api.front import Front, front_of
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.dse.problem.constraint_status import limit_in_units
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
@@ -80,6 +81,9 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
     """
     check_arguments(seed=seed, jobs=jobs)
     front = front_of(front)
+    if front.numeric.robust is not None:
+        measure = front.numeric.robust.measure
+        raise WorkloadError(f"limits: fronts of nominal costs are required, got one by {measure}")
     rows = np.stack([row_of(member.numeric.design) for member in front])
     found = limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
     return LimitPrices(

@@ -130,7 +130,7 @@ class ProblemOptions(TypedDict, total=False):
     min_accuracy_percent: Annotated[
         Amount,
         Field(
-            PerName(Quantity("PERCENT", Fraction(0), Fraction(100))),
+            PerName(Quantity("PERCENT", Fraction(1), Fraction(100))),
             "Minimum accuracy of a variant in percent",
             "--min-accuracy",
         ),

@@ -13,7 +13,8 @@ COLOURS = ("#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#e
 
 
 def node_data(shown: ScheduledMember, origins: CostOrigins) -> dict[str, bytes]:
-    """Return the node data of each network of a member, by the networks' names.
+    """Return the node data of each network of a member, by the networks' names. Tasks have no
+    model, and none.
 
     The values are texts by names of nodes, which are those of layers: ``gpu, 0.83 ms with 12
     layers``. The time is that of the layer's group, contention included, in its first execution.
@@ -22,6 +23,8 @@ def node_data(shown: ScheduledMember, origins: CostOrigins) -> dict[str, bytes]:
     first = {row.group: row for row in reversed(shown.schedule.groups)}
     documents = {}
     for network, origin in zip(problem.networks, origins.networks, strict=True):
+        if origin.source.is_task:
+            continue
         nodes: dict[str, dict[str, str]] = {}
         for g, group in zip(network.groups, origin.groups, strict=True):
             row = first[g]

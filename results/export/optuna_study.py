@@ -25,7 +25,7 @@ def write_study(front: Front, path: Path, name: str) -> None:
     """Write the members of a front as the trials of a new study in an SQLite file.
 
     A trial has the clocks in MHz (0 if off) and the units of each network as parameters, and the
-    objectives as values.
+    objectives as values, of a search with errors their measures.
 
     Args:
         name: name of the study.
@@ -41,11 +41,15 @@ def write_study(front: Front, path: Path, name: str) -> None:
         study_name=name,
         directions=["maximize" if larger_is_better(o) else "minimize" for o in problem.objectives],
     )
+    measure = "" if front.robust is None else f"{front.robust.measure} of "
     with warnings.catch_warnings():
         # Names of objectives are called experimental since Optuna 3.2.
         warnings.simplefilter("ignore")
         study.set_metric_names(
-            [f"{objective_label(problem, o)} [{objective_unit(o)}]" for o in problem.objectives]
+            [
+                f"{measure}{objective_label(problem, o)} [{objective_unit(o)}]"
+                for o in problem.objectives
+            ]
         )
     parameters = [_parameters(front, member) for member in front.members]
     # Every trial names all values that a parameter has in some trial.
@@ -63,7 +67,7 @@ def write_study(front: Front, path: Path, name: str) -> None:
                 distributions=spaces,
                 values=[
                     objective_value(objective, value)
-                    for objective, value in zip(problem.objectives, member.objectives, strict=True)
+                    for objective, value in zip(problem.objectives, member.ranked, strict=True)
                 ],
                 user_attrs={"member": index, "name": ", ".join(marks.get(index, ()))},
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +67,10 @@ def take(
         )
     Console(highlight=False).print(table)
     print_wrapped(decision_lines(front, taken))
-    more = f"'dse measure next {folder}' plans more"
+    path = folder.resolve()
+    plans = (path.with_name(f"{path.name}-plan-{count}") for count in itertools.count(2))
+    free = next(plan.name for plan in plans if not plan.exists())
+    more = f"'dse measure next {folder} -o {folder.with_name(free)}' plans more"
     print_wrapped(
         [
             "Sure enough: stop." if is_sure else f"Not sure enough: {more}.",

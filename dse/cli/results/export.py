@@ -43,7 +43,14 @@ def export(
             "every layer, as node data; optuna: the front as a study (needs the extra 'optuna').",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output file.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file. Model Explorer's are one per network: FILE.NETWORK.json.",
+        ),
+    ],
     member: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,9 +77,10 @@ def export(
         front.to_optuna(output, folder.resolve().name)
         print(f"Written to {output}: {pluralize(len(front), 'trial')}")
         return
-    for network, data in front.node_data((member or [FASTEST])[0]).items():
+    which = (member or [FASTEST])[0]
+    for network, data in front.node_data(which).items():
         # A model's own node data are loaded beside the model: one file for each.
         file = output.with_name(f"{output.stem}.{network}{output.suffix}")
         check_output_file(file, option="--output", overwrite=force)
         replace_file(file, data)
-        print(f"Written to {file}")
+        print(f"Written to {file}: {network} of member {front[which].index}")

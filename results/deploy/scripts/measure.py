@@ -82,6 +82,8 @@ def shell(command: str, **environment: str) -> str:
     text = ran.stdout.decode("utf-8", "replace")
     if ran.returncode:
         lines = text.strip().splitlines() or [f"status {ran.returncode}"]
+        if ran.returncode == 127 and "trtexec" in environment:
+            raise Failed(f"{environment['trtexec']} is not found; TRTEXEC is to be its path")
         raise Failed(f"{command.split(' --')[0]}: {lines[-1]}")
     return text
 
@@ -302,6 +304,8 @@ def main() -> int:
             results["failed"].append(f"{experiment['words']}: {error}")
             print(f"    failed: {error}", flush=True)
         write_results(results)
+    if not results["measured"]:
+        sys.exit("measure.py: nothing was measured; the same command tries again")
     print(f"written: {RESULTS}; 'dse measure take DIR {RESULTS.name}' reads it")
     return 1 if results["failed"] else 0
 

@@ -43,7 +43,10 @@ def test_node_data_have_every_layer_with_its_unit(dse, pair_folder, tmp_path):
         units = [front["fastest"].mapping[network.name][g] for g in range(len(origin.groups))]
         for unit, group in zip(units, origin.groups, strict=True):
             assert {found[layer]["value"].split(",")[0] for layer in group.layers} == {unit}
-    written = [f"Written to {tmp_path / f'nodes.{n.name}.json'}" for n in front.problem.networks]
+    names, index = [n.name for n in front.problem.networks], front["fastest"].index
+    written = [
+        f"Written to {tmp_path / f'nodes.{name}.json'}: {name} of member {index}" for name in names
+    ]
     assert outcome.out.splitlines() == written
     assert dse("analyze", "export", pair_folder, "--to", "model-explorer", "-o", file).status == 2
 
