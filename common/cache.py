@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import fcntl
 import grp
 import os
 import pwd
@@ -72,9 +73,35 @@ def compiled(function: Callable[..., Any], folder: Path, **options: Any) -> Any:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, **options)(function)
+        kernel = numba.njit(cache=True, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
+    if hasattr(kernel, "_cache"):
+        save_one_at_a_time(kernel._cache._cache_file)
+    return kernel
+
+
+def save_one_at_a_time(file: Any) -> None:
+    """Let only one process at a time add to an index of machine code.
+
+    numba numbers the files of a function by what its index holds. Two processes that add a
+    signature at the same time would take the same number, and one of the signatures would have the
+    code of the other.
+
+    Args:
+        file: numba's ``IndexDataCacheFile``, whose ``save`` is replaced.
+    """
+    save = file.save
+
+    def save_alone(key: Any, data: Any) -> None:
+        folder = os.open(file._cache_path, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            save(key, data)
+        finally:
+            os.close(folder)
+
+    file.save = save_alone
 
 
 @cache
