@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_proof(
     else:
         monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK | os.X_OK)
     monkeypatch.setattr(
-        "paretosoc.dse.cli.search.certify.prove", lambda *_, **__: pytest.fail("proved")
+        "paretosoc.dse.api.pipeline.prove", lambda *_, **__: pytest.fail("proved")
     )
     done = dse("certify", folder)
     assert done.status == 2
