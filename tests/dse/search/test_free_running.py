@@ -85,7 +85,8 @@ def test_the_folder_is_verified_and_shown(folder: Path, dse) -> None:
     rates = [float(line.partition(": ")[2].split()[0]) for line in lines]
     assert len(rates) == 3
     assert sum(rates) / 3 == pytest.approx(mean, rel=1e-3)
-    for command, file in ((("analyze", "trace"), "trace.json"), (("report",), "report.html")):
+    perfetto = "analyze", "export", "--to", "perfetto"
+    for command, file in ((perfetto, "trace.json"), (("report",), "report.html")):
         assert dse(*command, folder, "-o", folder.parent / file).status == 0
 
 
@@ -173,7 +174,10 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
         every = dse("show", place, "--member", 0, "--all").out
         assert len(every.splitlines()) >= len(stretches(picture.schedule))
         trace = tmp_path / f"{index}.json"
-        assert dse("analyze", "trace", place, "--member", 0, "-o", trace).status == 0
+        assert (
+            dse("analyze", "export", place, "--to", "perfetto", "--member", 0, "-o", trace).status
+            == 0
+        )
         events = json.loads(trace.read_bytes())["traceEvents"]
         executions = [e for e in events if e["ph"] == "X" and e["cat"] != "window"]
         assert len(executions) == len(picture.schedule.groups)

@@ -60,7 +60,22 @@ def test_the_trace_is_what_the_schedule_says(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "trace.json"
-    assert run(["analyze", "trace", str(folder), "-o", str(file), "--member", "smallest"]) == 0
+    assert (
+        run(
+            [
+                "analyze",
+                "export",
+                str(folder),
+                "--to",
+                "perfetto",
+                "-o",
+                str(file),
+                "--member",
+                "smallest",
+            ]
+        )
+        == 0
+    )
     assert "16 engines" in capsys.readouterr().out
     result = read_periodic(folder)
     schedule = next(s for s in result.members if s.array.engines == 16)
@@ -117,7 +132,7 @@ def test_plots(folder: Path, tmp_path: Path, suffix: str) -> None:
         (["plot", "front", "{}", "nothing", "-o", "a.svg"], "nothing: there is no such folder"),
         (["plot", "front", "{}", "{}/..", "-o", "a.svg"], "cannot be drawn together"),
         (
-            ["analyze", "trace", "{}", "-o", "a.json", "--member", "best"],
+            ["analyze", "export", "{}", "--to", "perfetto", "-o", "a.json", "--member", "best"],
             "fastest, lowest-energy, smallest",
         ),
         (["show", "{}", "--member", "2"], "there are members 0 to 1"),
