@@ -9,8 +9,8 @@ from dataclasses import replace
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
+from paretosoc.dse.certificate.preconditions import fits_int64
 from paretosoc.dse.errors import InternalError
-from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
@@ -18,7 +18,6 @@ from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import design_of
-from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import MAX_SIMULATED, BoundProof, Simulated
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners
@@ -48,7 +47,7 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     rows = _all_rows(problem)
     if rows is None:
         return None
-    compiled = _fits_int64(problem)
+    compiled = fits_int64(problem)
     first = design_of(problem, rows[0])
     if compiled:
         # Loads the code, or compiles it.
@@ -95,11 +94,3 @@ def _all_rows(problem: Problem) -> IntArray | None:
     rows = ExhaustiveEngine(space, batch=MAX_COMBINATIONS).ask()
     most = MAX_SIMULATED if problem.execution.has_frame else MAX_FREE_RUNS
     return rows if len(rows) <= most else None
-
-
-def _fits_int64(problem: Problem) -> bool:
-    try:
-        check_magnitudes(problem)
-    except ResultError:
-        return False
-    return True

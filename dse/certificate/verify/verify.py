@@ -14,6 +14,7 @@ import numpy as np
 
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
+from paretosoc.dse.certificate.preconditions import fits_int64
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
 from paretosoc.dse.certificate.verify.members import check_members
@@ -24,8 +25,6 @@ from paretosoc.dse.certificate.verify.solvers import (
     formulation_holds,
     target_of,
 )
-from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.check.facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
@@ -308,16 +307,8 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
 
 
 def _is_plain(problem: Problem, target: LemmaTarget, checker: Checker) -> bool:
-    """Return whether the plain checker is used: on request, or if a sum or product of figures of
-    the problem or the claim can leave int64."""
-    if checker is Checker.PLAIN:
-        return True
-    try:
-        check_magnitudes(problem)
-        make_facts(problem, target)
-    except ResultError:
-        return True
-    return False
+    """Return whether the plain checker is used: on request, or if the compiled one cannot be."""
+    return checker is Checker.PLAIN or not fits_int64(problem, target)
 
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:

@@ -10,7 +10,6 @@ import typer
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
-from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared.options import Folder, Force
 from paretosoc.dse.errors import WorkloadError
@@ -72,6 +71,9 @@ def export(
         replace_file(output, data)
         print(f"Written to {output}: {', '.join(titles)}")
         return
+    # Imported here: the help needs no fronts.
+    from paretosoc.dse.api.front import Front
+
     front = Front.load(folder)
     if to is Target.OPTUNA:
         front.to_optuna(output, folder.resolve().name)

@@ -3,9 +3,10 @@
 A simulation runs until the slowest network has ended 2 F + 8 frames, which may take some hundred
 thousand events if another network is a thousand times faster. Here the same rules (frames in
 flight, FIFO units, contention, transitions) are followed in floating point for a fixed number of
-events, so that every mapping costs the same. The part of a frame that a network has done counts. So
-networks that are slow beside the others are seen in a part of a frame only, and their later effect
-on the others is not seen at all. That is left to the transformer.
+events, so that every mapping costs the same. Contention has no limit by the memory's bandwidth
+(the last line of the loss in ``docs/concepts/model.md``). The part of a frame that a network has
+done counts. So networks that are slow beside the others are seen in a part of a frame only, and
+their later effect on the others is not seen at all. That is left to the transformer.
 """
 
 from __future__ import annotations

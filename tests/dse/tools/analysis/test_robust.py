@@ -327,6 +327,14 @@ def test_the_commands_say_which_figures_are_measures(dse, tmp_path):
     rows = json.loads(dse("show", tmp_path / "run", "--json").out)
     rows = rows if isinstance(rows, list) else rows["members"]
     assert rows[0]["robust"]["latency [ms]"] > rows[0]["display"]["latency [ms]"]
+    member = dse("show", tmp_path / "run", "--member", "knee").out
+    assert "cvar90 of latency: " in member
+    assert "cvar90 of energy: " in member
+    refused = dse("analyze", "limits", tmp_path / "run")
+    assert (refused.status, refused.lines) == (
+        2,
+        ["dse: limits: fronts of nominal costs are required, got one by cvar90"],
+    )
     assert dse("report", tmp_path / "run").status == 0
     tight = dse(*words, *more, "--robust", "p90", "--deadline", "0.5", "--force")
     assert tight.status != 0

@@ -194,6 +194,13 @@ def test_what_fails_is_said_and_tried_again(desk):
     assert len(desk.results["measured"]) == len(desk.plan["experiments"])
 
 
+def test_a_board_without_trtexec_is_told_how_to_name_it(desk):
+    status, output = desk.run(TRTEXEC="/nowhere/trtexec")
+    assert status == 1
+    assert "failed: /nowhere/trtexec is not found; TRTEXEC is to be its path" in output
+    assert output.splitlines()[-1].startswith("measure.py: nothing was measured")
+
+
 def test_clocks_that_cannot_be_set_fail_the_experiment(desk):
     shutil.rmtree(desk.board.path(f"{BPMP}/emc"))
     status, _ = desk.run()

@@ -62,10 +62,14 @@ def test_the_front_learns(folder, dse, tmp_path):
                 assert low < SLOWER * front[old.member].latency_ms < high
     path = tmp_path / "results.json"
     path.write_bytes(canonical_bytes(document))
+    (tmp_path / "front-plan-2").mkdir()
     problem, proof = (folder / "problem.json").read_bytes(), (folder / "front.json").read_bytes()
     got = dse("measure", "take", folder, path, "--draws", "200")
     assert (got.status, got.err) == (0, "")
     assert "+30.0 %" in got.out
+    # A plan that was run has its results beside it, and is not replaced.
+    hint = f"measure next {folder} -o {tmp_path / 'front-plan-3'}"
+    assert hint.replace(" ", "") in "".join(got.out.split())
     assert "costs before the measurements" in got.out.replace("\n", " ").replace("  ", " ")
     assert (folder / "problem.json").read_bytes() == problem
     assert (folder / "front.json").read_bytes() == proof
