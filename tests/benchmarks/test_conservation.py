@@ -19,6 +19,8 @@ def test_traffic_that_adds_up_to_more_than_the_bandwidth_is_seen() -> None:
         replace(unit, demand_kbps=np.full_like(unit.demand_kbps, demand))
         for unit, demand in zip(stated.units, demands, strict=True)
     )
-    found = list(intervals(replace(stated, units=units), design([0, 1]), 0, 100))
-    assert [length for length, _ in found] == [10]
-    assert found[0][1] == pytest.approx(1.3)
+    ((length, limited, unlimited),) = intervals(
+        replace(stated, units=units), design([0, 1]), 0, 100
+    )
+    assert length == 10
+    assert limited == unlimited == pytest.approx(1.3)
