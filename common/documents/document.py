@@ -1,5 +1,5 @@
 """Documents stated once: the annotations of a dataclass (:mod:`common.documents.marks`) give its
-reader, its writer and, in :mod:`common.documents.document_schema`, its JSON Schema.
+reader, its writer and, in ``docs/site``, its JSON Schema.
 
 Readers expect content that follows the schema. They turn names into indices and lists into tuples
 or arrays. Whether the values make sense together is checked elsewhere.

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.documents.document_schema import schema_of
+from docs.site.document_schema import schema_of
 from paretosoc.results.costs.board_results import MEASUREMENTS
 from paretosoc.results.costs.costs_file import COSTS
 from paretosoc.results.front.bounds_file import BOUNDS

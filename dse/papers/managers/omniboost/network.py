@@ -9,7 +9,7 @@ MapFormer criticises.
 Known of the network: small, residual, convolutional. It regresses the mean throughput. Chosen:
 three 3x3 convolutions, the second with a shortcut around it, mean and maximum over all cells, two
 fully connected layers. The target is the logarithm of inferences per second, standardised. Weights
-are made by :mod:`dse.papers.managers.omniboost.training` and kept as safetensors.
+are made by ``examples/mapformer/omniboost_training.py`` and kept as safetensors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Train OmniBoost's estimators. Needs PyTorch (the extra ``learn``). Run as a module.
 
-``python -m paretosoc.dse.papers.managers.omniboost.training DATA.npz -o FOLDER`` reads a data set
+``python -m examples.mapformer.omniboost_training DATA.npz -o FOLDER`` reads a data set
 of ``dse learn`` and writes weights for all samples, and for those within 10, 15 and 30 W
 (OmniBoost*). OmniBoost's loss is the mean absolute error. Its schedule is not known: Adam at 1e-3
 is used, falling as a cosine.
