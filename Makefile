@@ -43,11 +43,11 @@ types:
 	$(BIN)/mypy
 
 unit:
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 # Neither kernels nor processes, and no test that takes long: no need to compile anything.
 quick: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest --quick --numprocesses 2 --quiet
+	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal --quiet
 
 # Builds what is released, the wheel from the source archive, installs it into an empty environment,
 # and uses it outside the sources.

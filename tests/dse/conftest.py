@@ -25,6 +25,19 @@ class Outcome(NamedTuple):
         return self.err.splitlines()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def short_proofs():
+    """Proofs that tests do not limit end after few boxes and nodes, not after half a minute."""
+    from paretosoc.dse.certificate import certify
+    from paretosoc.dse.certificate.boxes import prove
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prove, "MIN_BOXES", 12)
+        patch.setattr(prove, "MAX_BOXES", 12)
+        patch.setattr(certify, "DEFAULT_NODES", 250_000)
+        yield
+
+
 @pytest.fixture
 def dse(capsys, monkeypatch):
     """Runs a command: exit status, stdout, stderr."""

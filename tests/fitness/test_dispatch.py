@@ -1,12 +1,9 @@
 """Units that run engines, or are shared: a program that knows only the files says of members what
 the checker says, and what the three dispatches have in common.
-
-``PARETOSOC_DISPATCH`` is the number of random problems of each kind.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -26,8 +23,9 @@ from paretosoc.results.problem.parts import DISPATCHES, ENGINE, GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_to_document
 from tests.results.conftest import load_recompute
+from tests.support.sample import SAMPLE
 
-COUNT = int(os.environ.get("PARETOSOC_DISPATCH", "10"))
+COUNT = 10 * SAMPLE
 LONG_RUNS = ("pipeline", "free-running")
 OTHERS = RandomShape(networks=(1, 4), groups=(1, 5), phases=True)
 

@@ -1,11 +1,7 @@
-"""Memory as an objective and a limit: the compiled evaluators against the plain ones.
-
-``PARETOSOC_RANDOM_MEMORY`` is the number of random problems.
-"""
+"""Memory as an objective and a limit: the compiled evaluators against the plain ones."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +19,9 @@ from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
+from tests.support.sample import SAMPLE
 
-PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))
+PROBLEMS = 40 * SAMPLE
 KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.ENERGY, ObjectiveKind.MEMORY)
 
 

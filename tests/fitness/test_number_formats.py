@@ -1,11 +1,7 @@
-"""Groups that choose among number formats: the compiled evaluators against the plain ones.
-
-``PARETOSOC_RANDOM_FORMATS`` is the number of random problems.
-"""
+"""Groups that choose among number formats: the compiled evaluators against the plain ones."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -26,9 +22,9 @@ from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 from tests.support.problems.random_spaces import random_limited_problem, space_of
+from tests.support.sample import SAMPLE
 
-CHUNK = 50
-CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FORMATS", "200")) // CHUNK
+CHUNKS, CHUNK = 2 * SAMPLE, 50
 KINDS = (
     ObjectiveKind.LATENCY,
     ObjectiveKind.ENERGY,

@@ -40,6 +40,7 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.rates import rate_uhz, time_per_image_ps
 from tests.support.features import compare_all
 from tests.support.problems.small_problems import design, flat_loss, network, problem
+from tests.support.sample import SAMPLE
 
 KINDS = (
     ObjectiveKind.THROUGHPUT,
@@ -47,7 +48,7 @@ KINDS = (
     ObjectiveKind.EFFICIENCY,
     ObjectiveKind.ENERGY,
 )
-PIPELINES, FREE, CHUNKS = 1000, 160, 4
+CHUNKS, PIPELINES, FREE = SAMPLE, 250, 40
 MIN_OF_CHUNK = {
     **{f"{count} networks": 25 for count in (1, 2, 3, 4)},
     **{f"{count} in flight": 20 for count in range(1, 9)},
@@ -107,14 +108,14 @@ def periods(of: Problem, point: DesignPoint) -> list[int]:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_pipelines_compiled_equal_plain(chunk: int) -> None:
-    size = PIPELINES // CHUNKS
-    compare_all(compare_pipeline, range(chunk * size, (chunk + 1) * size), MIN_OF_CHUNK)
+    seeds = range(chunk * PIPELINES, (chunk + 1) * PIPELINES)
+    compare_all(compare_pipeline, seeds, MIN_OF_CHUNK)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_free_runs_compiled_equal_plain(chunk: int) -> None:
-    size = FREE // CHUNKS
-    compare_all(compare_free_run, range(chunk * size, (chunk + 1) * size), MIN_OF_FREE_CHUNK)
+    seeds = range(chunk * FREE, (chunk + 1) * FREE)
+    compare_all(compare_free_run, seeds, MIN_OF_FREE_CHUNK)
 
 
 def compare_pipeline(seed: int) -> set[str]:
@@ -498,9 +499,9 @@ def test_rows_do_not_disturb_one_another() -> None:
             assert alone.energies()[0] == together.energies()[index]
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(SAMPLE))
 def test_pipelines_have_the_rate_of_the_state_that_recurs(chunk: int) -> None:
-    """Of 900 random ones with 1 to 8 frames in flight: 1 % in the median, 3 % at worst."""
+    """Of random ones with 1 to 8 frames in flight: 1 % in the median, 3 % at worst."""
     errors = [errors_of(seed, free_running=False) for seed in range(225 * chunk, 225 * chunk + 225)]
     found = [error[0] for error in errors if error is not None]
     assert len(found) > 220
@@ -508,9 +509,9 @@ def test_pipelines_have_the_rate_of_the_state_that_recurs(chunk: int) -> None:
     assert max(found) < 0.03
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(SAMPLE))
 def test_free_running_networks_have_the_rates_of_the_state_that_recurs(chunk: int) -> None:
-    """Of 100 random mixes in which one does within 2,000 rounds."""
+    """Of random mixes in which one does within 2,000 rounds."""
     errors = [errors_of(seed, free_running=True) for seed in range(25 * chunk, 25 * chunk + 25)]
     found = [error[0] for error in errors if error is not None]
     assert len(found) > 15

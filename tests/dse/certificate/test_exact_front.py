@@ -1,11 +1,7 @@
-"""Branch and bound with several objectives against enumeration: fronts, trees, epsilons.
-
-``PARETOSOC_RANDOM_FRONTS`` is the number of random problems.
-"""
+"""Branch and bound with several objectives against enumeration: fronts, trees, epsilons."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 
@@ -32,9 +28,9 @@ from tests.support.problems.random_spaces import (
     space_of,
 )
 from tests.support.proofs.lemmas import faults, leaves_of
+from tests.support.sample import SAMPLE
 
-CHUNK = 30
-CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FRONTS", "360")) // CHUNK
+CHUNKS, CHUNK = 4 * SAMPLE, 30
 KINDS = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.ENERGY)
 
 
@@ -169,7 +165,7 @@ def test_the_sample_is_varied() -> None:
             seen["segments"] += any(u.max_segments is not None for u in problem.units)
             incoming = Counter(target for _, target in problem.edges)
             seen["graph"] += max(incoming.values(), default=0) > 1
-    assert min(seen.values()) >= 10, seen
+    assert min(seen.values()) >= 3, seen
     assert len(seen) == 21, seen
 
 
@@ -193,7 +189,7 @@ def test_a_tolerance_is_kept(ppm: int) -> None:
 def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_search, "SLICE_NODES", 7)
     bounded = below_one = 0
-    for problem in problems(CHUNKS + 1):
+    for problem in problems(CHUNKS + 1)[:12]:
         space = space_of(problem)
         if len(space.rows) > 5000:
             continue
@@ -214,8 +210,8 @@ def test_the_epsilon_of_an_ended_search_holds(monkeypatch: pytest.MonkeyPatch) -
             )
         if part.complete:
             assert as_set(part.objectives) == as_set(front_of(vectors))
-    assert bounded > 50
-    assert below_one > 20
+    assert bounded > 20
+    assert below_one > 8
 
 
 @pytest.mark.parametrize(("most", "members"), [(1, 35), (2, 60), (None, 73)])

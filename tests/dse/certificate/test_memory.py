@@ -1,11 +1,7 @@
-"""Exact fronts with memory as an objective or a limit, against enumeration.
-
-``PARETOSOC_RANDOM_MEMORY`` is the number of random problems.
-"""
+"""Exact fronts with memory as an objective or a limit, against enumeration."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -26,8 +22,9 @@ from tests.support.problems.random_spaces import (
     size_of,
     space_of,
 )
+from tests.support.sample import SAMPLE
 
-PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_MEMORY", "100"))
+PROBLEMS = 40 * SAMPLE
 MAX_ROWS = 20_000
 POOL = (
     Objective(ObjectiveKind.LATENCY),

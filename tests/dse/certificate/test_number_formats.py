@@ -1,11 +1,7 @@
-"""Exact fronts where groups choose among number formats, against enumeration.
-
-``PARETOSOC_RANDOM_FORMATS`` is the number of random problems.
-"""
+"""Exact fronts where groups choose among number formats, against enumeration."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import count, product
 
@@ -31,9 +27,9 @@ from tests.support.problems.random_spaces import (
     size_of,
     space_of,
 )
+from tests.support.sample import SAMPLE
 
-CHUNK = 100
-CHUNKS = int(os.environ.get("PARETOSOC_RANDOM_FORMATS", "200")) // CHUNK
+CHUNKS, CHUNK = SAMPLE, 50
 MAX_ROWS = 30_000
 POOL = (
     Objective(ObjectiveKind.LATENCY),
@@ -90,9 +86,9 @@ def test_the_exact_front_is_that_of_enumeration(chunk: int) -> None:
         alike += max(interchangeable_before(problem)) >= 0
         several += len(result.objectives) > 2
         limited += any(network.max_loss_ppm is not None for network in problem.networks)
-    assert alike > 5
+    assert alike > 2
     assert several > 2
-    assert limited > 5
+    assert limited > 2
 
 
 def test_two_networks_of_ten_groups_with_two_formats_on_each_unit() -> None:
@@ -155,7 +151,7 @@ def test_two_networks_of_ten_groups_with_two_formats_on_each_unit() -> None:
 def test_a_better_point_breaks_the_tree() -> None:
     """With a member left out neither checker accepts the tree."""
     refused = 0
-    for seed in range(60):
+    for seed in range(20):
         problem = drawn(3 * seed)
         if size_of(problem) > MAX_ROWS:
             continue
@@ -167,7 +163,7 @@ def test_a_better_point_breaks_the_tree() -> None:
             assert check_tree(problem, result.tree, without, plain=True).fault is not None
             assert check_tree(problem, result.tree, without).fault is not None
             refused += 1
-    assert refused > 20
+    assert refused > 8
 
 
 def test_leaves_of_a_tree_cover_the_space() -> None:

@@ -1,12 +1,9 @@
 """Problems with number formats, losses of accuracy and memory pools: compiled evaluators against
 plain ones, exact fronts against enumeration.
-
-``PARETOSOC_RANDOM_POOLS`` is the number of random problems.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 
@@ -26,8 +23,9 @@ from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
+from tests.support.sample import SAMPLE
 
-PROBLEMS = int(os.environ.get("PARETOSOC_RANDOM_POOLS", "100"))
+PROBLEMS = 40 * SAMPLE
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 3), units=(2, 3), points=(1, 2), phases=True)
 MAX_DESIGNS = 3000
 POOL = (

@@ -1,11 +1,7 @@
-"""Trees with random edits: both checkers say the same, and what they accept is true.
-
-``PARETOSOC_TREE_EDITS`` is the number of edits; 10,000 take some minutes.
-"""
+"""Trees with random edits: both checkers say the same, and what they accept is true."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -23,8 +19,9 @@ from tests.dse.certificate.test_exact_front import problems, vectors_of, within
 from tests.support.problems.random_spaces import size_of, space_of
 from tests.support.proofs.changed_trees import change_bytes, change_tree
 from tests.support.proofs.lemmas import faults, leaves_of
+from tests.support.sample import SAMPLE
 
-EDITS = int(os.environ.get("PARETOSOC_TREE_EDITS", "400"))
+EDITS = 150 * SAMPLE
 PER_PROBLEM = 20
 MAX_DESIGNS = 3000
 

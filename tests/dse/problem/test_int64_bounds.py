@@ -109,11 +109,11 @@ def extreme_problem(rng: np.random.Generator) -> Problem:
     return problem
 
 
-@pytest.mark.parametrize("chunk", range(6))
+@pytest.mark.parametrize("chunk", range(2))
 def test_what_is_accepted_is_computed_without_overflow(chunk: int) -> None:
     rng = np.random.default_rng([17, chunk])
     accepted = refused = largest = 0
-    for _ in range(150):
+    for _ in range(75):
         problem = extreme_problem(rng)
         try:
             check_magnitudes(problem)
@@ -128,8 +128,8 @@ def test_what_is_accepted_is_computed_without_overflow(chunk: int) -> None:
             assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
             assert bool(outcomes.feasible[i]) == (not plain.broken)
             largest = max(largest, *(abs(value) for value in plain.objectives))
-    assert accepted > 40
-    assert refused > 10
+    assert accepted > 20
+    assert refused > 5
     assert largest > 1 << 55
 
 

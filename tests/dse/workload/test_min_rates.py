@@ -7,6 +7,7 @@ import runpy
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -371,11 +372,13 @@ def test_fair_rows_are_fairer() -> None:
     assert best[0] < 1.3 * best[1] < 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_engines_find_the_front_that_plain_enumeration_has(seed: int) -> None:
     """Fairness against power, each network at its median rate at least."""
     shape = {"networks": (2, 2), "groups": (1, 2), "units": (2, 3), "points": (1, 2)}
-    base = free_space(seed, contention=True, **shape).problem
+    # Few rows: the plain evaluator takes long for free runs.
+    spaces = (free_space([seed, draw], contention=True, **shape) for draw in count())
+    base = next(space.problem for space in spaces if 15 < space.combinations < 40)
     base = replace(
         base, objectives=(Objective(ObjectiveKind.FAIRNESS), Objective(ObjectiveKind.POWER))
     )

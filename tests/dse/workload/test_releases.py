@@ -91,7 +91,7 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
     broken, windows = Counter(), Counter()
     # Of groups, in these a window of two periods recurs.
     two_periods = 90, 416
-    for seed in (*range(300), 416):
+    for seed in (*range(120), 416):
         rng = np.random.default_rng([29, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         if seed not in two_periods:
@@ -132,13 +132,13 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
             often = problem.releases(n)
             assert math.ceil(Fraction(late * often, len(times))) == real.misses[0, n], seed
             assert len(times) == often * max(1, int(real.periods[0])), seed
-    assert paced > 200
-    assert many > 10
+    assert paced > 80
+    assert many > 4
     kinds = ("none", "response", "95th percentile", "jitter", "misses")
-    assert all(broken[name] > 10 for name in (*kinds, "time until all recurs")), broken
+    assert all(broken[name] > 4 for name in (*kinds, "time until all recurs")), broken
     # In the first period, or later: one period or several.
-    assert windows[0] > 30
-    assert windows[1] > 10
+    assert windows[0] > 12
+    assert windows[1] > 4
     assert windows[2] >= 2
 
 
@@ -192,7 +192,7 @@ def test_from_a_file_to_the_results(dse, tmp_path):
 
 def test_rates_go_with_number_formats():
     recurs = 0
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng([41, seed])
         drawn = with_formats(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         problem = with_rates(rng, drawn)
@@ -205,11 +205,11 @@ def test_rates_go_with_number_formats():
         over = [entry.constraint for entry in plain.broken]
         assert what_is_wrong(problem, member, over) is None, seed
         recurs += bool(member.window_ps and member.window_ps[0])
-    assert recurs > 10
+    assert recurs > 5
 
 
 def test_a_third_program_recomputes_what_recurs(tmp_path):
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng([31, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         rows = np.stack([row_of(random_design(rng, problem)) for _ in range(3)])
@@ -222,8 +222,8 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
     (tmp_path / "rates.yaml").write_text(WORKLOAD)
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
     folder = tmp_path / "run"
-    budget = ("--precision", "fp16", "--max-evaluations", "200", "--search-priorities")
-    assert dse(*command, *budget, "-o", folder).status == 0
+    budget = ("--precision", "fp16", "--max-evaluations", "200", "--no-certify")
+    assert dse(*command, *budget, "--search-priorities", "-o", folder).status == 0
     front = read_results(folder)
     assert objective_names(front.problem) == ("relative_response_ppm", "power_uw")
     for member in front.members:

@@ -15,10 +15,9 @@ from paretosoc.results.problem.problem import Problem
 from tests.support.proofs.lemmas import lemma_bound, lemma_bounds
 from tests.support.proofs.random_lemmas import random_lemmas, small_problem, with_choices
 from tests.support.proofs.schedule_lemma_bound import bound_from_schedule
+from tests.support.sample import SAMPLE
 
-PROBLEMS = 600
-CHUNKS = 8
-PER_CHUNK = PROBLEMS // CHUNKS
+CHUNKS, PER_CHUNK = 3 * SAMPLE, 75
 LEMMAS = 12
 MIN_OF_CHUNK = {
     "several networks": 25,

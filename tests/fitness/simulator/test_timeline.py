@@ -28,10 +28,9 @@ from tests.support.problems.chain_cases import (
     has_overtaking,
     has_sharing,
 )
+from tests.support.sample import SAMPLE
 
-PROBLEMS = 10_000
-CHUNKS = 20
-PER_CHUNK = PROBLEMS // CHUNKS
+CHUNKS, PER_CHUNK = 4 * SAMPLE, 500
 MIN_OF_CHUNK = {
     **{f"{count} networks": 80 for count in (1, 2, 3, 4)},
     **{f"{count} units": 80 for count in (1, 2, 3, 4)},

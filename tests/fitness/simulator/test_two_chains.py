@@ -15,10 +15,9 @@ from paretosoc.fitness.simulate import Kernel, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES
 from tests.support.features import compare_all
 from tests.support.problems.chain_cases import assert_same, chains_of, compare, rows_of
+from tests.support.sample import SAMPLE
 
-PROBLEMS = 10_000
-CHUNKS = 20
-PER_CHUNK = PROBLEMS // CHUNKS
+CHUNKS, PER_CHUNK = 4 * SAMPLE, 500
 MIN_OF_CHUNK = {
     "1 networks": 100,
     "2 networks": 100,

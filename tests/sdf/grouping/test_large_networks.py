@@ -58,7 +58,7 @@ def test_cutting_takes_linear_time(make: Any, options: dict[str, Any]) -> None:
     def cut(graph: SdfGraph) -> None:
         assert group_network(graph, None, **options).groups
 
-    assert growth(cut, make, 1000) < LINEAR
+    assert growth(cut, make, 250) < LINEAR
 
 
 @pytest.mark.parametrize("make", [chain, wide, dense])
@@ -67,7 +67,7 @@ def test_fusing_and_counting_take_linear_time(make: Any) -> None:
         assert fused_groups(graph).groups
         assert summarise(ImportedNetwork(graph, (), (), (), (), "")).layers
 
-    assert growth(look, make, 1000) < LINEAR
+    assert growth(look, make, 250) < LINEAR
 
 
 def test_units_that_change_at_every_layer_take_linear_time() -> None:
@@ -79,7 +79,7 @@ def test_units_that_change_at_every_layer_take_linear_time() -> None:
         table = [(n % 2 == 0, n % 2 == 1) for n in range(len(graph.actors))]
         assert len(group_network(graph, table).groups) > 1
 
-    assert growth(cut, chain, 1000) < LINEAR
+    assert growth(cut, chain, 250) < LINEAR
 
 
 def test_many_groups_of_many_layers_take_linear_time() -> None:
@@ -88,7 +88,7 @@ def test_many_groups_of_many_layers_take_linear_time() -> None:
         starts = balanced_parts(work, size // 5, [size] * size)
         assert len(starts) == size // 5
 
-    assert growth(cut, lambda size: size, 3_000) < LINEAR
+    assert growth(cut, lambda size: size, 750) < LINEAR
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)

@@ -1,13 +1,10 @@
 """Bounds over boxes of every execution model and objective, changed and signed anew: refused, or
 still true by enumeration; never a traceback.
-
-``PARETOSOC_BOUND_EDITS`` is the number of edits for each of the models.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -33,8 +30,9 @@ from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.boxes.test_prove import changed, front_of, is_within
 from tests.dse.certificate.verify.test_random_edits import MEANINGFUL, places
+from tests.support.sample import SAMPLE
 
-EDITS = int(os.environ.get("PARETOSOC_BOUND_EDITS", "24"))
+EDITS = 24 * SAMPLE
 PER_FOLDER = 24
 BOXES = 6
 

@@ -1,13 +1,9 @@
-"""A checker written from docs/concepts alone says of trees and bounds what the program's say.
-
-``PARETOSOC_STRANGER`` is the number of random problems of each kind.
-"""
+"""A checker written from docs/concepts alone says of trees and bounds what the program's say."""
 
 from __future__ import annotations
 
 import ast
 import json
-import os
 import random
 import re
 import sys
@@ -47,13 +43,14 @@ from tests.support.problems.random_spaces import size_of
 from tests.support.proofs.changed_trees import change_tree
 from tests.support.proofs.lemmas import faults
 from tests.support.proofs.tampered_folder import Files, small_exact_front
+from tests.support.sample import SAMPLE
 from tests.support.stranger.board import Refused
 from tests.support.stranger.bounds import check_bounds, check_epsilon
 from tests.support.stranger.folder import check_folder
 from tests.support.stranger.lemma import Claim
 from tests.support.stranger.tree import check_tree
 
-COUNT = int(os.environ.get("PARETOSOC_STRANGER", "6"))
+COUNT = 6 * SAMPLE
 EDITS = 12
 MAX_DESIGNS = 3000
 BOXES = 4

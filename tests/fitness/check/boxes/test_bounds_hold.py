@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,11 +19,10 @@ from paretosoc.fitness.check.boxes.frame_time import frame_time
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Leaf
 from tests.support.proofs.random_boxes import random_corner, random_proof
+from tests.support.sample import SAMPLE
 
-CHUNKS = 8
+CHUNKS, PER_CHUNK = 3 * SAMPLE, 30
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
-PER_CHUNK = int(os.environ.get("DSE_BOUND_PROBLEMS", "240")) // CHUNKS
-"""DSE_BOUND_PROBLEMS=10000 takes five minutes."""
 
 
 @pytest.mark.parametrize("draw", DRAWS)
