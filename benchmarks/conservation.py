@@ -75,7 +75,7 @@ def intervals(
     """Yield length and traffic over bandwidth, with and without the rule, of the intervals in which
     several units run."""
     tables = [unit.contention for unit in problem.units]
-    unlimited = [table and replace(table, memory_kbps=None) for table in tables]
+    free = [unit.contention for unit in unlimited(problem).units]
     played = simulate(problem, design).schedule.groups
     instants = sorted({at for one in played for at in (one.start_ps, one.end_ps)})
     demand = {one: _demand(problem, design, one) for one in played}
@@ -89,7 +89,7 @@ def intervals(
             continue
         total = sum(demand[one] for one in running)
         got = []
-        for rules in (tables, unlimited):
+        for rules in (tables, free):
             left = 0
             for one in running:
                 table, own = rules[one.unit], demand[one]
@@ -97,6 +97,15 @@ def intervals(
                 left += own * (WORK_PER_PS - lost)
             got.append(left / WORK_PER_PS / peak_kbps)
         yield later - now, got[0], got[1]
+
+
+def unlimited(problem: Problem) -> Problem:
+    """Return the problem without the rule."""
+    units = (
+        replace(unit, contention=unit.contention and replace(unit.contention, memory_kbps=None))
+        for unit in problem.units
+    )
+    return replace(problem, units=tuple(units))
 
 
 def _demand(problem: Problem, design: DesignPoint, one: ScheduledGroup) -> int:

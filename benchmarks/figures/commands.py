@@ -143,6 +143,7 @@ COMMANDS = (
                         ("", "with contention"),
                         ("_alone", "no contention"),
                         ("_board", r".*\n\|  \| also GPU only, by the board .*with contention"),
+                        ("_work", r".*\n\|  \| also GPU only, by the board .*on the GPU"),
                     )
                 },
                 "other_plans": r"^\|  \| networks alone .*another plan of the pair ",
@@ -154,6 +155,7 @@ COMMANDS = (
                         ("gpu", "GPU's times x a factor"),
                         ("alone", "overhead, no contention"),
                         ("plans", "overhead, with contention"),
+                        ("work", "overhead, transitions on the GPU"),
                     )
                 },
                 "repeat": r"^\|  \| the same co-runs .*Table 6 itself ",
@@ -190,6 +192,7 @@ COMMANDS = (
         },
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
+    Command("transitions", "python -m benchmarks.transitions --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
