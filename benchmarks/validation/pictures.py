@@ -22,7 +22,7 @@ from paretosoc.results.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKERS = "ox+^*"
+MARKERS = "ox+^*s"
 PANEL_INCHES = PAGE_INCHES / 3
 
 
