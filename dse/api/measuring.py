@@ -42,6 +42,12 @@ class MeasurementPlan:
         return self.plan.minutes
 
     @property
+    def co_runs(self) -> Mapping[str, float]:
+        """Return, by goal, the expected loss after these and if it were known how networks slow
+        each other. Empty if that would not change a decision."""
+        return self.plan.co_runs
+
+    @property
     def now(self) -> Mapping[str, ChoiceConfidence]:
         """Return, by goal, the member to take by today's costs, and how sure it is."""
         return self.plan.now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paretosoc.dse.problem.build import BuiltProblem
-from paretosoc.fitness.costs.standard_errors import IDLE_POWER
+from paretosoc.fitness.costs.standard_errors import DEMAND, IDLE_POWER, SHARING_OVERHEAD
 from paretosoc.results.costs.cost_origins import (
     CostOrigins,
     GroupOrigins,
@@ -17,6 +17,8 @@ def cost_origins(built: BuiltProblem) -> CostOrigins:
     return CostOrigins(
         precision=built.precision,
         idle_error=IDLE_POWER,
+        demand_error=DEMAND,
+        sharing_error=SHARING_OVERHEAD,
         networks=tuple(
             NetworkOrigins(
                 name=entry.name,

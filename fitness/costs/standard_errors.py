@@ -37,6 +37,13 @@ IDLE_POWER = 200
 """Error of all power that is drawn whatever runs."""
 MEASURED_IDLE = 50
 """Error of measured power that is drawn whatever runs, at other clocks."""
+DEMAND = 1000
+"""Error of the bandwidth that a unit's groups ask for beside others. With it and the next, 17 of 24
+published co-runs under given schedules are within their intervals of 90 %, without them 10
+(``python -m benchmarks.validation.co_run_intervals``)."""
+SHARING_OVERHEAD = 500
+"""Error of the overhead of a shared unit: fits that leave out one pair of four give 16 to 19 %, a
+board 12 %, networks alone on the GPU 11 to 14 %."""
 NOBODY_MEASURED = CostError(unit=350, network=300, group=SHARES, power=POWER, clock=ONE_CLOCK)
 """Errors of a unit that no fit contains. On CPUs and NPUs that were left out of a fit, the part
 that networks have in common is 0.3 to 0.6, the rest 0.2 to 0.3."""

@@ -146,5 +146,9 @@ class CostOrigins:
     networks: tuple[NetworkOrigins, ...]
     idle_error: Permille = 0
     """Error of the power that is drawn whatever runs, as the figures of :class:`CostError`."""
+    demand_error: Permille = 0
+    """Error of the bandwidth that groups ask for, as far as others are slowed by it, by unit."""
+    sharing_error: Permille = 0
+    """Error of the overheads of units that several networks share."""
     measured: tuple[CostMeasurement, ...] = ()
     """Measured since the problem was written, whose costs stay."""

@@ -71,6 +71,10 @@ class CostsContent:
     """Errors of costs, each once."""
     idle_error: Permille
     """Error of the power that is drawn whatever runs, given as power in errors."""
+    demand_error: Permille
+    """Error of the demands in problem.json besides that of times, common to a unit."""
+    sharing_error: Permille
+    """Error of every sharing_permille in problem.json."""
     networks: tuple[_Network, ...]
     """In the order of problem.json."""
     measured: Default[tuple[CostMeasurement, ...]] = ()
@@ -125,6 +129,8 @@ def costs_to_document(origins: CostOrigins, problem: Problem) -> dict[str, Json]
             tuple(texts),
             tuple(errors),
             origins.idle_error,
+            origins.demand_error,
+            origins.sharing_error,
             tuple(networks),
             origins.measured,
         )
@@ -167,7 +173,14 @@ def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True
             for g, group in enumerate(network.groups)
         )
         networks.append(NetworkOrigins(network.name, network.source, groups))
-    origins = CostOrigins(costs.precision, tuple(networks), costs.idle_error, costs.measured)
+    origins = CostOrigins(
+        costs.precision,
+        tuple(networks),
+        costs.idle_error,
+        costs.demand_error,
+        costs.sharing_error,
+        costs.measured,
+    )
     check_origins(origins, problem)
     return origins
 

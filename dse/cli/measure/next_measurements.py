@@ -66,8 +66,13 @@ def next(
         print(json.dumps(_document(plan), indent=2))
         return
     print_wrapped(decision_lines(front, plan.now))
+    co_runs = (
+        "How networks slow each other is another question: 'dse measure co-runs', a quarter of an "
+        f"hour, could bring the loss to {_losses(plan.co_runs)}, if it told all."
+    )
     if not plan.experiments:
         print("No measurement within this time would change that much: nothing is written.")
+        print_wrapped([co_runs] if plan.co_runs else [])
         return
     table = plain_table()
     table.add_column("experiment")
@@ -84,6 +89,7 @@ def next(
         [
             f"{plan.minutes:g} minutes in all: on the board, as root, 'python3 measure.py' in "
             f"{target}, then 'dse measure take {folder} {target}/results.json'.",
+            *([co_runs] if plan.co_runs else []),
             *notes,
         ]
     )
@@ -131,6 +137,7 @@ def _document(plan: dse.MeasurementPlan) -> dict[str, Any]:
             }
             for entry in plan.experiments
         ],
+        "loss_after_co_runs": dict(plan.co_runs),
     }
 
 

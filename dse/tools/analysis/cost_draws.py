@@ -2,11 +2,12 @@
 
 A draw multiplies the stand-alone times of the groups on each unit by one factor per group and unit,
 times one per network, unit and operating point. Traffic in bytes stays, so demands are divided by
-them, up to the memory's peak. Powers above idle have a factor per unit, powers that are drawn
-whatever runs have one together. The logarithm of a time's factor is the sum of four errors: of the
-unit, of the network there, of the group, and of the exponent of each clock. The third one shares
-the time of the network anew among its groups, whose sum it leaves. The last one is 0 at the fastest
-clocks.
+them, up to the memory's peak. What units do to each other is off, too: demands have one more factor
+per unit, and the overheads of units that several networks share have one together. Powers above
+idle have a factor per unit, powers that are drawn whatever runs have one together. The logarithm of
+a time's factor is the sum of four errors: of the unit, of the network there, of the group, and of
+the exponent of each clock. The third one shares the time of the network anew among its groups,
+whose sum it leaves. The last one is 0 at the fastest clocks.
 
 Measurements condition the draws (:mod:`dse.tools.analysis.posterior`).
 """
@@ -24,7 +25,12 @@ from paretosoc.common.units import PPM
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.results.costs.cost_origins import TAIL, CostError, CostMeasurement, CostOrigins
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.parts import ContentionTable, ProblemDomain, ProblemUnit
+from paretosoc.results.problem.parts import (
+    MAX_SHARING_PERMILLE,
+    ContentionTable,
+    ProblemDomain,
+    ProblemUnit,
+)
 from paretosoc.results.problem.problem import Problem
 
 MOST = 8
@@ -43,6 +49,10 @@ class Factors:
     """[units]: of powers above idle."""
     idle: int
     """Factor of powers that are drawn whatever runs."""
+    demands: IntArray
+    """[units]: of demands, besides those of times."""
+    sharing: int
+    """Factor of the overheads of sharing."""
     exponents: FloatArray
     """[groups, units, domains]: of the slowdowns of the clocks."""
     fastest_khz: IntArray
@@ -83,6 +93,8 @@ class CostErrors:
     power: FloatArray
     """[units]"""
     idle: float
+    demand: float = 0.0
+    sharing: float = 0.0
     measured: tuple[CostMeasurement, ...] = ()
     """Measurements that the draws agree with."""
 
@@ -146,10 +158,19 @@ class CostErrors:
 
     def _draw(self, seed: int, index: int) -> _Draw:
         """Return independent draws of Student's t, as normal ones of random variances."""
-        rng = np.random.default_rng([seed, index])
-        shape = self.rows.count, len(self.alike)
-        variances = TAIL / 2 / rng.standard_gamma(TAIL / 2, shape)[:, self.alike]
-        return _Draw(np.sqrt(variances) * rng.standard_normal(shape)[:, self.alike], variances)
+        alone, both = self.rows.demand, self.rows.count - self.rows.demand
+        # Errors of co-runs have a generator of their own: without any, nothing else is drawn anew.
+        parts = [(np.random.default_rng([seed, index]), alone)]
+        parts.append((np.random.default_rng([seed, index, 1]), both))
+        found = []
+        for rng, rows in parts:
+            shape = rows, len(self.alike)
+            variances = TAIL / 2 / rng.standard_gamma(TAIL / 2, shape)
+            found.append((variances, np.sqrt(variances) * rng.standard_normal(shape)))
+        variances, errors = (
+            np.concatenate(kind)[:, self.alike] for kind in zip(*found, strict=True)
+        )
+        return _Draw(errors, variances)
 
     def factors(self, latent: FloatArray) -> Factors:
         """Return the factors of one draw of the errors, [rows, units]."""
@@ -166,6 +187,8 @@ class CostErrors:
             times=_ppm(bounded(common + np.log(shared))),
             powers=_ppm(self.power * latent[rows.power]),
             idle=int(_ppm(self.idle * latent[rows.idle, :1])[0]),
+            demands=_ppm(self.demand * latent[rows.demand]),
+            sharing=int(_ppm(self.sharing * latent[rows.sharing, :1])[0]),
             exponents=self.clock[:, :, None] * clocks.transpose(0, 2, 1)[network_of],
             fastest_khz=self.fastest_khz,
         )
@@ -179,7 +202,8 @@ class CostErrors:
 @dataclass(frozen=True)
 class ErrorRows:
     """The rows of errors: one of the unit, one of each network, of each group, and of each network
-    and clock domain, one of powers, and one whose first column is that of idle powers."""
+    and clock domain, one of powers, one of idle powers, one of demands, and one of overheads of
+    sharing. Of those of idle powers and of sharing only the first column counts."""
 
     networks_count: int
     groups_count: int
@@ -215,9 +239,19 @@ class ErrorRows:
         return self.power + 1
 
     @property
+    def demand(self) -> int:
+        """Return the row of demands."""
+        return self.idle + 1
+
+    @property
+    def sharing(self) -> int:
+        """Return the row of overheads of sharing."""
+        return self.demand + 1
+
+    @property
     def count(self) -> int:
         """Return the number of rows."""
-        return self.idle + 1
+        return self.sharing + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +275,6 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
 
     # If some groups have measured powers and others not, the unit takes the larger error.
     power = table("power").max(axis=0, initial=0.0)
-    idle = origins.idle_error / 1000
     return CostErrors(
         problem,
         table("unit"),
@@ -249,8 +282,10 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
         table("group"),
         table("clock"),
         power,
-        idle,
-        origins.measured,
+        idle=origins.idle_error / 1000,
+        demand=origins.demand_error / 1000,
+        sharing=origins.sharing_error / 1000,
+        measured=origins.measured,
     )
 
 
@@ -286,8 +321,9 @@ def _ppm(logs: FloatArray) -> IntArray:
 def with_factors(problem: Problem, factors: Factors) -> Problem:
     """Return the problem with all costs multiplied by factors.
 
-    Exact: times t * f / 10^6, demands d * 10^6 / f and powers p * f / 10^6 are rounded half up. A
-    time is at least 1, and a demand at most the memory's peak.
+    Exact: times t * f / 10^6, demands (d * g / 10^6) * 10^6 / f, powers p * f / 10^6 and overheads
+    are rounded half up, each step. A time is at least 1, a demand at most the memory's peak, and an
+    overhead at most the largest that a problem may have.
     """
     idle = factors.idle
     return replace(
@@ -297,23 +333,18 @@ def with_factors(problem: Problem, factors: Factors) -> Problem:
             replace(domain, static_mw=_times(domain.static_mw, idle)) for domain in problem.domains
         ),
         units=tuple(
-            _with_factors(
-                unit,
-                problem.memory_domain,
-                factors.of_times(problem, u),
-                int(factors.powers[u]),
-                idle,
-            )
+            _with_factors(unit, problem.memory_domain, factors.of_times(problem, u), factors, u)
             for u, unit in enumerate(problem.units)
         ),
     )
 
 
 def _with_factors(
-    unit: ProblemUnit, memory: int | None, f: IntArray, power: int, idle: int
+    unit: ProblemUnit, memory: int | None, f: IntArray, factors: Factors, u: int
 ) -> ProblemUnit:
+    """Return a unit, the u-th, with its costs multiplied. ``f``: the factors of its times."""
     time = np.maximum(_times(unit.time_ps, f), 1)
-    whole, rest = np.divmod(unit.demand_kbps, f)
+    whole, rest = np.divmod(_times(unit.demand_kbps, factors.demands[u]), f)
     demand = whole * PPM + (2 * rest * PPM + f) // (2 * f)
     if unit.contention is not None and memory is not None:
         # However fast a unit is, it draws no more than the memory has at its clock.
@@ -324,8 +355,11 @@ def _with_factors(
         unit,
         time_ps=np.where(unit.time_ps < 0, -1, time),
         demand_kbps=demand,
-        dynamic_mw=_times(unit.dynamic_mw, power),
-        idle_mw=_times(unit.idle_mw, idle),
+        dynamic_mw=_times(unit.dynamic_mw, factors.powers[u]),
+        idle_mw=_times(unit.idle_mw, factors.idle),
+        sharing_permille=min(
+            int(_times(np.array(unit.sharing_permille), factors.sharing)), MAX_SHARING_PERMILLE
+        ),
         step_ps=None if unit.step_ps is None else _times(unit.step_ps, f),
     )
 
@@ -345,6 +379,8 @@ def same_factors(problem: Problem, times: int, powers: int) -> Factors:
         times=np.full(shape, times, dtype=np.int64),
         powers=np.full(shape[1], powers, dtype=np.int64),
         idle=powers,
+        demands=np.full(shape[1], PPM, dtype=np.int64),
+        sharing=PPM,
         exponents=np.zeros((*shape, len(problem.domains))),
         fastest_khz=np.ones(len(problem.domains), dtype=np.int64),
     )
@@ -358,17 +394,30 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
     """
     same = same_factors(problem, PPM, PPM)
     least, most, power = same.times.copy(), same.times.copy(), PPM
+    demands, sharing = same.demands, same.sharing
     for factors in draws:
         for u in range(len(problem.units)):
             times = factors.of_times(problem, u).reshape(len(least), -1)
             least[:, u] = np.minimum(least[:, u], times.min(axis=1))
             most[:, u] = np.maximum(most[:, u], times.max(axis=1))
         power = max(power, int(factors.powers.max()), factors.idle)
+        demands = np.maximum(demands, factors.demands)
+        sharing = max(sharing, factors.sharing)
     for extreme in (least, most):
         try:
             powers = np.full_like(same.powers, power)
             check_magnitudes(
-                with_factors(problem, replace(same, times=extreme, powers=powers, idle=power))
+                with_factors(
+                    problem,
+                    replace(
+                        same,
+                        times=extreme,
+                        powers=powers,
+                        idle=power,
+                        demands=demands,
+                        sharing=sharing,
+                    ),
+                )
             )
         except ResultError as error:
             off = f"{extreme.min() / PPM:.2g} to {extreme.max() / PPM:.2g}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +67,9 @@ class Plan:
     """By goal: the member that is to be taken."""
     bench: Bench
     planned: tuple[Planned, ...]
+    co_runs: Mapping[str, float]
+    """By goal: expected loss after these and if it were known how networks slow each other. Empty
+    if that would not change a decision."""
 
     @property
     def minutes(self) -> float:
@@ -169,7 +173,12 @@ def plan_experiments(
             if len(places := _most_often(picked)) > 1
         }
         planned.append(Planned(chosen[-1], times[best], decides, after.losses))
-    return Plan(front, decisions.taken(), bench, tuple(planned))
+    co_runs: Mapping[str, float] = {}
+    if value.co_runs:
+        known = value.after(chosen, co_runs=True)
+        if loss - known.mean >= _LEAST_GAIN:
+            co_runs = known.losses
+    return Plan(front, decisions.taken(), bench, tuple(planned), co_runs)
 
 
 def _most_often(picked: IntArray) -> list[int]:
@@ -215,9 +224,15 @@ class ExpectedLoss:
         """Return the mean loss without an experiment."""
         return float(np.mean([loss.mean(axis=0).min() for loss in self.losses.values()]))
 
-    def after(self, experiments: Sequence[Experiment]) -> After:
-        """Return the losses and choices expected after experiments."""
-        terms = _terms(self._observed(experiments))
+    def after(self, experiments: Sequence[Experiment], *, co_runs: bool = False) -> After:
+        """Return the losses and choices expected after experiments.
+
+        Args:
+            experiments: each at most once.
+            co_runs: the errors of demands and of sharing are known, too.
+        """
+        shown = [*self._observed(experiments), *(self.co_runs if co_runs else ())]
+        terms = _terms(np.stack(shown, axis=1))
         half = np.arange(len(terms)) % 2 == 0
         expected = np.empty_like(self.every)
         for fitted in (half, ~half):
@@ -235,15 +250,26 @@ class ExpectedLoss:
             start = stop
         return After(found, picked)
 
-    def _observed(self, experiments: Sequence[Experiment]) -> FloatArray:
-        """Return the figures that experiments show in each draw, [draws, figures]. Repeated
-        measurements of one error of power are one figure, their mean."""
+    @cached_property
+    def co_runs(self) -> list[FloatArray]:
+        """Return the errors of demands, one of units that are alike, and of sharing, [draws]
+        each. Empty if there are none."""
+        errors, rows, units = self.errors, self.errors.rows, self.errors.problem.units
+        slowed = [u for u in np.unique(errors.alike) if units[u].contention is not None]
+        found = [self.latent[:, rows.demand, u] for u in slowed] if errors.demand else []
+        if errors.sharing and any(unit.sharing_permille for unit in units):
+            found.append(self.latent[:, rows.sharing, 0])
+        return found
+
+    def _observed(self, experiments: Sequence[Experiment]) -> list[FloatArray]:
+        """Return the figures that experiments show, [draws] each. Repeated measurements of one
+        error of power are one figure, their mean."""
         errors, latent = self.errors, self.latent
-        columns = []
+        columns: list[FloatArray] = []
         for experiment in experiments:
             time, _ = experiment.stretch.log_time(latent[:, :, experiment.stretch.column])
             columns.append(time + self._noise(TIME_NOISE, experiment))
-        if self.has_power:
+        if self.has_power and experiments:
             powers = [one.stretch.column for one in experiments if one.stretch.dynamic_mw > 0]
             for u in sorted(set(powers)):
                 noise = POWER_NOISE / np.sqrt(powers.count(u))
@@ -251,7 +277,7 @@ class ExpectedLoss:
                 columns.append(shown + self._normal(noise, 1, u))
             noise = IDLE_NOISE / np.sqrt(len(experiments))
             columns.append(errors.idle * latent[:, errors.rows.idle, 0] + self._normal(noise, 2))
-        return np.stack(columns, axis=1)
+        return columns
 
     def _noise(self, scale: float, experiment: Experiment) -> FloatArray:
         at = experiment.at

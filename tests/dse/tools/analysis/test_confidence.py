@@ -89,6 +89,12 @@ def test_factors_are_applied_exactly():
             times=drawn[1:],
             powers=drawn[0],
             idle=int(rng.integers(100_000, 1_900_000)),
+            demands=rng.integers(100_000, 1_900_000, shape[1]),
+            sharing=int(rng.integers(100_000, 1_900_000)),
+        )
+        problem = replace(
+            problem,
+            units=tuple(replace(unit, sharing_permille=125) for unit in problem.units),
         )
         changed = with_factors(problem, factors)
         idle = Fraction(factors.idle, PPM)
@@ -100,10 +106,9 @@ def test_factors_are_applied_exactly():
                 factor = Fraction(int(factors.times[at[0], u]), PPM)
                 expected = -1 if time < 0 else max(1, half_up(int(time) * factor))
                 assert after.time_ps[at] == expected
-                own, drawn_demand = (
-                    int(before.demand_kbps[at]),
-                    half_up(int(before.demand_kbps[at]) / factor),
-                )
+                own = int(before.demand_kbps[at])
+                asked = half_up(own * Fraction(int(factors.demands[u]), PPM))
+                drawn_demand = half_up(asked / factor)
                 if before.contention is not None:
                     point = at[1 + before.clocks.index(problem.memory_domain)]
                     peak = int(before.contention.peak_kbps[point])
@@ -113,6 +118,21 @@ def test_factors_are_applied_exactly():
                 assert after.dynamic_mw[at] == half_up(power)
             for at, mw in np.ndenumerate(before.idle_mw):
                 assert after.idle_mw[at] == half_up(int(mw) * idle)
+            assert after.sharing_permille == half_up(125 * Fraction(factors.sharing, PPM))
+
+
+def test_errors_of_co_runs_change_no_other_draw():
+    _, problem, _ = problem_and_rows(1)
+    alone = same_errors(problem, CostError(unit=100, network=100, group=100, clock=50), idle=0.1)
+    both = replace(alone, demand=0.7, sharing=0.5)
+    for one, other in zip(alone.draws(5, 3), both.draws(5, 3), strict=True):
+        for name in ("times", "powers", "exponents"):
+            assert (getattr(one, name) == getattr(other, name)).all()
+        assert one.idle == other.idle
+        assert (one.demands == PPM).all()
+        assert one.sharing == PPM
+        assert (other.demands != PPM).all()
+        assert other.sharing != PPM
 
 
 def test_times_near_the_limit_do_not_overflow():

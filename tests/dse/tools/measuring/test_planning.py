@@ -105,6 +105,16 @@ def test_nothing_is_worth_measuring_without_errors():
     assert all(entry.goals[goal].is_sure for goal, entry in plan.now.items())
 
 
+def test_what_co_runs_would_tell_is_said():
+    """Only demands are off, so that measurements of networks alone tell nothing."""
+    front = front_of(0)
+    certain = same_errors(front.problem, CostError())
+    plan = plan_experiments(front, replace(certain, demand=1.0), bench_for(front), draws=400)
+    for goal in ("fastest", "knee"):
+        assert 0 <= plan.co_runs[goal] < 0.5 * plan.now[goal].goals[goal].loss
+    assert plan_experiments(front, certain, bench_for(front), draws=400).co_runs == {}
+
+
 def test_plans_keep_to_the_minutes_and_build_once():
     front = front_of(2)
     errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
