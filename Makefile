@@ -23,7 +23,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $@
 
-# Compiles all kernels; numba keeps the machine code beside the sources.
+# Compiles all kernels into libraries beside the sources.
 $(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
 	$(BIN)/python -m paretosoc.dse.compile
 	@touch $@

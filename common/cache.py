@@ -66,10 +66,22 @@ def kernel_folder(beside: Path, name: str) -> Path:
     return _process_folder() / name
 
 
+def is_trusted(folder: Path) -> bool:
+    """Return whether a folder of the installed package, [root, state, level], is there, and only
+    the owner of the package's sources, this user and root can write to it."""
+    owner = os.stat(Path(__file__).parent).st_uid
+    return folder.is_dir() and _are_private(
+        [folder.parents[1], folder.parent, folder, *folder.iterdir()], owner
+    )
+
+
 def compiled(function: Callable[..., Any], folder: Path, **options: Any) -> Any:
     """Return a function that numba compiles when it first runs, and keeps in a folder."""
     import numba
 
+    from paretosoc.common.compiling import listen
+
+    listen()
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:

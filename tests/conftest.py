@@ -45,11 +45,13 @@ def pytest_configure(config: Any) -> None:
         return
     from numba.core.dispatcher import Dispatcher
 
+    from paretosoc.fitness.machine_code.kernel import Kernel
+
     def skipped(why: str) -> Any:
         return lambda *args, **options: pytest.skip(f"quick: {why}")
 
     settings.load_profile("quick")
-    Dispatcher._compile_for_args = skipped("runs a kernel")
+    Kernel._load = Dispatcher._compile_for_args = skipped("runs a kernel")  # type: ignore[method-assign]
     subprocess.Popen.__init__ = skipped("starts a process")  # type: ignore[method-assign]
     BaseProcess.start = skipped("starts a process")  # type: ignore[method-assign]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.compiling import announce_compilation
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.api.problem import Networks, Problem, unknown_keywords
@@ -20,7 +21,6 @@ from paretosoc.dse.certificate.formulation.prove import FormulationProgress
 from paretosoc.dse.certificate.preconditions import Goal, certified_column, provable
 from paretosoc.dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
 from paretosoc.dse.compile.load import (
-    announce_compilation,
     check_address_space,
     compile_proof_code_aside,
     load_bound_code,

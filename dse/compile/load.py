@@ -7,20 +7,18 @@ import resource
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numba.core import event
 
 from paretosoc.dse.compile.warm_up import load_operators
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness import branch_and_bound
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulator.jit import cache_folder
+from paretosoc.fitness.simulator.jit import has_machine_code
 from paretosoc.fitness.warm_up import (
     warm_up_branch_and_bound,
     warm_up_checker,
@@ -46,46 +44,6 @@ def check_address_space() -> None:
         )
 
 
-class _Announcer(event.Listener):
-    """Prints a line on stderr when the first function is compiled, not only loaded, and counts."""
-
-    listening = False
-    began: float | None = None
-    depth = 0
-    """A function is compiled while one that calls it is."""
-    functions = 0
-
-    def on_start(self, _: event.Event) -> None:
-        """Print the line as the first function begins to be compiled."""
-        self.depth += 1
-        if self.began is None:
-            self.began = time.monotonic()
-            print("dse: compiling kernels; this happens once", file=sys.stderr)
-
-    def on_end(self, _: event.Event) -> None:
-        """Count a function."""
-        self.depth -= 1
-        self.functions += 1
-
-
-_ANNOUNCER = _Announcer()
-
-
-def announce_compilation() -> None:
-    """Print a line on stderr, once, if something has to be compiled from now on."""
-    if not _ANNOUNCER.listening:
-        _ANNOUNCER.listening = True
-        event.register("numba:compile", _ANNOUNCER)
-
-
-def compiling() -> tuple[int, float] | None:
-    """Return how many functions have been compiled and the seconds since the first one began, or
-    None if nothing is compiled now."""
-    if _ANNOUNCER.began is None or _ANNOUNCER.depth == 0:
-        return None
-    return _ANNOUNCER.functions, time.monotonic() - _ANNOUNCER.began
-
-
 def load_search_code(space: DesignSpace) -> None:
     """Evaluates one design point and runs every operator once, so that the clock of a search starts
     after whatever must be loaded or compiled."""
@@ -106,7 +64,7 @@ def compile_proof_code_aside(problem: Problem) -> None:
     Does nothing if that has been compiled before, or there is only one core.
     """
     search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
-    if (os.cpu_count() or 1) > 1 and not cache_folder(search_nodes).exists():
+    if (os.cpu_count() or 1) > 1 and not has_machine_code(search_nodes):
         part = "proof-engines" if any(problem.runs_engines) else "proof"
         command = [sys.executable, "-m", "paretosoc.dse.compile", part]
         _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))

@@ -1,4 +1,4 @@
-"""Compilation of the kernels, and the folders of their machine code."""
+"""Kernels, how they are compiled, and the folders of their machine code."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from paretosoc.common.cache import compiled, kernel_folder
+from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders, processor
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
+COMPILER = (
+    *(HERE / name for name in ("jit.py", "table_types.py", "vector_types.py")),
+    HERE.parent / "machine_code" / "link.py",
+)
+"""Files that define how all kernels are compiled."""
 _IMPORT = re.compile(rb"^(?:from|import) (paretosoc[\w.]+)", re.MULTILINE)
 
 
 @cache
-def _imported(source: Path) -> frozenset[Path]:
-    """Return the files of this program that a source file imports at its top level."""
-    names = {match.decode().replace(".", "/") for match in _IMPORT.findall(source.read_bytes())}
-    return frozenset(path for name in names if (path := ROOT / f"{name}.py").exists())
+def _read(source: Path) -> tuple[bytes, frozenset[Path]]:
+    """Return a hash of a source file, and the files of this program that it imports at its top
+    level."""
+    text = source.read_bytes()
+    names = {match.decode().replace(".", "/") for match in _IMPORT.findall(text)}
+    paths = frozenset(path for name in names if (path := ROOT / f"{name}.py").exists())
+    return hashlib.sha256(text).digest(), paths
 
 
 def sources_of(module: Path) -> frozenset[Path]:
@@ -30,43 +39,65 @@ def sources_of(module: Path) -> frozenset[Path]:
     The files that define how all of them are compiled are included.
     """
     found: set[Path] = set()
-    todo = [module, HERE / "jit.py", HERE / "table_types.py"]
+    todo = [module, *COMPILER]
     while todo:
         path = todo.pop()
         if path not in found:
             found.add(path)
-            todo.extend(_imported(path))
+            todo.extend(_read(path)[1])
     return frozenset(found)
 
 
 @cache
-def cache_folder(module: Path) -> Path:
-    """Return the folder of a module's machine code, a different one for every state of its sources.
+def state_of(module: Path) -> str:
+    """Return a name for the state of a module's sources, which its machine code is kept under.
 
     numba compares only the file of the function that it loads. Machine code that has inlined a
     function or a constant of another file would be kept when that other file changes.
     """
-    sources = sorted(sources_of(module))
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()
-    name = f"jit-{module.stem}-{digest[:16]}"
-    return kernel_folder(HERE, name)
+    hashes = b"".join(_read(path)[0] for path in sorted(sources_of(module)))
+    return f"jit-{module.stem}-{hashlib.sha256(hashes).hexdigest()[:16]}"
 
 
-def jit(function: Callable[..., Any]) -> Any:
-    """Compile a function that allocates nothing.
+@cache
+def cache_folder(module: Path) -> Path:
+    """Return the folder of a module's machine code on this machine."""
+    return kernel_folder(HERE, state_of(module))
+
+
+def has_machine_code(module: Path) -> bool:
+    """Return whether a kernel of a module has been compiled for this processor."""
+    return bool(packaged_folders(state_of(module))) or (cache_folder(module) / processor()).exists()
+
+
+def jit(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel of a function that allocates nothing.
 
     Without ``_nrt=False`` every access to an array counts references, atomically. Nothing here
     allocates, so nothing needs counting. Without ``forceinline`` small problems take 1.4 times as
     long.
     """
-    return _compiled(function, forceinline=True)
+    return _kernel(function, forceinline=True)
 
 
-def rare(function: Callable[..., Any]) -> Any:
-    """Compile a function that few problems need once, instead of at each place that calls it."""
-    return _compiled(function)
+def rare(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel that few problems need once, instead of at each place that calls it."""
+    return _kernel(function)
 
 
-def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    folder = cache_folder(Path(sys.modules[function.__module__].__file__ or ""))
-    return compiled(function, folder, nogil=True, error_model="numpy", _nrt=False, **options)
+def _kernel(function: Callable[..., Any], **options: Any) -> Kernel:
+    module = Path(sys.modules[function.__module__].__file__ or "")
+    folder = partial(cache_folder, module)
+    return Kernel(
+        function,
+        state=partial(state_of, module),
+        folder=folder,
+        jit=partial(_compiled, folder=folder, **options),
+    )
+
+
+def _compiled(function: Callable[..., Any], folder: Callable[[], Path], **options: Any) -> Any:
+    # Imported for what they register: numba takes half a second, and libraries do not need it.
+    from paretosoc.fitness.simulator import table_types, vector_types  # noqa: F401
+
+    return compiled(function, folder(), nogil=True, error_model="numpy", _nrt=False, **options)

@@ -11,7 +11,6 @@ import hashlib
 import operator
 from functools import lru_cache
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
@@ -73,21 +72,10 @@ class ColumnsType(types.Type):
         super().__init__(f"Columns({dtype})")
 
 
-def tables_type(title: str, values: list[tuple[str, object]]) -> TablesType:
-    """Return the type of a dataclass with these fields, (name, value)."""
-    return _type_of(title, tuple((name, *_shape(value)) for name, value in values))
-
-
-def _shape(value):
-    """Return the part of a field's value that its type depends on."""
-    if isinstance(value, np.ndarray):
-        return value.dtype, value.ndim
-    return (bool, value) if isinstance(value, bool) else (int, 0)
-
-
 # A front's members are simulated one after the other: hundreds of tables of few types.
 @lru_cache(maxsize=256)
-def _type_of(title, shapes):
+def tables_type(title, shapes):
+    """Return the type of a dataclass with these fields, (name, type, dimensions or value)."""
     return TablesType(title, tuple((name, _kind(*shape)) for name, *shape in shapes))
 
 

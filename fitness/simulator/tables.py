@@ -7,8 +7,10 @@ loads each field at its use. :mod:`fitness.simulator.table_types` has its types 
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import fields
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -79,14 +81,42 @@ class Tables:
         object.__setattr__(self, "_content", content)
         object.__setattr__(self, "_address", content.ctypes.data)
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "_numba_type_":
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        # Imported here: numba takes a third of a second, and not everything that lays out a problem
-        # runs a kernel.
+    @cached_property
+    def signature(self) -> str:
+        """Return what the machine code of kernels that take these tables depends on."""
+        return _signature(type(self).__name__, self._shapes)
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        # Imported here: only the compiler needs it.
         from paretosoc.fitness.simulator.table_types import tables_type
 
-        values = [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
-        kind = tables_type(type(self).__name__, values)
-        object.__setattr__(self, "_numba_type_", kind)
-        return kind
+        return tables_type(type(self).__name__, self._shapes)
+
+    @property
+    def _shapes(self) -> tuple[tuple[str, Any, int | bool], ...]:
+        """Return the name of each field, and the part of its value that the type depends on."""
+        return tuple((field.name, *_shape(getattr(self, field.name))) for field in fields(self))  # type: ignore[arg-type]
+
+
+def _shape(value: Any) -> tuple[Any, int | bool]:
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim
+    return (bool, value) if isinstance(value, bool) else (int, 0)
+
+
+# A front's members are simulated one after the other: hundreds of tables of few types.
+@lru_cache(maxsize=256)
+def _signature(title: str, shapes: tuple[tuple[str, Any, int | bool], ...]) -> str:
+    text = repr([(name, _layout(kind), size) for name, kind, size in shapes])
+    return f"{title}#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _layout(kind: Any) -> Any:
+    """Return a description of a type that is the same in all versions of numpy."""
+    if not isinstance(kind, np.dtype):
+        return kind.__name__
+    if kind.fields is None:
+        return kind.str, kind.shape
+    entries = ((name, _layout(entry), offset) for name, (entry, offset, *_) in kind.fields.items())
+    return [*entries, kind.itemsize]

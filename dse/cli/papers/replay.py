@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from paretosoc.common.compiling import announce_compilation
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
 from paretosoc.dse.cli.shared.terminal import plain_table
-from paretosoc.dse.compile.load import announce_compilation
 from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
 from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
 

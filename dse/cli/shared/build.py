@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from paretosoc.common.compiling import announce_compilation
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.cli.shared.option_groups import Given
-from paretosoc.dse.compile.load import announce_compilation
 from paretosoc.dse.workload.options import parse_options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.platforms.io.platform_file import load_platform

@@ -13,12 +13,12 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.compiling import compiling
 from paretosoc.common.units import PPM
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.certificate.branch_and_bound import SearchProgress
 from paretosoc.dse.certificate.certify import with_rows
 from paretosoc.dse.certificate.preconditions import certified_column
-from paretosoc.dse.compile.load import compiling
 from paretosoc.dse.search.driver import Progress
 from paretosoc.dse.server.live.page import live_page
 from paretosoc.dse.space.members import make_members

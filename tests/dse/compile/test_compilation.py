@@ -5,8 +5,11 @@ import sys
 
 import numba
 import pytest
+from numba.core import event
 
+import paretosoc.common.compiling as compiling_
 import paretosoc.dse.certificate.strategy as proving
+from paretosoc.common.compiling import Progress, compiling, listen
 from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate.certify import Limits
 from paretosoc.dse.compile import load as compilation
@@ -18,9 +21,9 @@ from tests.support.explored import explore
 
 
 def test_the_first_function_that_is_compiled_is_announced_and_no_other(capsys, monkeypatch):
-    compilation.announce_compilation()
-    compilation.announce_compilation()
-    monkeypatch.setattr(compilation._ANNOUNCER, "began", None)
+    listen()
+    progress = Progress(announced=True, listening=True)
+    monkeypatch.setattr(compiling_, "_PROGRESS", progress)
     for _ in range(2):
         assert numba.njit(lambda x: x + 1)(1) == 2
     assert capsys.readouterr().err == "dse: compiling kernels; this happens once\n"
@@ -28,22 +31,23 @@ def test_the_first_function_that_is_compiled_is_announced_and_no_other(capsys, m
 
 def test_how_far_compiling_is_can_be_asked_while_it_goes_on(monkeypatch):
     """Functions within functions count, and nothing is compiling before and after."""
-    compilation.announce_compilation()
+    listen()
     seen = []
-    listener = compilation._ANNOUNCER
-    end = listener.on_end
 
-    def asked(ended):
-        seen.append(compilation.compiling())
-        end(ended)
+    class Asked(event.Listener):
+        def on_start(self, _):
+            seen.append(compiling())
 
-    monkeypatch.setattr(listener, "functions", 0)
-    monkeypatch.setattr(listener, "on_end", asked)
+        def on_end(self, _):
+            pass
+
+    monkeypatch.setattr(compiling_, "_PROGRESS", Progress(listening=True))
     inner = numba.njit(lambda x: x + 1)
-    assert compilation.compiling() is None
-    assert numba.njit(lambda x: inner(x) + 1)(1) == 3
-    assert compilation.compiling() is None
-    assert [functions for functions, _ in seen] == [0, 1]
+    assert compiling() is None
+    with event.install_listener("numba:compile", Asked()):
+        assert numba.njit(lambda x: inner(x) + inner(1.0))(1) == 4
+    assert compiling() is None
+    assert [functions for functions, _ in seen] == [0, 0, 1]
     assert all(seconds >= 0 for _, seconds in seen)
 
 
@@ -69,17 +73,17 @@ def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
 def test_nothing_more_is_loaded_for_a_search():
     code = """
 import gc
-from numba.core.dispatcher import Dispatcher
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.machine_code.kernel import Kernel
 from paretosoc.fitness.objectives import make_outcomes
 
 def signatures():
-    kernels = [entry for entry in gc.get_objects() if isinstance(entry, Dispatcher)]
-    return {entry.py_func.__qualname__: len(entry.signatures) for entry in kernels}
+    kernels = [entry for entry in gc.get_objects() if isinstance(entry, Kernel)]
+    return {entry.py_func.__qualname__: len(entry.loaded) for entry in kernels}
 
 space = DesignSpace(reference_problem())
 load_search_code(space)
@@ -108,7 +112,7 @@ for problem in (plain, mixed):
     first = [np.flatnonzero(may)[0] for may in problem.allowed]
     row = np.array([first + [0] * len(problem.domains)])
     make_evaluator(problem, kernel=Kernel.TWO_CHAINS)(row)
-assert len(evaluate_chains.signatures) == 1, evaluate_chains.signatures
+assert len(evaluate_chains.loaded) == 1, evaluate_chains.loaded
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -140,7 +144,7 @@ from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.check.walk import check_part
 
 def loaded():
-    return [len(kernel.signatures) for kernel in (search_nodes, begin_subtree, is_fathomed,
+    return [len(kernel.loaded) for kernel in (search_nodes, begin_subtree, is_fathomed,
     insert_member, check_part)]
 
 load_proof_code()

@@ -1,0 +1,57 @@
+"""How far numba is with what it compiles, for whoever waits for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+
+
+@dataclass
+class Progress:
+    """What numba has compiled in this process."""
+
+    announced: bool = False
+    """Whether a line on stderr says that something is compiled."""
+    began: float | None = None
+    depth: int = 0
+    """A function is compiled while one that calls it is."""
+    functions: int = 0
+    listening: bool = False
+
+
+_PROGRESS = Progress()
+
+
+def announce_compilation() -> None:
+    """Print a line on stderr, once, if something has to be compiled from now on."""
+    _PROGRESS.announced = True
+
+
+def compiling() -> tuple[int, float] | None:
+    """Return how many functions have been compiled and the seconds since the first one began, or
+    None if nothing is compiled now."""
+    if _PROGRESS.began is None or _PROGRESS.depth == 0:
+        return None
+    return _PROGRESS.functions, time.monotonic() - _PROGRESS.began
+
+
+def listen() -> None:
+    """Follow from now on what numba compiles, and does not only load."""
+    from numba.core import event
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: event.Event) -> None:
+            _PROGRESS.depth += 1
+            if _PROGRESS.began is None:
+                _PROGRESS.began = time.monotonic()
+                if _PROGRESS.announced:
+                    print("dse: compiling kernels; this happens once", file=sys.stderr)
+
+        def on_end(self, _: event.Event) -> None:
+            _PROGRESS.depth -= 1
+            _PROGRESS.functions += 1
+
+    if not _PROGRESS.listening:
+        _PROGRESS.listening = True
+        event.register("numba:compile", Listener())

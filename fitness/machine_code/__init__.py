@@ -1,0 +1,1 @@
+"""Machine code of kernels in shared libraries, which are called without the compiler."""
