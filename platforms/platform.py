@@ -256,6 +256,9 @@ class Unit:
     """A network with a group here has all its weights here."""
     sharing: Sharing | None = None
     """None: sharing is free."""
+    processor_types: tuple[str, ...] = ()
+    """Processor types of dataflow graphs whose execution times are cycles of this unit, before its
+    name and its kind."""
 
 
 @dataclass(frozen=True)

@@ -176,6 +176,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             **_source(unit.support_source),
         },
         **({"loads_whole_networks": True} if unit.loads_whole_networks else {}),
+        **({"processor_types": list(unit.processor_types)} if unit.processor_types else {}),
     }
 
 

@@ -42,6 +42,33 @@ def test_explore_two_networks(tmp_path: Path) -> None:
     assert front.provenance.evaluations == 500
 
 
+def test_a_dataflow_graph_is_explored_and_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from paretosoc.dse.cli.main import run
+
+    folder = str(tmp_path / "h263")
+    graph, board = EXAMPLES / "sdf" / "h263decoder.xml", EXAMPLES / "platforms/two_processors.json"
+    goals = ("--objective", "throughput", "--objective", "energy")
+    assert run(["explore", str(graph), "-p", str(board), *goals, "-o", folder]) == 0
+    printed = capsys.readouterr().out
+    assert "complete: no design point is missing from the 8 members" in printed
+    page = (EXAMPLES.parent / "docs" / "guides" / "workloads.md").read_text("utf-8")
+    rows = re.findall(r"^(\d +[\d.]+ +[\d.]+) .*arm0", page, re.MULTILINE)
+    assert len(rows) == 7
+    assert all(row in printed for row in rows), printed
+    assert run(["verify", folder]) == 0
+    # The software pipeline has an iteration in each largest load: the fastest member is that fast.
+    graph = tmp_path / "m.xml"
+    assert run(["analyze", "csdf", folder, "--member", "fastest", "-o", str(graph)]) == 0
+    assert run(["sdf", str(graph)]) == 0
+    fastest = read_results(Path(folder)).members[0].objectives[0]
+    assert f"throughput: 1/{fastest} iterations per time unit" in capsys.readouterr().out
+    assert run(["run", folder]) == 2
+    assert run(["profile", str(EXAMPLES / "sdf" / "block_video.xml"), "-o", f"{folder}.json"]) == 2
+    assert "is a task, and has no model to run" in capsys.readouterr().err
+
+
 def test_the_published_tables_of_hax_conn() -> None:
     rows = experiments()
     assert [row.number for row in rows] == list(range(1, 11))

@@ -59,8 +59,9 @@ class Problem:
         """Build a problem from names, files or objects.
 
         Args:
-            networks: a name of the catalogue, an ``.onnx`` file, ``NAME*COPIES``, several of these,
-                one workload file, or a :class:`dse.Workload`.
+            networks: a name of the catalogue, an ``.onnx`` file, a dataflow graph of SDF3
+                (``.xml``), ``NAME*COPIES``, several of these, one workload file, or a
+                :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
             options: objectives, limits, and how networks are cut and run, as listed below and
                 in :doc:`the table of options <options>`.

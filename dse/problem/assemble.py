@@ -12,6 +12,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.problem.domains import problem_domains
 from paretosoc.dse.problem.execution import choose_execution
 from paretosoc.dse.problem.mapping_constraints import allowed_units
@@ -136,8 +137,10 @@ def assemble(
     ]
     limits = []
     for n, entry in enumerate(workload.networks):
+        # The default is for engines: actors of a graph run where they are fastest.
+        own = ANY if entry.is_graph and entry.max_transitions is None else entry.max_transitions
         limit, forced = transition_limit(
-            (entry.max_transitions, options.max_transitions),
+            (own, options.max_transitions),
             allowed[first[n] : first[n + 1]],
             [(edge.source, edge.target) for edge in networks[n].edges],
             problem_units,

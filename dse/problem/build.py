@@ -9,6 +9,11 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.problem.assemble import assemble
+from paretosoc.dse.problem.graph_tables import (
+    graph_tables,
+    read_graph_on_units,
+    within_most_iterations,
+)
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.problem.network_tables import NetworkTables, check_size, network_tables
 from paretosoc.dse.problem.phases import (
@@ -35,6 +40,7 @@ from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import NetworkSource
 from paretosoc.results.front.front import InputFile
+from paretosoc.results.problem.execution import LongRun
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -72,9 +78,9 @@ def _models(workload: Workload) -> list[WorkloadNetwork]:
 
 def _key(network: WorkloadNetwork) -> _Key:
     """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
-    batch; for a task its name and times."""
+    batch; for a task its name and times, for a dataflow graph its file."""
     if network.is_task:
-        return (network.name, network.times)
+        return (network.source or network.name, network.times)
     return (
         *(network.source, network.dimensions, network.grows),
         *(network.repeats if network.grows else 1, network.batch),
@@ -113,9 +119,21 @@ def build_problem(
     formats = choose_formats(platform, options.precision)
     check_formats(RUNTIMES[runtime], formats, runtime)
     served = unit_formats(units, formats)
+    graphs = {
+        network.source: read_graph_on_units(network.source, platform, options)
+        for network in workload.networks
+        if network.is_graph
+    }
+    workload, fewer = within_most_iterations(workload, options, list(graphs.values()))
     of_tasks, unused = units_of_tasks(workload.networks, platform)
+    of_graphs = {time.unit for graph in graphs.values() for own in graph.times for time in own}
     choices = unit_formats(
-        [unit for unit in platform.units if unit in units or unit in of_tasks], formats
+        [
+            unit
+            for unit in platform.units
+            if unit in units or unit in of_tasks or unit.name in of_graphs
+        ],
+        formats,
     )
     known = {} if known is None else known
     tables: dict[_Key, NetworkTables] = {}
@@ -128,6 +146,9 @@ def build_problem(
             *(options.groups, options.cut),
             None if profile is None else profile.sha256,
         )
+        if network.is_graph:
+            tables[key] = graph_tables(network, graphs[network.source], platform, choices)
+            continue
         if network.is_task:
             tables[key] = task_tables(network, platform, choices)
             continue
@@ -174,12 +195,14 @@ def build_problem(
         precision=",".join(formats),
         inputs=(
             *(InputFile(network.graph.name, network.sha256) for network in imported),
+            *(InputFile(graph.name, graph.sha256) for graph in graphs.values()),
             *(InputFile(name, digest) for name, digest in workload.inputs),
             InputFile(platform.name, platform.sha256),
             *(() if losses is None else (InputFile(losses.name, losses.sha256),)),
         ),
         warnings=(
             *notes,
+            *(fewer if isinstance(problem.execution, LongRun) else ()),
             *unused,
             *problem_warnings(workload.networks, entries, platform, formats, profile),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
@@ -195,7 +218,7 @@ def _losses_of(
 ) -> IntArray:
     """Return [groups of all networks]: accuracy that each loses in the format, ppm."""
     rows = [
-        (0,)
+        (0,) * len(grouped.groups)
         if entry.is_task
         else losses.of_groups(
             (entry.name, grouped.name),

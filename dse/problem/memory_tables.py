@@ -67,7 +67,7 @@ def memory_tables(
     names = [SHARED_POOL, *(pool.name for pool in named)]
     pool_of = tuple(names.index(choice.unit.memory_pool or SHARED_POOL) for choice in choices)
     caps = _caps(options, names)
-    widths = [_bytes_per_element(choice) for choice in choices]
+    widths = [choice.bytes_per_element for choice in choices]
     layers = [group.layers for network in groups for group in network.groups]
     weights = tuple(
         np.array(
@@ -140,10 +140,3 @@ def _most_bytes(
     others = [weights[c] for c in here if c not in whole]
     total = sum(int(weights[c].sum()) for c in whole) + sum(map(max, activations))
     return total + (int(np.max(others, axis=0).sum()) if others else 0)
-
-
-def _bytes_per_element(choice: UnitFormat) -> int:
-    peaks = choice.unit.peaks
-    known = [p.bytes_per_element for p in peaks if p.precision == choice.number_format]
-    # A unit that does not compute in the format runs nothing.
-    return known[0] if known else 1

@@ -34,12 +34,14 @@ CHOSEN_TRANSITIONS = 2
 def with_defaults(options: Options, platform: Platform, workload: Workload) -> Options:
     """Return options with defaults for a runtime and a limit of unit changes that are not given.
 
-    These are the platform's runtime, and :data:`CHOSEN`. With an option of single papers they are
-    no runtime and no limit.
+    These are the platform's runtime, none for dataflow graphs alone, and :data:`CHOSEN`. With an
+    option of single papers they are no runtime and no limit.
     """
     if any(getattr(options, name) != getattr(_PAPERS, name) for name in PAPERS):
         return options
     usual = platform.deployment and platform.deployment.runtime
+    if all(network.is_graph for network in workload.networks):
+        usual = None
     return replace(
         options,
         runtime=chosen_runtime(options, workload) or (Runtime(usual) if usual else None),

@@ -52,15 +52,15 @@ class Workspace:
         return folder
 
     def network(self, text: str) -> str:
-        """Return a name of the catalogue, or an ``.onnx`` file of the folder, each also
-        ``*COPIES``.
+        """Return a name of the catalogue, or an ``.onnx`` or ``.xml`` file of the folder, each
+        also ``*COPIES``.
 
         Raises:
             WorkloadError: on a file outside, and on workload files, which name further files.
         """
 
         source, copies = find_network(
-            text, lambda file: str(self.path(file)) if file.endswith(".onnx") else ""
+            text, lambda file: str(self.path(file)) if file.endswith((".onnx", ".xml")) else ""
         )
         return f"{source}*{copies}"
 

@@ -17,6 +17,9 @@ from paretosoc.sdf.catalogue.accuracy import Accuracy
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
 
+GRAPH_SUFFIX = ".xml"
+"""Ending of a dataflow graph in SDF3's format."""
+
 MAX_COPIES = 64
 
 
@@ -56,7 +59,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class WorkloadNetwork:
-    """One network of a workload, or a task: work that is no network.
+    """One network of a workload, or work that is none: a task, or a dataflow graph, whose actors
+    are tasks.
 
     ``name`` is unique in the workload. ``source`` is a name of the catalogue or a path, empty for a
     task and until a variant is chosen. Copies of one network are entries of their own, each with
@@ -103,7 +107,12 @@ class WorkloadNetwork:
     @property
     def is_task(self) -> bool:
         """Return whether it is no network."""
-        return bool(self.times)
+        return bool(self.times) or self.is_graph
+
+    @property
+    def is_graph(self) -> bool:
+        """Return whether it is a dataflow graph."""
+        return self.source.endswith(GRAPH_SUFFIX)
 
     @property
     def release_rate_hz(self) -> Fraction | None:
@@ -146,8 +155,8 @@ class Workload:
         runtime: str | Runtime | None = None,
         inputs: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        """Build a workload from names of the catalogue, ``.onnx`` files or ``NAME*COPIES``, or from
-        the tuple of its networks.
+        """Build a workload from names of the catalogue, ``.onnx`` files, graphs of SDF3 (``.xml``)
+        or ``NAME*COPIES``, or from the tuple of its networks.
 
         Raises:
             WorkloadError: on a name that is unknown, or a value that is not of its type.
@@ -228,7 +237,7 @@ def split_copies(argument: str) -> tuple[str, int]:
 def short_name(source: str) -> str:
     """Return the name of a network in results: the file's stem, or the catalogue's name."""
     stem = re.split(r"[/\\]", source)[-1]
-    return stem.removesuffix(".onnx") or source
+    return stem.removesuffix(".onnx").removesuffix(GRAPH_SUFFIX) or source
 
 
 def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetwork, ...]:

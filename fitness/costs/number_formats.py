@@ -30,6 +30,13 @@ class UnitFormat:
         """Return ``gpu``, or ``gpu:fp16`` if formats are chosen."""
         return f"{self.unit.name}:{self.number_format}" if self.is_choice else self.unit.name
 
+    @property
+    def bytes_per_element(self) -> int:
+        """Return the bytes of a number in the format. It is 1 on a unit that does not compute in
+        it, since that runs nothing."""
+        known = (p.bytes_per_element for p in self.unit.peaks if p.precision == self.number_format)
+        return next(known, 1)
+
 
 def choose_formats(platform: Platform, names: Sequence[str] | None) -> tuple[str, ...]:
     """Return the number formats of these names, or the platform's default for None.

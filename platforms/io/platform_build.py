@@ -311,6 +311,7 @@ def _unit(
         memory_pool=entry.get("memory_pool"),
         loads_whole_networks=entry.get("loads_whole_networks", False),
         sharing=_sharing(entry.get("sharing"), f"{where}.sharing"),
+        processor_types=tuple(entry.get("processor_types", ())),
     )
 
 

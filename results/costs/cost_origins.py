@@ -103,7 +103,8 @@ class NetworkSource:
     batch: Default[Annotated[int, Range(2)]] = 1
     """Images that it computes at once. 1 if it is left out."""
     is_task: Default[bool] = False
-    """Whether it is no network: the digest is that of its times."""
+    """Whether it is no network, but a task, whose digest is that of its times, or a dataflow graph,
+    whose digest is that of its file."""
 
 
 @dataclass(frozen=True)

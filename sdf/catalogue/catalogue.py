@@ -239,7 +239,7 @@ def find_source(text: str, locate: Callable[[str], str] = str) -> str:
     file = locate(text)
     if os.path.isfile(file):
         return file
-    if text.endswith(".onnx"):
+    if text.endswith((".onnx", ".xml")):
         raise GraphError(f"network {text!r}: there is no file {file!r}")
     raise GraphError(
         f"no network {text!r} in the catalogue, and no such .onnx file; {nearest_names(text)}"

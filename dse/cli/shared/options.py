@@ -26,8 +26,8 @@ def check_number(value: float | None) -> float | None:
 NetworkNames = Annotated[
     list[str],
     typer.Argument(
-        help="Networks: names (see 'dse networks'), .onnx files, NAME*COPIES, or one "
-        "workload file (.yaml, .json)."
+        help="Networks: names (see 'dse networks'), .onnx files, dataflow graphs of SDF3 (.xml), "
+        "NAME*COPIES, or one workload file (.yaml, .json)."
     ),
 ]
 PlatformName = Annotated[

@@ -42,7 +42,8 @@ def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedD
     other units. All units of an iteration are then independent, and the slowest sets the period. A
     channel's buffer holds its initial tokens and one frame more.
 
-    Waiting and hand-overs between networks and arrivals are no part of this graph.
+    Waiting and hand-overs between networks and arrivals are no part of this graph, nor are initial
+    tokens of a dataflow graph, which may let frames overlap less.
 
     Raises:
         GraphError: if the graph is deadlocked.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, per_phase
 
@@ -57,6 +60,36 @@ def cyclo_static(draw: st.DrawFn, *, ring: bool, actors: int = 3, chords: int = 
         times = per_phase(draw(st.lists(st.integers(1, 5), min_size=length, max_size=length)))
         made.append(Actor(f"a{number}", execution_times=(("cpu", times),), phases=("",) * length))
     return SdfGraph("g", tuple(made), tuple(channels))
+
+
+PROCESSORS = ("cpu", "dsp")
+
+
+@st.composite
+def live_graphs(draw: st.DrawFn, actors: int = 4) -> SdfGraph:
+    """A graph that can run for ever, some of its channels with a capacity, whose actors have times
+    on one of two types of processor, or on both."""
+    graph = draw(cyclo_static(ring=draw(st.booleans()), actors=actors))
+    room = st.none() | st.integers(0, 12)
+    capacities = [None if c.source == c.target else draw(room) for c in graph.channels]
+    made = []
+    for actor in graph.actors:
+        ((_, times),) = actor.execution_times
+        kinds = draw(st.sampled_from([PROCESSORS, PROCESSORS[:1], PROCESSORS[1:]]))
+        made.append(replace(actor, execution_times=tuple((kind, times) for kind in kinds)))
+    graph = replace(
+        graph,
+        actors=tuple(made),
+        channels=tuple(
+            channel if more is None else replace(channel, capacity=channel.initial_tokens + more)
+            for channel, more in zip(graph.channels, capacities, strict=True)
+        ),
+    )
+    try:
+        check_live(graph)
+    except GraphError:
+        assume(False)
+    return graph
 
 
 @dataclass

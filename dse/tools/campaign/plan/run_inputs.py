@@ -165,9 +165,7 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
             contents.append(("workload", digest(networks[0])))
         options = options_of(RunSettings(networks=(), platform="", variants=variants))
         workload = with_variants(workload_from(networks), options)
-        sources = dict.fromkeys(
-            network.source for network in workload.networks if not network.is_task
-        )
+        sources = dict.fromkeys(filter(None, (network.source for network in workload.networks)))
         return contents + [(f"network {_base(s)}", digest(s)) for s in sources if s not in known]
 
     def contents_of(settings: RunSettings) -> tuple[tuple[str, str], ...]:
