@@ -211,6 +211,7 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
+    Command("table8-tried", "python -m benchmarks.table8_tried --markdown"),
     Command("mapformer-table3", "python -m examples.mapformer.table3"),
     Command(
         "mapformer-figure6",

@@ -30,6 +30,8 @@ SHORT = {
     "h2h": "H2H",
     "axonn": "AxoNN",
 }
+COMPARED = ("gpu-only", "gpu-and-dsa", "herald", "h2h")
+"""The paper has no AxoNN, and Mensa for single networks only."""
 NO_GAIN = 0.005
 """Below half a percent a gain is none: the paper prints whole percent."""
 
@@ -59,10 +61,8 @@ def predicted(pair: Pair) -> Prediction:
 
 
 def best_of_published_kind(prediction: Prediction) -> str:
-    """The best baseline of those that the paper compares pairs with (it has no AxoNN, and Mensa for
-    single networks only)."""
-    kept = ("gpu-only", "gpu-and-dsa", "herald", "h2h")
-    return min(kept, key=lambda method: prediction.ms[method])
+    """The best baseline of those that the paper compares pairs with."""
+    return min(COMPARED, key=lambda method: prediction.ms[method])
 
 
 def gain(prediction: Prediction) -> float:

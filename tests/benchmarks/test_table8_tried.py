@@ -1,0 +1,32 @@
+"""What was tried for Table 8: how demands grow, and what schedules of whole networks take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.table8_tried import as_work, with_more_demand
+from examples.hax.prediction import built_workload, predict
+from paretosoc.dse.workload.workload import workload_of
+from tests.support.problems.small_problems import flat_loss, network, problem
+
+
+@pytest.mark.parametrize(("memory_kbps", "expected"), [(1000, 30), (20, 20), (5, 10)])
+def test_demands_grow_up_to_the_memory(memory_kbps: int, expected: int) -> None:
+    """Of 10 kB/s, which may be more than the memory has already."""
+    limited = replace(flat_loss("0"), memory_kbps=np.array([memory_kbps]))
+    small = problem([network("a", 0, 1)], [[5]], demands_kbps=[10], contention=limited)
+    (unit,) = with_more_demand(small).units
+    assert unit.demand_kbps.tolist() == [[expected]]
+
+
+def test_only_schedules_that_change_units_take_longer() -> None:
+    platform = "jetson-agx-orin-32gb"
+    built = built_workload(workload_of(["vgg19", "resnet152"]), platform)
+    prediction = predict(built, platform)
+    times = as_work(built, prediction)
+    for method in ("gpu-only", "gpu-and-dsa"):
+        assert times[method] == pytest.approx(prediction.ms[method])
+    assert times["h2h"] > prediction.ms["h2h"]
