@@ -128,9 +128,9 @@ def test_a_core_without_actors_draws_nothing():
 @pytest.mark.parametrize("channels", ChannelUse)
 @pytest.mark.parametrize("time", list(IdleTime))
 def test_compiled_is_plain(channels, time):
-    """Equal to the last integer on 400 random problems, possible or not."""
+    """Equal to the last integer on random problems, possible or not."""
     possible = 0
-    for seed in range(100):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         problem = random_pipeline(rng, random_problem(rng, SHAPE), channels, time)
         check_problem(problem)
@@ -154,7 +154,7 @@ def test_compiled_is_plain(channels, time):
         found = make_load_evaluator(problem)(anywhere).possible
         expected = problem.allowed[np.arange(groups), anywhere[:, :groups]].all(axis=1)
         assert (found == expected).all()
-    assert possible == 500
+    assert possible == 125
 
 
 def test_threads_change_nothing():

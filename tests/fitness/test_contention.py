@@ -49,7 +49,7 @@ drawn = st.builds(
     rate_percent_per_gbps=st.integers(0, 300).map(lambda value: str(value / 100)),
 )
 any_parameters = st.one_of(st.just(XAVIER_GPU), st.just(XAVIER_DLA), drawn)
-slowly = settings(max_examples=400, deadline=None, derandomize=True)
+slowly = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 def table_of(stated: Contention, most_kbps: int = MAX_KBPS) -> ContentionTable:

@@ -13,8 +13,9 @@ from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import random_power_problem, size_of
 from tests.support.proofs.lemmas import failing_lemmas, faults, leaves_of
+from tests.support.sample import SAMPLE
 
-CHUNKS, CHUNK = 5, 30
+CHUNKS, CHUNK = 3 * SAMPLE, 30
 MAX_DESIGNS = 3000
 
 

@@ -77,7 +77,7 @@ def test_random_edits_of_mappings_are_taken_or_refused(built):
     row_of_mapping(mapping_from_document(start, "start"), built.problem, origins)
     taken = refusals = 0
     messages = []
-    for _ in range(3000):
+    for _ in range(1000):
         document = start
         for _ in range(rng.randint(1, 3)):
             document = edited(document, rng)
@@ -90,8 +90,8 @@ def test_random_edits_of_mappings_are_taken_or_refused(built):
         else:
             assert len(row) == built.problem.group_count + len(built.problem.domains)
             taken += 1
-    assert taken > 100
-    assert refusals > 1000
+    assert taken > 30
+    assert refusals > 330
     assert all(message and "\n" not in message for message in messages)
 
 
@@ -151,7 +151,7 @@ def test_texts_of_the_right_form_are_taken_as_written(texts):
 def test_random_texts_of_options_are_taken_as_written_or_refused():
     seen = Counter()
 
-    @settings(max_examples=600, deadline=None, derandomize=True)
+    @settings(max_examples=100, deadline=None, derandomize=True)
     @given(spoilt(GOOD))
     def each(drawn):
         texts, names = drawn
@@ -166,14 +166,14 @@ def test_random_texts_of_options_are_taken_as_written_or_refused():
 
     each()
     # How many depends on what hypothesis has imported: it draws constants of loaded modules, too.
-    assert min(seen["refused"], seen["taken"]) > 100, seen
-    assert seen["spoilt and taken"] > 2, seen
+    assert min(seen["refused"], seen["taken"]) > 15, seen
+    assert seen["spoilt and taken"] > 0, seen
 
 
 def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
     seen = Counter()
 
-    @settings(max_examples=400, deadline=None, derandomize=True)
+    @settings(max_examples=100, deadline=None, derandomize=True)
     @given(TEXTS | st.from_regex(r"[a-z=]{0,3}=[0-9]{1,10}", fullmatch=True))
     def each(text):
         try:
@@ -190,7 +190,7 @@ def test_random_sizes_of_dimensions_are_taken_as_written_or_refused():
         seen["taken"] += 1
 
     each()
-    assert min(seen["refused"], seen["taken"]) > 50, seen
+    assert min(seen["refused"], seen["taken"]) > 12, seen
 
 
 def options_of(many, power, energy, deadlines, rates, fps, unit):

@@ -11,7 +11,7 @@ from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.platforms.io.exact_json import parse_exact
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     st.recursive(
         st.none()

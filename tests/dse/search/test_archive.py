@@ -9,7 +9,7 @@ from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.front.dominance import non_dominated
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([2, 4, 30, 10**15]))
 def test_an_archive_holds_the_front_of_all_rows_added(seed, objectives, span):
     rng = np.random.default_rng(seed)

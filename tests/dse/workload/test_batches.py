@@ -65,7 +65,7 @@ def with_waits(rng: np.random.Generator, problem: Problem) -> Problem:
 
 def test_waits_are_those_of_the_plain_evaluator(tmp_path: Path) -> None:
     waited = over = 0
-    for seed in range(120):
+    for seed in range(50):
         rng = np.random.default_rng([51, seed])
         drawn = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         problem = with_waits(rng, drawn)
@@ -84,11 +84,11 @@ def test_waits_are_those_of_the_plain_evaluator(tmp_path: Path) -> None:
         over += bool(broken)
         data = problem_bytes(problem)
         assert problem_bytes(problem_from_bytes(data)) == data
-        if seed < 30:
+        if seed < 15:
             members = make_members(problem, rows, outcomes.objectives)
             assert recomputed_members(tmp_path, problem, members) == 0, seed
-    assert waited > 60
-    assert over > 20
+    assert waited > 25
+    assert over > 8
 
 
 def test_a_batch_starts_with_its_last_image_and_counts_from_its_first() -> None:

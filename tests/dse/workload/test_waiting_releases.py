@@ -122,7 +122,7 @@ def drawn(seed):
 
 def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
     recurs = later = paced = unequal = 0
-    for seed in range(250):
+    for seed in range(100):
         rng, problem = drawn(seed)
         check_problem(problem)
         design = random_design(rng, problem)
@@ -146,10 +146,10 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
             for n, network in enumerate(problem.networks)
             for m in network.waits_for
         )
-    assert recurs > 40
-    assert later > 10
-    assert paced > 60
-    assert unequal > 100
+    assert recurs > 16
+    assert later > 4
+    assert paced > 24
+    assert unequal > 40
 
 
 def test_starts_follow_the_ends_of_what_is_waited_for():

@@ -12,7 +12,7 @@ from paretosoc.dse.workload.workload import Pin, Workload, WorkloadNetwork, with
 from paretosoc.dse.workload.workload_check import check_workload
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(
     st.integers(1, 6).flatmap(
         lambda n: st.tuples(

@@ -26,9 +26,10 @@ from tests.support.proofs.random_lemmas import (
     small_problem,
     with_choices,
 )
+from tests.support.sample import SAMPLE
 
 ANY = NOT_NAMED
-CHUNKS, CHUNK = 5, 30
+CHUNKS, CHUNK = 3 * SAMPLE, 30
 LEMMAS = 20
 MIN_OF_CHUNK = {"period": 3, "cap": 20, "budget": 20, "sum of rates": 50, "makespan": 50}
 """How many lemmas of a chunk must hold for the sake of a limit, or of an objective's bound."""

@@ -24,7 +24,7 @@ def half_up(value: Fraction) -> int:
     return floor(value + Fraction(1, 2))
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     st.lists(st.tuples(PARTS, PARTS, st.integers(1, 3)), max_size=3),
     OVERLAPS,
@@ -65,7 +65,7 @@ def test_floats_round_to_what_decimals_say(
         assert demands[place] == (wanted if traffic else 0)
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(PARTS, PARTS, st.integers(1, 12), CLOCKS, CLOCKS)
 def test_a_rounded_norm_lies_within_a_half(
     compute: Fraction, memory: Fraction, overlap: int, own: list[int], emc: list[int]

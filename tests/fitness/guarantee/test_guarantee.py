@@ -61,7 +61,7 @@ def times_within(
     return times
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_no_run_in_planned_order_is_later(seed: int) -> None:
     rng, problem, design, tolerance = drawn(seed)
     alone = stand_alone_ps(problem, design)
@@ -78,7 +78,7 @@ def test_no_run_in_planned_order_is_later(seed: int) -> None:
         assert all(end <= bound.end_ps[run] for run, end in played.end.items())
 
 
-@pytest.mark.parametrize("seed", range(100, 160))
+@pytest.mark.parametrize("seed", range(100, 120))
 def test_the_compiled_analysis_agrees_with_the_plain_one(seed: int) -> None:
     _, problem, design, tolerance = drawn(seed)
     found = make_guarantees(problem, tolerance)(row_of(design)[np.newaxis])
@@ -88,7 +88,7 @@ def test_the_compiled_analysis_agrees_with_the_plain_one(seed: int) -> None:
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
 
 
-@pytest.mark.parametrize("seed", range(600, 620))
+@pytest.mark.parametrize("seed", range(600, 610))
 def test_releases_of_a_period_are_bounded(seed: int) -> None:
     rng, problem, design, tolerance = drawn(seed)
     units = tuple(replace(unit, step_ps=None) for unit in problem.units)
@@ -109,7 +109,7 @@ def test_releases_of_a_period_are_bounded(seed: int) -> None:
 
 
 def test_exact_times_give_the_latency_itself() -> None:
-    for seed in range(200, 230):
+    for seed in range(200, 215):
         _, problem, design, _ = drawn(seed)
         found = make_guarantees(problem, (1000, 1000))(row_of(design)[np.newaxis])
         timeline = simulate(problem, design)

@@ -529,7 +529,7 @@ class TestContention:
 
 @pytest.mark.parametrize("units", [(2, 2), (3, 4)])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_time_is_stand_alone_time_plus_what_overlap_costs(
     units: tuple[int, int], seed: int
 ) -> None:
@@ -565,7 +565,7 @@ def test_time_is_stand_alone_time_plus_what_overlap_costs(
 
 
 @given(seed=st.integers(0, 2**32 - 1), ties=st.booleans())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_units_run_one_group_at_a_time_in_order_and_never_idle(seed: int, ties: bool) -> None:
     """What any schedule of this dispatch must keep, stated without playing it again."""
     rng = np.random.default_rng(seed)

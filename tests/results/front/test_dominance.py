@@ -45,7 +45,7 @@ def vectors(low=0, high=6, min_rows=0, min_width=1):
     )
 
 
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(vectors())
 @example(np.zeros((0, 2), dtype=np.int64))
 @example(np.array([[LARGEST, -LARGEST - 1], [LARGEST - 1, -LARGEST], [LARGEST, -LARGEST - 1]]))
@@ -68,7 +68,7 @@ def test_values_that_floats_cannot_tell_apart():
     assert non_dominated(rows).tolist() == [1]
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(vectors(min_rows=1, min_width=2))
 def test_knee_is_furthest_from_the_plane_between_the_extremes(rows):
     rows = rows[non_dominated(rows)]

@@ -54,7 +54,7 @@ def test_random_edits_of_the_front_are_refused_or_mean_the_same(front, folder):
     problem = problem_from_bytes((folder / "problem.json").read_bytes())
     rng = random.Random(7)
     refused = 0
-    for _ in range(500):
+    for _ in range(150):
         document = json.loads(json.dumps(original))
         random_edit(document, rng)
         again, complaint = attempt(lambda content=document: front_from_document(content, problem))
@@ -64,7 +64,7 @@ def test_random_edits_of_the_front_are_refused_or_mean_the_same(front, folder):
             refused += 1
         else:
             assert front_to_document(again) == original
-    assert refused > 450
+    assert refused > 135
 
 
 def test_random_edits_of_the_problem_are_refused(folder):
@@ -72,7 +72,7 @@ def test_random_edits_of_the_problem_are_refused(folder):
     original = parse(path.read_bytes())
     meaning = front_to_document(read_results(folder))
     rng = random.Random(8)
-    for _ in range(200):
+    for _ in range(70):
         document = json.loads(json.dumps(original))
         random_edit(document, rng)
         path.write_bytes(canonical_bytes(document))
@@ -90,7 +90,7 @@ def test_random_bytes_are_refused_or_mean_the_same(folder, name):
     data = path.read_bytes()
     meaning = front_to_document(read_results(folder))
     rng = random.Random(9)
-    for _ in range(150):
+    for _ in range(60):
         at, length = rng.randrange(len(data)), rng.choice([1, 1, 1, 2, 30, 4000])
         middle = rng.choice([b"", bytes([rng.randrange(256)]), b"0", b" ", b"\x00", data[:20]])
         path.write_bytes(data[:at] + middle + data[at + length :])

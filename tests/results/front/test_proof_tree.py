@@ -27,7 +27,7 @@ def tree_of(parts: list[list[int]]) -> ProofTree:
     return ProofTree(tuple(np.array(part, dtype=np.uint8) for part in parts))
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(PARTS)
 def test_round_trip(parts: list[list[int]]) -> None:
     data = tree_bytes(tree_of(parts))
@@ -46,7 +46,7 @@ def test_half_a_byte_per_node() -> None:
     assert data == head + bytes([0x20, 0x04, 0x02])
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(PARTS, st.integers(0, 10_000), st.integers(0, 255))
 def test_bytes_with_a_change_are_another_tree_or_none(
     parts: list[list[int]], place: int, byte: int

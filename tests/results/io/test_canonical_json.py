@@ -21,7 +21,7 @@ DOCUMENTS = st.recursive(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(DOCUMENTS)
 def test_round_trip_is_exact(document):
     data = canonical_bytes(document)

@@ -142,7 +142,7 @@ def best_periods(
     return found
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(live_graph(5), st.booleans(), st.lists(st.integers(0, 6), min_size=6, max_size=6))
 def test_a_bounded_graph_equals_a_plain_simulation(
     timed: Timed, auto_concurrency: bool, extra: list[int]
@@ -156,7 +156,7 @@ def test_a_bounded_graph_equals_a_plain_simulation(
     assert (None if found is None else found.period) == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 20))
 def test_smallest_capacity_of_one_channel(production: int, consumption: int, tokens: int) -> None:
     channel = Channel("x", "y", production, consumption, tokens)

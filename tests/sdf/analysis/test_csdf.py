@@ -58,7 +58,7 @@ def firings_of(graph: SdfGraph) -> dict[str, int]:
     }
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=False))
 def test_the_repetition_vector_equals_the_rational_null_space(graph: SdfGraph) -> None:
     assert repetition_vector(graph) == firings_of(graph)
@@ -74,7 +74,7 @@ def test_phases_that_do_not_balance() -> None:
         repetition_vector(graph)
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=True), st.booleans())
 def test_throughput_equals_a_plain_simulation(graph: SdfGraph, auto_concurrency: bool) -> None:
     expected = simulated_period(graph, cycles_of(graph)["a0"], auto_concurrency=auto_concurrency)
@@ -118,7 +118,7 @@ def unfolded(graph: SdfGraph, *, auto_concurrency: bool) -> tuple[SdfGraph, dict
     return SdfGraph("unfolded", tuple(map(Actor, times)), tuple(channels)), times
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=False, actors=4, chords=3), st.booleans())
 def test_throughput_equals_that_of_the_unfolded_graph(
     graph: SdfGraph, auto_concurrency: bool
@@ -148,7 +148,7 @@ def test_phases_may_overtake_but_their_tokens_do_not() -> None:
     assert simulated_period(graph, 1, auto_concurrency=True) == 5
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=True))
 def test_an_iteration_goes_as_far_as_firing_by_firing(graph: SdfGraph) -> None:
     counts = repetition_vector(graph)
@@ -208,7 +208,7 @@ def limits_of(graph: SdfGraph, extra: list[int]) -> list[int | None]:
 EXTRA = st.lists(st.integers(0, 8), min_size=6, max_size=6)
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=False), EXTRA, st.booleans())
 def test_bounded_channels_equal_a_plain_simulation(
     graph: SdfGraph, extra: list[int], auto_concurrency: bool
@@ -242,7 +242,7 @@ def test_bounded_channels_equal_a_plain_simulation(
         assert one_each.throughput.period == expected
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.data())
 def test_smallest_capacity_of_one_channel(data: st.DataObject) -> None:
     writes, reads = (
@@ -399,7 +399,7 @@ def test_buffers_stay_within_the_capacities_of_the_graph(graph: SdfGraph, extra:
             assert reached is None or reached.period > most.period
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=True, actors=4))
 def test_on_one_processor_in_the_order_of_the_list_schedule(graph: SdfGraph) -> None:
     binding = {actor.name: "cpu" for actor in graph.actors}
@@ -414,7 +414,7 @@ def test_on_one_processor_in_the_order_of_the_list_schedule(graph: SdfGraph) -> 
     assert found.throughput.period == simulated_period(graph, cycles, order=order)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(cyclo_static(ring=False, chords=0))
 def test_tokens_go_from_the_firing_that_writes_them_to_the_one_that_reads_them(
     graph: SdfGraph,
@@ -442,7 +442,7 @@ def test_tokens_go_from_the_firing_that_writes_them_to_the_one_that_reads_them(
     } == wanted
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.integers(1, 5), st.integers(1, 12), st.data())
 def test_sums_of_rates(phases: int, total: int, data: st.DataObject) -> None:
     by_phase = data.draw(split(total, phases))

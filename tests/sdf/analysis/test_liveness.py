@@ -51,7 +51,7 @@ def runs_forever(graph: SdfGraph) -> bool:
     return True
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(consistent_graph())
 def test_agrees_with_a_plain_execution(graph: SdfGraph) -> None:
     if runs_forever(graph):
@@ -61,7 +61,7 @@ def test_agrees_with_a_plain_execution(graph: SdfGraph) -> None:
             check_live(graph)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(consistent_graph())
 def test_the_execution_is_an_admissible_schedule_or_a_true_block(graph: SdfGraph) -> None:
     left = repetition_vector(graph)

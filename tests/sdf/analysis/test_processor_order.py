@@ -98,7 +98,7 @@ def simulate_in_order(graph: SdfGraph, orders: dict[str, tuple[str, ...]]) -> Fr
                         tokens[n] += channel.production
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(bound_graph())
 def test_equals_a_plain_simulation(bound: Bound) -> None:
     graph, binding = bound
@@ -155,7 +155,7 @@ def first_come_first_served(graph: SdfGraph, binding: dict[str, str]) -> dict[st
     return orders
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(bound_graph())
 def test_the_list_schedule_is_first_come_first_served(bound: Bound) -> None:
     graph, binding = bound

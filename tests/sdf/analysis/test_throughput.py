@@ -89,7 +89,7 @@ def simulated_period(
         running = [(name, left) for name, left in running if left]
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(strongly_connected(), st.booleans())
 def test_equals_a_plain_simulation(timed: Timed, auto_concurrency: bool) -> None:
     graph, times = timed

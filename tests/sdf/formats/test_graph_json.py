@@ -59,7 +59,7 @@ def mapped(draw: st.DrawFn) -> SdfGraph:
     return SdfGraph(draw(one_line()), tuple(actors), tuple(channels), draw(one_line()))
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(mapped())
 def test_round_trip(graph: SdfGraph) -> None:
     assert parse_graph_json(format_graph_json(graph).encode()) == graph

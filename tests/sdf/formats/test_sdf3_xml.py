@@ -78,7 +78,7 @@ def any_graph(draw: st.DrawFn) -> SdfGraph:
     return SdfGraph(draw(st.one_of(st.just(""), XML_TEXT)), actors, tuple(channels))
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(any_graph())
 def test_round_trip(graph: SdfGraph) -> None:
     assert parse_sdf3(format_sdf3(graph).encode()) == graph
@@ -364,7 +364,7 @@ def test_fuzzed_examples_are_read_or_refused() -> None:
     assert 300 < refused < 3_000
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(derandomize=True, deadline=None, max_examples=100)
 @given(st.binary(max_size=60))
 def test_random_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(GraphError):

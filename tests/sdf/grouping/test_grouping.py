@@ -95,7 +95,7 @@ def sources_by_reader(graph: SdfGraph) -> list[tuple[int, int]]:
 # Cuts
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks())
 def test_legal_cuts_by_looking_at_every_position(graph: SdfGraph) -> None:
     edges = sources_by_reader(graph)
@@ -155,7 +155,7 @@ OPTIONS = st.one_of(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=500)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks(), OPTIONS)
 def test_groups_are_a_partition_in_an_order_of_execution(graph: SdfGraph, options) -> None:
     grouped = group_network(graph, None, **options)
@@ -193,7 +193,7 @@ def test_groups_are_a_partition_in_an_order_of_execution(graph: SdfGraph, option
         assert costly or not neighbours
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks())
 def test_chain_groups_end_at_the_transition_points(graph: SdfGraph) -> None:
     parts = members(group_network(graph, None))
@@ -228,7 +228,7 @@ def test_a_result_that_is_read_too_leaves_once() -> None:
 # Balance
 
 
-@settings(deadline=None, derandomize=True, max_examples=400)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.data())
 def test_balanced_parts_against_every_partition(data: st.DataObject) -> None:
     work = data.draw(st.lists(st.integers(0, 20), min_size=1, max_size=9))
@@ -322,7 +322,7 @@ def test_an_island_takes_its_lighter_neighbour_along() -> None:
     assert len(group_network(heavy, [everywhere, [True, False], everywhere]).groups) == 3
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks(COSTLY), st.data(), OPTIONS)
 def test_groups_have_a_unit_wherever_cuts_allow(
     graph: SdfGraph, data: st.DataObject, options
@@ -363,7 +363,7 @@ def test_a_plain_shortcut_makes_no_branch() -> None:
     assert members(group_network(projected, None, branches=True)) == [[0], [1], [2, 3], [4, 5]]
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks(COSTLY))
 def test_branches_delay_nothing(graph: SdfGraph) -> None:
     """Within a group of the chain, with a unit for every branch, branches end when their layers

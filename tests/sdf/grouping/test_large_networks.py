@@ -91,7 +91,7 @@ def test_many_groups_of_many_layers_take_linear_time() -> None:
     assert growth(cut, lambda size: size, 750) < LINEAR
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(
     st.lists(st.integers(0, 20), min_size=1, max_size=30),
     st.integers(1, 30),
@@ -142,7 +142,7 @@ def joined_plainly(count: int, uses: list[TensorUse]) -> list[list[int]]:
             return [[i for i in range(count) if home[i] == part] for part in parts]
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.data())
 def test_branches_are_those_of_the_plain_rule(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))

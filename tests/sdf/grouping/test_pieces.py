@@ -63,7 +63,7 @@ def skipping_networks(draw: st.DrawFn) -> SdfGraph:
     return network(*layers, elements=draw(st.sampled_from([1, 10, 100])))
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(skipping_networks(), st.integers(1, 6), st.integers(0, 10**6))
 def test_the_pieces_cost_least_of_all_choices_of_cuts(
     graph: SdfGraph, parts: int, seed: int

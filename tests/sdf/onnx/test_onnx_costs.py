@@ -73,7 +73,7 @@ def window_attributes(window: dict[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(windows())
 def test_convolutions_count_every_multiplication(window: dict[str, Any]) -> None:
     groups, kernel = window["groups"], window["kernel"]
@@ -373,7 +373,7 @@ def test_axes_count_from_zero() -> None:
     assert layer_of("Softmax", {"x": (2, 3, 4)}, {}, opset=11).axis == 1
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.data())
 def test_einsum_counts_the_index_space(data: st.DataObject) -> None:
     sizes = {index: data.draw(st.integers(1, 3)) for index in "abcd"}

@@ -36,7 +36,7 @@ def models() -> dict[str, bytes]:
 def test_flipped_bytes(models: dict[str, bytes]) -> None:
     draw = random.Random(1)
     outcomes = set()
-    for _ in range(500):
+    for _ in range(150):
         data = bytearray(models[draw.choice(NAMES)])
         for _ in range(draw.choice((1, 1, 2, 8))):
             data[draw.randrange(len(data))] = draw.randrange(256)
@@ -59,7 +59,7 @@ def test_noise() -> None:
 
 def test_spliced_models_are_read_or_refused_with_a_graph_error(models: dict[str, bytes]) -> None:
     draw = random.Random(3)
-    for _ in range(300):
+    for _ in range(100):
         first, second = (models[name] for name in draw.sample(NAMES, 2))
         survives(first[: draw.randrange(len(first))] + second[draw.randrange(len(second)) :])
 
@@ -102,7 +102,7 @@ def damage(model: ModelProto, draw: random.Random) -> None:
 def test_senseless_fields(models: dict[str, bytes]) -> None:
     draw = random.Random(4)
     outcomes = set()
-    for _ in range(500):
+    for _ in range(150):
         model = ModelProto.FromString(models[draw.choice(NAMES)])
         for _ in range(draw.randint(1, 3)):
             damage(model, draw)

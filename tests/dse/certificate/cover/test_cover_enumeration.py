@@ -21,7 +21,7 @@ from tests.support.problems.random_spaces import Space, random_limited_problem, 
 from tests.support.proofs.lemmas import leaves_of
 
 MAX_DESIGNS = 3000
-PROBLEMS = 80
+PROBLEMS = 30
 
 
 @cache
@@ -111,9 +111,9 @@ def test_the_verdict_is_that_of_enumeration() -> None:
                 assert cover.left_over is None
             seen[kind, cover.verdict] += 1
     assert seen["complete", "unsat"] == PROBLEMS
-    assert seen["one dropped", "sat"] >= 40, seen
+    assert seen["one dropped", "sat"] >= 15, seen
     for kind in ("random", "one changed"):
-        assert min(seen[kind, "sat"], seen[kind, "unsat"]) >= 10, seen
+        assert min(seen[kind, "sat"], seen[kind, "unsat"]) >= 3, seen
 
 
 def test_each_rule_is_in_the_formula() -> None:

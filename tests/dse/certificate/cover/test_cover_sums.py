@@ -66,7 +66,7 @@ def left_over(problem: Problem, rows: np.ndarray, lemmas: LemmaTable) -> set[tup
 
 def test_the_verdict_is_that_of_enumeration() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(120):
+    for seed in range(50):
         problem = drawn(seed)
         if size_of(problem) > 3000:
             continue
@@ -100,7 +100,7 @@ def test_the_verdict_is_that_of_enumeration() -> None:
             seen[cover.verdict] += 1
             # What the limits alone rule out.
             seen["limits matter"] += given is unlimited and bool(left)
-    assert min(seen.values()) > 10, seen
+    assert min(seen.values()) > 3, seen
 
 
 def test_cvc5_says_the_same() -> None:

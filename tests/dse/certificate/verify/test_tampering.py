@@ -37,16 +37,16 @@ from tests.support.proofs.tampered_folder import Files, files_in, judge
 def test_changed_trees(files: Files) -> None:
     random_ = random.Random(1)
     seen: Counter[str] = Counter()
-    for _ in range(150):
+    for _ in range(50):
         changed = files.copy()
         change_tree(random_, changed.tree)
         lemmas = sum(kind > PART for part in changed.tree for kind in part)
         for claim in (changed.front["certificate"], changed.certificate):
             claim["lemmas"] = lemmas
         judge(seen, changed)
-    assert seen["false"] > 50, seen
-    assert seen["tree"] > 80, seen
-    assert seen["holds"] > 5, seen
+    assert seen["false"] > 15, seen
+    assert seen["tree"] > 25, seen
+    assert seen["holds"] > 0, seen
 
 
 @pytest.mark.parametrize("names", [("front",), ("certificate",), ("front", "certificate")])
@@ -81,7 +81,7 @@ def test_another_claim_is_refused(files: Files, names: tuple[str, ...]) -> None:
 def test_changed_members(files: Files) -> None:
     random_ = random.Random(2)
     seen: Counter[str] = Counter()
-    for _ in range(100):
+    for _ in range(40):
         changed = files.copy()
         member = random_.choice(changed.front["members"])
         change = random_.choice([-1, 1, 10**6, -(10**6)])
@@ -111,8 +111,8 @@ def test_changed_members(files: Files) -> None:
                 energy[name] = random_.choice([0, energy[name] // 2, energy[name] - 1])
         judge(seen, changed)
         assert changed.falsehood is not None
-    assert seen["members"] > 10, seen
-    assert seen["files"] > 10, seen
+    assert seen["members"] > 3, seen
+    assert seen["files"] > 3, seen
 
 
 def test_members_taken_away_or_another_one_named(files: Files) -> None:

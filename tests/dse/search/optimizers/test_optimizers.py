@@ -79,7 +79,7 @@ def test_rows_are_allowed_and_the_budget_is_kept_to_the_last_one(name):
 @pytest.mark.parametrize("name", OPTIMIZERS.names())
 def test_rows_are_inside_spaces_with_fixed_clocks_caps_on_clocks_and_pins(name):
     info, woken = optimizer_named(name), 0
-    for seed in range(3 if info.single_decision else 4):
+    for seed in range(3 if info.single_decision else 8):
         rng = np.random.default_rng([4, seed])
         problem = asked_for(name, narrowed_problem(rng, random_problem(rng, NARROW)))
         space = DesignSpace(problem)

@@ -43,7 +43,7 @@ def campaigns(draw):
     }
 
 
-@settings(deadline=None, max_examples=200, derandomize=True)
+@settings(deadline=None, max_examples=100, derandomize=True)
 @given(campaigns())
 def test_counts_are_those_of_all_runs_listed(fields):
     campaign = rules(**fields)

@@ -87,7 +87,7 @@ class TimedMachine:
 
 def test_a_plan_in_its_order_gives_what_was_predicted():
     later = several = 0
-    for seed in range(150):
+    for seed in range(60):
         problem, design = drawn(seed)
         found = make_evaluator(problem)(row_of(design)[None])
         machine = TimedMachine(problem, design)
@@ -114,8 +114,8 @@ def test_a_plan_in_its_order_gives_what_was_predicted():
         else:
             later += 1
         several += any(n.paced and n.repeats > 1 and n.waits_for for n in problem.networks)
-    assert later > 5
-    assert several > 10
+    assert later > 1
+    assert several > 3
 
 
 def test_a_unit_waits_for_the_instant_of_a_release():
