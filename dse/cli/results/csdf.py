@@ -15,7 +15,7 @@ from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, MemberName
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
-from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.sdf.formats.graph_json import format_graph_json
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
@@ -53,6 +53,10 @@ def csdf(
         print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
         return
     _print(result, index)
+    origins = read_costs(folder, front.problem)
+    for network in () if origins is None else origins.networks:
+        if network.source.is_task and network.source.reference:
+            print(f"Left out: initial tokens of {network.name}, which may let frames overlap less.")
     if output is not None:
         print(f"Written to {output}.")
 
