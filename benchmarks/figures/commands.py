@@ -192,7 +192,7 @@ COMMANDS = (
         },
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
-    Command("transitions", "python -m benchmarks.transitions --markdown"),
+    Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
@@ -211,7 +211,7 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
-    Command("table8-tried", "python -m benchmarks.table8_tried --markdown"),
+    Command("table8-tried", "python -m benchmarks.accuracy.table8_tried --markdown"),
     Command("mapformer-table3", "python -m examples.mapformer.table3"),
     Command(
         "mapformer-figure6",

@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.transitions import occupying
+from benchmarks.accuracy.transitions import occupying
 from benchmarks.validation.published import DataSet, read_set
 from benchmarks.validation.scores import Comparison
 from examples.hax.prediction import built_workload

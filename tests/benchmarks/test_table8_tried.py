@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.table8_tried import as_work, with_more_demand
+from benchmarks.accuracy.table8_tried import as_work, with_more_demand
 from examples.hax.prediction import built_workload, predict
 from paretosoc.dse.workload.workload import workload_of
 from tests.support.problems.small_problems import flat_loss, network, problem

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.transitions import occupying
+from benchmarks.accuracy.transitions import occupying
 from paretosoc.fitness.simulate import make_evaluator
 from tests.support.problems.small_problems import network, problem
 

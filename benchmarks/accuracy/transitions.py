@@ -8,7 +8,8 @@ else. The table says how long the transitions of a member are, against its makes
 makespan and energy grow. Energy is that of the first case, with as much power as the GPU's
 hungriest group takes.
 
-Usage: ``python -m benchmarks.transitions [--evaluations 20000] [--json | --markdown]``; a minute.
+Usage: ``python -m benchmarks.accuracy.transitions [--evaluations 20000] [--json | --markdown]``; a
+minute.
 """
 
 from __future__ import annotations
@@ -240,7 +241,7 @@ def _core(problem: Problem, groups: int) -> ProblemUnit:
 
 if __name__ == "__main__":
     tabulate(
-        "benchmarks.transitions",
+        "benchmarks.accuracy.transitions",
         "Transitions that occupy a unit",
         COLUMNS,
         CASES,

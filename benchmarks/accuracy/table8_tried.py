@@ -5,7 +5,7 @@ best baseline is the published one, and in how many a schedule of whole networks
 50). If the change is one of the model, the last columns hold the artifact's own plans against it.
 With transitions on the GPU the schedules are those chosen without.
 
-Usage: ``python -m benchmarks.table8_tried [--json | --markdown]``; some minutes.
+Usage: ``python -m benchmarks.accuracy.table8_tried [--json | --markdown]``; some minutes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.accuracy.transitions import occupying
 from benchmarks.harness.report import Column, Value, parser, show
-from benchmarks.transitions import occupying
 from benchmarks.validation.known_plans import co_runs_of, predicted
 from examples.hax.prediction import Prediction, built_workload, predict
 from examples.hax.published import PLATFORMS, Pair, pairs
@@ -118,7 +118,7 @@ def as_work(built: BuiltProblem, prediction: Prediction) -> Times:
 
 
 if __name__ == "__main__":
-    options = parser("benchmarks.table8_tried", "What was tried to explain Table 8.")
+    options = parser("benchmarks.accuracy.table8_tried", "What was tried to explain Table 8.")
     options.add_argument("--markdown", action="store_true", help="print Markdown")
     chosen = options.parse_args()
     show(
