@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.choices import choose
+from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.plots.style import COLOURS, ink_on
 from paretosoc.results.problem.objectives import format_objectives, objective_label, unit_heading
+from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
-
-if TYPE_CHECKING:
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.front.schedule import Schedule
-    from paretosoc.results.problem.problem import Problem
 
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 

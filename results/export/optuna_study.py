@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from paretosoc.results.front.front import Front
+from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import (
@@ -16,9 +15,6 @@ from paretosoc.results.problem.objectives import (
     objective_value,
 )
 from paretosoc.results.text.member_diff import clocks_mhz
-
-if TYPE_CHECKING:
-    from paretosoc.results.front.front import Member
 
 
 def write_study(front: Front, path: Path, name: str) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from paretosoc.common.text import plain_table
 from paretosoc.results.costs.cost_origins import (
     NINE_OF_TEN,
     ONE_OF_TWO,
@@ -92,20 +93,16 @@ def describe_confidence(front: Front, found: Confidence) -> list[str]:
 
 
 def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     marks = mark_members(front)
-    table.add_column("\n#", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for name in found.choices[0].intervals:
-        table.add_column(name.replace(" [", "\n").removesuffix("]"), justify="right", no_wrap=True)
     uncertain = any(entry.meets_limits < 1 for entry in found.choices)
-    if uncertain:
-        table.add_column("keeps all\nlimits", justify="right", no_wrap=True)
-    for goal in goals:
-        table.add_column(f"{goal}:\nbest, regret", justify="right", no_wrap=True)
+    figures = (name.replace(" [", "\n").removesuffix("]") for name in found.choices[0].intervals)
+    table = plain_table(
+        *(">\n#", ""),
+        *(f">{figure}" for figure in figures),
+        *([">keeps all\nlimits"] if uncertain else []),
+        *(f">{goal}:\nbest, regret" for goal in goals),
+        no_wrap=True,
+    )
     for entry in found.choices:
         table.add_row(
             str(entry.member),

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.text import plain_table
 from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from paretosoc.results.problem.objectives import format_number
@@ -152,12 +153,7 @@ def _table(
     points: IntArray,
     figure: str,
 ) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", show_footer=True
-    )
+    table = plain_table(show_footer=True)
     network = problem.networks[n]
     groups = list(network.groups)
     entries = None if origins is None else origins.networks[n].groups

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from paretosoc.common.text import plain_table
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
@@ -301,20 +302,8 @@ def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str,
 
 
 def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-        collapse_padding=True,
-        header_style="bold",
-    )
-    for column in columns:
-        table.add_column(
-            "\n".join(column.header), justify="right" if column.right else "left", no_wrap=True
-        )
+    headings = (">" * column.right + "\n".join(column.header) for column in columns)
+    table = plain_table(*headings, no_wrap=True, collapse_padding=True)
     for row, member in enumerate(shown):
         table.add_row(
             *(column.cells[row] for column in columns), style="bold" if member in marked else None

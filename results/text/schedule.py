@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import pluralize
+from paretosoc.common.text import plain_table, pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.problem.problem import Problem
@@ -78,20 +78,9 @@ def schedule_table(
 ) -> Table:
     """Return the segments as a rich table, times in ms. With ``most``, at most that many of them
     are shown, followed by the number left out and the option (``rest``) that shows them."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-        collapse_padding=True,
-        header_style="bold",
-    )
     several_frames = any(execution.frame > 1 for execution in schedule.groups)
-    if several_frames:
-        table.add_column("frame", justify="right")
-    table.add_column("network", overflow="fold")
+    frame = [">frame"] if several_frames else []
+    table = plain_table(*frame, "network", collapse_padding=True)
     for name in ("groups", "unit"):
         table.add_column(name, no_wrap=True)
     for name in ("start", "end", "alone", "contention", "waited"):

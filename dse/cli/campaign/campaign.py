@@ -7,32 +7,28 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, TextColumn
 
 from paretosoc.common.text import pluralize
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.live import check_live, live_view
-from paretosoc.dse.cli.shared.options import AsJson, DaskAddress, Force, Live, Processes
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
-from paretosoc.dse.tools.campaign.execute.planning import plan_store, probe
-from paretosoc.dse.tools.campaign.execute.runner import do_missing
+from paretosoc.dse.tools.campaign.execute.planning import Probe, plan_store, probe
+from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
+from paretosoc.dse.tools.campaign.execute.workers import Workers
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.dse.workload.options import AXES
 from paretosoc.results.export.result_folder import check_output_folder, write_folder
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.campaign.execute.planning import Probe
-    from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
-    from paretosoc.dse.tools.campaign.execute.workers import Workers
 
 CampaignFile = Annotated[
     Path, typer.Argument(help="A campaign file (.yaml, .json).", metavar="FILE")
@@ -43,7 +39,7 @@ def check(
     file: CampaignFile,
     names: Annotated[bool, typer.Option("--names", help="Print the name of every run.")] = False,
     no_probe: Annotated[bool, typer.Option("--no-probe", help="Skip the time estimate.")] = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> int:
     """Count the runs that a campaign file describes, and estimate how long they take. Exit status 1
     if a short run fails."""
@@ -117,16 +113,16 @@ def run(
         Path,
         typer.Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
     ],
-    jobs: Processes = None,
-    dask: DaskAddress = None,
+    jobs: opt.Processes = None,
+    dask: opt.DaskAddress = None,
     attempts: Annotated[
         int, typer.Option(min=1, max=100, help="Maximum number of attempts per run.")
     ] = 3,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
     ] = False,
-    live: Live = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    live: opt.Live = False,
+    quiet: opt.Quiet = False,
 ) -> int:
     """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
 
@@ -172,12 +168,12 @@ def run(
 
 
 def extract(
-    folder: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")],
+    folder: opt.CampaignFolder,
     run_name: Annotated[
         str, typer.Argument(help="Name of a run, or the beginning of its hash.", metavar="RUN")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
-    force: Force = False,
+    output: opt.Output,
+    force: opt.Force = False,
 ) -> None:
     """Write one run's result as a folder for dse show, report, verify and the others."""
     check_output_folder(output, overwrite=force)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import pluralize
-from paretosoc.dse.cli.shared.options import AsJson, Force, check_number
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.common.text import plain_table, pluralize
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.campaign.analyse.comparison import REGRESSIONS, Verdict, compare_campaigns
+from paretosoc.dse.tools.campaign.analyse.comparison import (
+    REGRESSIONS,
+    RunChange,
+    Verdict,
+    compare_campaigns,
+)
 from paretosoc.dse.tools.campaign.analyse.export import (
     SUFFIXES,
     csv_text,
@@ -23,7 +28,7 @@ from paretosoc.dse.tools.campaign.analyse.export import (
     parquet_bytes,
     run_rows,
 )
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, chosen, make_pivot
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
 from paretosoc.dse.tools.campaign.analyse.report import (
     REPORT,
     Layout,
@@ -35,13 +40,6 @@ from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.problem.objectives import format_number
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paretosoc.dse.tools.campaign.analyse.comparison import RunChange
-    from paretosoc.dse.tools.campaign.analyse.pivot import Pivot
-
-CampaignFolder = Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")]
 Rows = Annotated[
     str | None, typer.Option("--rows", help="Fields of the rows, separated by commas.")
 ]
@@ -54,7 +52,7 @@ Where = Annotated[
 SHOWN_FAILURES = 10
 
 
-def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
+def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
     """Show the progress of a campaign, and the runs that have failed."""
 
     with Store(folder) as store:
@@ -93,7 +91,7 @@ def status(folder: CampaignFolder, as_json: AsJson = False) -> None:
 
 
 def table(
-    folder: CampaignFolder,
+    folder: opt.CampaignFolder,
     rows: Rows = None,
     columns: Columns = None,
     value: Annotated[
@@ -108,7 +106,7 @@ def table(
     ] = Aggregation.BEST,
     where: Where = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
 
@@ -131,13 +129,13 @@ def table(
 
 
 def export(
-    folder: CampaignFolder,
+    folder: opt.CampaignFolder,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
     members: Annotated[
         bool, typer.Option("--members", help="One row per member instead of one per run.")
     ] = False,
     where: Where = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
 
@@ -151,7 +149,7 @@ def export(
 
 
 def report(
-    folder: CampaignFolder,
+    folder: opt.CampaignFolder,
     rows: Rows = None,
     columns: Columns = None,
     by: Annotated[
@@ -183,9 +181,9 @@ def compare(
     after: Annotated[Path, typer.Argument(help="Folder of another.", metavar="AFTER")],
     tolerance: Annotated[
         float,
-        typer.Option(min=0, callback=check_number, help="Tolerated regression in percent."),
+        typer.Option(min=0, callback=opt.check_number, help="Tolerated regression in percent."),
     ] = 0.0,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> int:
     """Compare two campaigns run by run. Exit status 1 if a run of the second one is worse."""
     from collections import Counter
@@ -249,9 +247,7 @@ def _print(pivot: Pivot) -> None:
     console = Console(highlight=False)
     print(title)
     for block in _blocks(pivot.row_fields, labels, heads, texts, console.width):
-        result = plain_table()
-        for name in pivot.row_fields:
-            result.add_column(name, no_wrap=True)
+        result = plain_table(*pivot.row_fields, no_wrap=True)
         for column in block:
             result.add_column(
                 heads[column], justify="right", min_width=_least(heads, texts, column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -12,13 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from paretosoc.dse.cli.catalogue.network import with_prefix
-from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.sdf.catalogue.catalogue import CatalogueEntry, catalogue
 from paretosoc.sdf.errors import GraphError
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _GAP = 2
 _COUNTS = frozenset({"MACs", "parameters"})
@@ -30,7 +27,7 @@ def networks(
     family: Annotated[
         str | None, typer.Option("--family", help="List one family only, such as ResNet.")
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """List the networks of the catalogue, by family."""
 
@@ -65,7 +62,7 @@ def _accuracy(entry: CatalogueEntry, *, as_json: bool) -> Any:
     return "" if accuracy is None else f"{accuracy.percent:g} {accuracy.metric.split()[1]}"
 
 
-def platforms(as_json: AsJson = False) -> None:
+def platforms(as_json: opt.AsJson = False) -> None:
     """List the platforms that come with the program."""
 
     chips = [load_platform(name) for name in platform_names()]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from paretosoc.dse.cli.shared.options import AsJson, Dimensions, sizes_of
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE
-from paretosoc.sdf.grouping.summary import summarise
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from paretosoc.sdf.grouping.summary import NetworkSummary
+from paretosoc.sdf.grouping.summary import NetworkSummary, summarise
 
 _MAX_TENSORS = 8
 """Inputs, or outputs, that are printed; a cache has two for every layer."""
@@ -29,12 +25,12 @@ def network(
         str,
         typer.Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
     ],
-    dim: Dimensions = None,
-    as_json: AsJson = False,
+    dim: opt.Dimensions = None,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show a network's layers, operations, sizes and legal cuts."""
 
-    dimensions = sizes_of(dim)
+    dimensions = opt.sizes_of(dim)
     summary = summarise(load_network(source, dimensions=dimensions))
     if as_json:
         print(json.dumps(network_data(summary), indent=2))
@@ -105,10 +101,8 @@ def _groups(summary: NetworkSummary) -> str:
 
 
 def _kinds(summary: NetworkSummary) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("kind")
-    for name in ("layers", "MACs", "share", "parameters", "elements written"):
-        table.add_column(name, justify="right")
+    figures = (">layers", ">MACs", ">share", ">parameters", ">elements written")
+    table = plain_table("kind", *figures)
     for kind in summary.kinds:
         share = f"{kind.macs / summary.macs:.1%}" if kind.macs else ""
         table.add_row(

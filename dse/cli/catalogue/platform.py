@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.io.platform_file import load_platform
@@ -22,7 +22,7 @@ def platform(
             help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
     source: Annotated[
         bool, typer.Option("--source", help="Print a complete file to edit instead.")
     ] = False,

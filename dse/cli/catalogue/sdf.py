@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from paretosoc.dse.cli.shared.options import AsJson
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
@@ -33,7 +33,7 @@ def sdf(
             "maximum]"
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
 

@@ -6,31 +6,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.files import replace_file
-from paretosoc.dse.cli.measure.imported_profile import Replace, Source, source_text
-from paretosoc.dse.cli.shared.options import (
-    AsJson,
-    Dimensions,
-    PlatformName,
-    Precision,
-    check_number,
-    sizes_of,
-)
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.measure.imported_profile import Replace, source_text
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.calibration import Forms, calibrate_table, cross_validate
+from paretosoc.dse.tools.calibration import (
+    Calibration,
+    FormError,
+    Forms,
+    calibrate_table,
+    cross_validate,
+)
+from paretosoc.fitness.calibration.dvfs import Calibrated
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.io.canonical_json import canonical_bytes
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.calibration import Calibration, FormError
-    from paretosoc.fitness.calibration.dvfs import Calibrated
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class FormOptions:
         typer.Option(
             min=0.0001,
             max=1.0,
-            callback=check_number,
+            callback=opt.check_number,
             help="Minimum relative standard error of a measurement.",
         ),
     ] = 0.01
@@ -70,7 +66,7 @@ def calibrate(
             metavar="MEASUREMENTS.csv",
         ),
     ],
-    platform: PlatformName,
+    platform: opt.PlatformName,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output profile (JSON).")
     ] = None,
@@ -80,11 +76,11 @@ def calibrate(
         bool,
         typer.Option("--cross-validate", help="Print leave-one-out errors of every form."),
     ] = False,
-    precision: Precision = None,
-    dim: Dimensions = None,
-    source: Source = None,
+    precision: opt.Precision = None,
+    dim: opt.Dimensions = None,
+    source: opt.Source = None,
     force: Replace = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
 
@@ -96,7 +92,7 @@ def calibrate(
         Forms(forms.form, forms.power_form, forms.fixed, forms.noise),
         source=source_text(source, "dse calibrate", [measurements]),
         precision=precision,
-        dimensions=sizes_of(dim),
+        dimensions=opt.sizes_of(dim),
     )
     document = calibration.document
     if output is not None:
@@ -132,9 +128,8 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
     console = Console()
-    table = Table(title="Parameters with one standard error; residuals of the measurements used")
-    for name in ("of", "parameter", "value", "error"):
-        table.add_column(name, justify="right" if name in ("value", "error") else "left")
+    title = "Parameters with one standard error; residuals of the measurements used"
+    table = plain_table("of", "parameter", ">value", ">error", title=title)
     for result in results:
         for what, found in (("time", result.time), ("power", result.power)):
             if found is None:
@@ -156,9 +151,8 @@ def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
             of = f"{result.network}{f' {result.layer}' if result.layer else ''} on {result.unit}"
             print(f"Time of {of}: {result.time_form.value}, {result.time_reason}.")
     if errors:
-        table = Table(title="Each row predicted from the others")
-        for name in ("of", "form", "median error", "largest"):
-            table.add_column(name)
+        title = "Each row predicted from the others"
+        table = plain_table("of", "form", ">median error", ">largest", title=title)
         for entry in errors:
             shown = [
                 "-" if error is None else f"{100 * error:.1f} %"

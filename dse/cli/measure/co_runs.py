@@ -7,15 +7,15 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import plain_table
 from paretosoc.dse.cli.measure.imported_profile import unit_names
-from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, Force, check_number
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
@@ -24,15 +24,13 @@ from paretosoc.fitness.calibration.co_runs import (
     COLUMNS,
     FEWEST_NETWORKS,
     CoRun,
+    CoRunFit,
     fit_co_runs,
     plan,
     read_co_runs,
 )
 from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.platforms.io.platform_file import load_platform
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.calibration.co_runs import CoRunFit
 
 
 def co_runs(
@@ -58,18 +56,14 @@ def co_runs(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output table of the networks' runs.")
     ] = None,
-    threads: Annotated[
-        int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")
-    ] = 1,
+    threads: opt.Threads = 1,
     rounds: Annotated[int, typer.Option(min=1, max=100, help="How often the plan is run.")] = 3,
     seconds: Annotated[
         float,
-        typer.Option(min=0.05, max=60, callback=check_number, help="Time of each run."),
+        typer.Option(min=0.05, max=60, callback=opt.check_number, help="Time of each run."),
     ] = 0.5,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
-    ] = 0,
-    force: Force = False,
+    seed: opt.WeightSeed = 0,
+    force: opt.Force = False,
 ) -> None:
     """Measure networks beside each other, and fit one to three parameters to them."""
 
@@ -115,11 +109,7 @@ def _write(output: Path, rows: Sequence[tuple[CoRun, str]]) -> None:
 
 def _report(fit: CoRunFit) -> None:
     console = Console(highlight=False)
-    table = plain_table()
-    table.add_column("law")
-    table.add_column("parameters", overflow="fold")
-    table.add_column("held out: median", justify="right")
-    table.add_column("worst", justify="right")
+    table = plain_table("law", "parameters", ">held out: median", ">worst")
     for k, law in enumerate(fit.laws):
         table.add_row(
             law.law + (" *" if k == fit.supported else ""),

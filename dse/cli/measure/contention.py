@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import plain_table
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.cli.measure.imported_profile import unit_names
-from paretosoc.dse.cli.shared.options import Force
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.fitness.calibration.pccs_document import (
+    UsedFit,
     contention_entry,
     platform_document,
     used_fit,
 )
-from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, fit_contention
-from paretosoc.fitness.calibration.pccs_sweep import read_sweep
+from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, ContentionFit, fit_contention
+from paretosoc.fitness.calibration.pccs_sweep import Sweep, read_sweep
 from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.platforms.io.platform_file import load_platform
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.calibration.pccs_document import UsedFit
-    from paretosoc.fitness.calibration.pccs_fit import ContentionFit
-    from paretosoc.fitness.calibration.pccs_sweep import Sweep
 
 
 def contention(
@@ -55,14 +51,12 @@ def contention(
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the new platform. [default: my-PLATFORM]")
     ] = None,
-    source: Annotated[
-        str | None, typer.Option("--source", help="Board and software, recorded with the values.")
-    ] = None,
+    source: opt.Source = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Output platform file."),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
 
@@ -114,10 +108,7 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 
     for text in sweep.flagged:
         print(f"dse: {text}", file=sys.stderr)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("parameter")
-    table.add_column("value", justify="right")
-    table.add_column("error", justify="right")
+    table = plain_table("parameter", ">value", ">error")
     for name, item in fit.parameters.items():
         error = "given" if item.is_given else f"{item.error:.2g}"
         table.add_row(name, f"{float(used.parameters[name]):g}", error)

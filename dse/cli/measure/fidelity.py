@@ -5,37 +5,38 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
-from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document, summary_of
+from paretosoc.dse.tools.host.measure.fidelity_figures import (
+    Fidelity,
+    FidelitySummary,
+    fidelity_document,
+    summary_of,
+)
 from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.running import host_machine
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelitySummary
-
-
 MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
 
 
 def fidelity(
-    folder: Folder,
+    folder: opt.Folder,
     samples: Annotated[
         int,
         typer.Option(
@@ -46,15 +47,15 @@ def fidelity(
         int, typer.Option(min=5, max=1000, help="Frames per design point and pass.")
     ] = 5,
     dispatch: DispatchRule = Dispatch.PLANNED,
-    model: ModelFiles = None,
+    model: opt.ModelFiles = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Plot predicted against measured (.svg, .png, .pdf)."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
 
@@ -115,8 +116,8 @@ def _print(found: Fidelity) -> None:
 
 
 def _points_table(found: Fidelity) -> Table:
-    columns = ("design\npoint", "pred.\nms", "no\ncont.", "meas.\nms", "spread")
-    result = _table(*columns, "pred.\n1/s", "no\ncont.", "meas.\n1/s", "lost")
+    times, rates = (f">pred.\n{of} >no\ncont. >meas.\n{of}".split(" ") for of in ("ms", "1/s"))
+    result = plain_table("design\npoint", *times, ">spread", *rates, ">lost", no_wrap=True)
     for point in found.points:
         span, rate = point.makespan_ms, point.frames_per_s
         result.add_row(
@@ -134,7 +135,7 @@ def _points_table(found: Fidelity) -> Table:
 
 
 def _summary_table(summary: FidelitySummary) -> Table:
-    result = _table("error of", "median", "largest", "rank correlation")
+    result = plain_table("error of", ">median", ">largest", ">rank correlation", no_wrap=True)
     for name, entry in (
         ("makespan", summary.makespan),
         ("  without contention", summary.makespan_without),
@@ -143,11 +144,4 @@ def _summary_table(summary: FidelitySummary) -> Table:
     ):
         rank = "-" if entry.rank_correlation is None else f"{entry.rank_correlation:.3f}"
         result.add_row(name, f"{entry.median_error:.2%}", f"{entry.largest_error:.2%}", rank)
-    return result
-
-
-def _table(*columns: str) -> Table:
-    result = plain_table()
-    for k, column in enumerate(columns):
-        result.add_column(column, justify="right" if k else "left", no_wrap=True)
     return result

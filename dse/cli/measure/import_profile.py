@@ -22,8 +22,8 @@ from paretosoc.dse.cli.measure.imported_profile import (
     source_text,
     unit_names,
 )
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import with_option_groups
-from paretosoc.dse.cli.shared.options import MAX_SIZE, PlatformName
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
 from paretosoc.fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
@@ -70,7 +70,7 @@ def trtexec(
         ),
     ],
     network: NetworkName,
-    platform: PlatformName,
+    platform: opt.PlatformName,
     unit: Annotated[
         str, typer.Option("--unit", help="Unit of rows without a DLA. Comma-separated.")
     ] = "gpu",
@@ -111,7 +111,7 @@ def onnxruntime(
         typer.Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE..."),
     ],
     network: NetworkName,
-    platform: PlatformName,
+    platform: opt.PlatformName,
     unit: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,7 +119,7 @@ def onnxruntime(
         ),
     ] = None,
     skip: Annotated[
-        int, typer.Option(min=0, max=MAX_SIZE, help="Number of warm-up runs to skip.")
+        int, typer.Option(min=0, max=opt.MAX_SIZE, help="Number of warm-up runs to skip.")
     ] = 1,
     median: Medians = False,
     *,

@@ -6,12 +6,13 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from paretosoc.common.text import plain_table
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     NetworkName,
@@ -21,16 +22,17 @@ from paretosoc.dse.cli.measure.imported_profile import (
     source_text,
     unit_names,
 )
-from paretosoc.dse.cli.shared.options import AsJson, PlatformName
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand
 from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
-from paretosoc.fitness.profiles.profilers.tegrastats_log import parse_tegrastats, quantities
+from paretosoc.fitness.profiles.profilers.tegrastats_log import (
+    Quantity,
+    parse_tegrastats,
+    quantities,
+)
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity
 
 TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE.csv")]
 
@@ -54,7 +56,7 @@ def tegrastats(
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show loads, clocks and power in a log. With --network, take a group's demand and power."""
 
@@ -78,7 +80,7 @@ def tegrastats(
 def demand(
     table: TableFile,
     network: NetworkName,
-    platform: PlatformName,
+    platform: opt.PlatformName,
     gpu: Annotated[str, typer.Option("--gpu", help="Profiled unit.")] = "gpu",
     dla: Annotated[str, typer.Option("--dla", help="Units to estimate. Comma-separated.")] = "dla0",
     *,
@@ -97,7 +99,7 @@ def demand(
 def transitions(
     table: TableFile,
     network: NetworkName,
-    platform: PlatformName,
+    platform: opt.PlatformName,
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,
@@ -124,11 +126,8 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
 
 
 def _table(found: list[Quantity]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("quantity")
-    for name in ("samples", "median", "mean", "least", "most"):
-        table.add_column(name, justify="right")
-    table.add_column("unit")
+    figures = (">samples", ">median", ">mean", ">least", ">most")
+    table = plain_table("quantity", *figures, "unit")
     for item in found:
         figures = (f"{value:.5g}" for value in (item.median, item.mean, item.least, item.most))
         table.add_row(item.name, str(item.samples), *figures, item.unit)

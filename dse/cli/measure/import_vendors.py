@@ -17,7 +17,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
     source_text,
     unit_names,
 )
-from paretosoc.dse.cli.shared.options import PlatformName
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.calibration.csv_table import read_log
@@ -47,7 +47,7 @@ def qai_hub(
     files: Annotated[
         list[Path], typer.Argument(help="Qualcomm AI Hub's perf.yaml files.", metavar="FILE...")
     ],
-    platform: PlatformName,
+    platform: opt.PlatformName,
     device: Annotated[
         str | None, typer.Option(help="Device of the table. [default: one with this platform]")
     ] = None,
@@ -80,7 +80,7 @@ def hailo(
         list[Path],
         typer.Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE..."),
     ],
-    platform: PlatformName,
+    platform: opt.PlatformName,
     unit: Annotated[str, typer.Option(help="Unit that ran the networks.")] = "hailo",
     network: Networks = None,
     at: At = None,
@@ -97,7 +97,7 @@ def rknn(
     files: Annotated[
         list[Path], typer.Argument(help="README.md of Rockchip's model zoo.", metavar="FILE...")
     ],
-    platform: PlatformName,
+    platform: opt.PlatformName,
     chip: Annotated[str, typer.Option(help="Chip whose column is taken.")] = "RK3588",
     unit: Annotated[
         str, typer.Option(help="Units that ran the networks. Comma-separated.")

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.cli.shared.options import Dimensions, GroupCount, Precision, sizes_of
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.dse.problem.domains import ladder_point
@@ -31,18 +31,14 @@ from paretosoc.fitness.profiles.profile_document import (
     document_bytes,
     merged,
 )
-from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
+from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import Comparison
+from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.profile_file import Profile
-    from paretosoc.platforms.measurement import Comparison
-    from paretosoc.platforms.platform import Platform, Unit
-
 
 NetworkName = Annotated[
     str, typer.Option("--network", "-n", help="Network: a name or an .onnx file.")
@@ -57,9 +53,6 @@ Output = Annotated[
 ]
 Merge = Annotated[bool, typer.Option("--merge", help="Add to the profile in the output file.")]
 Replace = Annotated[bool, typer.Option("--force", help="Replace the output file.")]
-Source = Annotated[
-    str | None, typer.Option("--source", help="Board and software, recorded with the values.")
-]
 Medians = Annotated[
     bool, typer.Option("--median", help="Use medians of the runs instead of means.")
 ]
@@ -70,16 +63,16 @@ class MeasuringOptions:
     """How a network was cut, and at which clocks it ran, when it was measured."""
 
     at: At = None
-    precision: Precision = None
-    dim: Dimensions = None
-    groups: GroupCount = None
+    precision: opt.Precision = None
+    dim: opt.Dimensions = None
+    groups: opt.GroupCount = None
 
 
 @dataclass(frozen=True)
 class ProfileOptions:
     """Options for the output profile."""
 
-    source: Source = None
+    source: opt.Source = None
     output: Output = None
     merge: Merge = False
     force: Replace = False
@@ -112,7 +105,7 @@ def begin_import(
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
     form = choose_precision(chip, options.precision)
-    imported = load_network(network, dimensions=sizes_of(options.dim))
+    imported = load_network(network, dimensions=opt.sizes_of(options.dim))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     support = layer_support(layers, chip, form).table
     grouped = group_network(imported.graph, support, groups=options.groups)

@@ -5,28 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 import paretosoc as dse
+from paretosoc.common.text import plain_table
 from paretosoc.dse.api.measuring import MOST_MINUTES
-from paretosoc.dse.cli.results.confidence import Draws, Goal, Seed
-from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, ModelFiles, check_number
-from paretosoc.dse.cli.shared.terminal import plain_table, print_wrapped
+from paretosoc.dse.cli.results.confidence import Goal
+from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
+from paretosoc.dse.tools.measuring.planning import Planned
 from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
 from paretosoc.results.front.named_members import member_title
 from paretosoc.results.io.canonical_json import finite_or_none
 
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.measuring.planning import Planned
-
 
 def next(
-    folder: Folder,
+    folder: opt.Folder,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]"),
@@ -35,18 +34,18 @@ def next(
     minutes: Annotated[
         float,
         typer.Option(
-            min=0.1, max=MOST_MINUTES, callback=check_number, help="Time on the board in minutes."
+            min=0.1,
+            max=MOST_MINUTES,
+            callback=opt.check_number,
+            help="Time on the board in minutes.",
         ),
     ] = 30.0,
-    platform: Annotated[
-        str | None,
-        typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
-    ] = None,
-    model: ModelFiles = None,
-    draws: Draws = 1000,
-    seed: Seed = 0,
-    force: Force = False,
-    as_json: AsJson = False,
+    platform: opt.BoardFile = None,
+    model: opt.ModelFiles = None,
+    draws: opt.Draws = 1000,
+    seed: opt.Seed = 0,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Plan measurements on a board, to be surer which member to take.
 
@@ -74,11 +73,7 @@ def next(
         print("No measurement within this time would change that much: nothing is written.")
         print_wrapped([co_runs] if plan.co_runs else [])
         return
-    table = plain_table()
-    table.add_column("experiment")
-    table.add_column("min", justify="right")
-    table.add_column("decides between members")
-    table.add_column("loss after", justify="right")
+    table = plain_table("experiment", ">min", "decides between members", ">loss after")
     for entry in plan.experiments:
         table.add_row(
             entry.experiment.words, f"{entry.minutes:g}", _decides(entry), _losses(entry.losses)

@@ -4,52 +4,36 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from paretosoc.dse.cli.shared.options import (
-    MAX_SEED,
-    MAX_SIZE,
-    Batches,
-    CutName,
-    Dimensions,
-    Force,
-    GroupCount,
-    NetworkNames,
-)
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
-from paretosoc.dse.tools.host.measure.profiling import FILES, profile_host
+from paretosoc.dse.tools.host.measure.profiling import FILES, HostProfile, profile_host
 from paretosoc.dse.workload.options import Options, parse_options
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.host.measure.profiling import HostProfile
-
 
 def profile(
-    networks: NetworkNames,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
+    networks: opt.NetworkNames,
+    output: opt.Output,
     platform: Annotated[
         str, typer.Option("--platform", "-p", help="Machine to measure: 'host'.")
     ] = "host",
-    threads: Annotated[
-        int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")
-    ] = 1,
+    threads: opt.Threads = 1,
     frames: Annotated[int, typer.Option(min=3, max=1000, help="Measurements per group.")] = 10,
-    groups: GroupCount = None,
-    cut: CutName = None,
-    dim: Dimensions = None,
-    batch: Batches = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
-    ] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Force = False,
+    groups: opt.GroupCount = None,
+    cut: opt.CutName = None,
+    dim: opt.Dimensions = None,
+    batch: opt.Batches = None,
+    seed: opt.WeightSeed = 0,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
 ) -> None:
     """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
 
@@ -104,13 +88,8 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 def _print(made: HostProfile) -> None:
     measured, problem = made.measured, made.built.problem
-    table = plain_table()
-    table.add_column("network")
-    table.add_column("group", overflow="fold")
-    for unit in problem.units:
-        table.add_column(f"{unit.name}\nms", justify="right")
-        table.add_column("spread", justify="right")
-        table.add_column("GB/s", justify="right")
+    figures = [name for u in problem.units for name in (f">{u.name}\nms", ">spread", ">GB/s")]
+    table = plain_table("network", "group", *figures)
     for network in problem.networks:
         for g, name in zip(network.groups, network.group_names, strict=True):
             cells = []

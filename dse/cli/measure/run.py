@@ -7,22 +7,15 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from paretosoc.common.text import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
-from paretosoc.dse.cli.shared.options import (
-    MAX_SEED,
-    AsJson,
-    Folder,
-    MemberName,
-    ModelFiles,
-    check_number,
-)
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -31,19 +24,18 @@ from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
+    Predicted,
+    Ran,
     host_machine,
     predict,
     run_releases,
 )
 from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
 from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import choose_member, member_title
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.host.measure.running import Predicted, Ran
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.io.canonical_json import Json
-    from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Opened = AbstractContextManager[HostMachine]
 DispatchRule = Annotated[
@@ -57,13 +49,13 @@ DispatchRule = Annotated[
 CHANGE_S = 2.0
 """Between changes of the workload."""
 Seed = Annotated[
-    int, typer.Option(min=0, max=MAX_SEED, help="Random seed for inputs and missing weights.")
+    int, typer.Option(min=0, max=opt.MAX_SEED, help="Random seed for inputs and missing weights.")
 ]
 
 
 def run(
-    folder: Folder,
-    member: MemberName = "fastest",
+    folder: opt.Folder,
+    member: opt.MemberName = "fastest",
     frames: Annotated[
         int,
         typer.Option(
@@ -77,7 +69,7 @@ def run(
         typer.Option(
             min=0.1,
             max=86_400,
-            callback=check_number,
+            callback=opt.check_number,
             help="Run frames for so long, without an end; with rates, periods for so long.",
         ),
     ] = None,
@@ -88,9 +80,9 @@ def run(
         ),
     ] = False,
     dispatch: DispatchRule = Dispatch.PLANNED,
-    model: ModelFiles = None,
+    model: opt.ModelFiles = None,
     seed: Seed = 0,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> int:
     """Run a member on this machine: one pinned process per unit (needs the extra 'host').
 
@@ -163,7 +155,7 @@ def _releases(
     console = Console(highlight=False)
     console.print(member_title(front, index))
     console.print(_group_table(problem, design, predicted.group_ms, ran.group_ms))
-    totals = _columns("", "predicted", "measured", "off by")
+    totals = plain_table("", ">predicted", ">measured", ">off by")
     for n, network in enumerate(problem.networks):
         one, other = predicted.responses[n], ran.responses[n]
         totals.add_row(
@@ -249,14 +241,6 @@ def _groups(
     ]
 
 
-def _columns(*columns: str) -> Table:
-    made = plain_table()
-    for k, column in enumerate(columns):
-        numeric = k >= len(columns) - 3
-        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    return made
-
-
 def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
     return f"{predicted:.3f}", f"{measured:.3f}", f"{predicted / measured - 1:+.1%}"
 
@@ -264,7 +248,8 @@ def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
 def _group_table(
     problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
 ) -> Table:
-    groups = _columns("network", "group", "unit", "predicted\nms", "measured\nms", "off by")
+    figures = (">predicted\nms", ">measured\nms", ">off by")
+    groups = plain_table("network", "group", "unit", *figures)
     for network in problem.networks:
         for g, name in zip(network.groups, network.group_names, strict=True):
             unit = problem.units[int(design.units[g])].name
@@ -279,7 +264,7 @@ def _print(
     console.print(title)
     measured = [ns / 1e6 for ns in ran.group_ns]
     console.print(_group_table(problem, design, predicted.group_ms, measured))
-    totals = _columns("", "predicted", "measured", "off by")
+    totals = plain_table("", ">predicted", ">measured", ">off by")
     totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
     for n, network in enumerate(problem.networks):
         totals.add_row(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,20 +13,22 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from paretosoc.common.files import replace_file
-from paretosoc.dse.cli.shared.options import MAX_SIZE, Dimensions, Force, sizes_of
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.progress import ProgressLine
-from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.images import parse_scaling
-from paretosoc.dse.tools.sensitivity.measure import PPM, LossMeter, Metric, layer_losses, losses_csv
+from paretosoc.dse.tools.sensitivity.measure import (
+    PPM,
+    LayerLoss,
+    LossMeter,
+    Metric,
+    layer_losses,
+    losses_csv,
+)
 from paretosoc.dse.tools.sensitivity.rewrite import FORMATS, trained_model
 from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from paretosoc.dse.tools.sensitivity.measure import LayerLoss
 
 _RANDOM = "random"
 _SHOWN = 10
@@ -49,7 +52,7 @@ def sensitivity(
         str, typer.Option("--format", help="Number formats, comma-separated: int8, fp16.")
     ] = "int8",
     samples: Annotated[
-        int, typer.Option(min=1, max=MAX_SIZE, help="Number of samples at most.")
+        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Number of samples at most.")
     ] = 32,
     metric: Annotated[
         Metric | None,
@@ -68,16 +71,16 @@ def sensitivity(
         str | None,
         typer.Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]"),
     ] = None,
-    dim: Dimensions = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Force = False,
+    dim: opt.Dimensions = None,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
 ) -> None:
     """Measure each layer's loss in another number format (needs the extra 'host')."""
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)
-    network = trained_model(source, sizes_of(dim))
+    network = trained_model(source, opt.sizes_of(dim))
     taken = (
         random_samples(network.inputs, samples, label=network.name)
         if data == _RANDOM
@@ -119,10 +122,7 @@ def _formats(text: str) -> tuple[str, ...]:
 
 def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
     console = Console(highlight=False)
-    table = plain_table()
-    table.add_column("layer", overflow="fold")
-    table.add_column("format")
-    table.add_column("loss %", justify="right")
+    table = plain_table("layer", "format", ">loss %")
     order = sorted(rows, key=lambda row: -row.loss_ppm)
     for row in order[:_SHOWN]:
         table.add_row(escape(row.layer), row.number_format, f"{100 * row.loss_ppm / PPM:.4f}")

@@ -11,22 +11,23 @@ import typer
 from rich.console import Console
 
 import paretosoc as dse
+from paretosoc.common.text import plain_table
 from paretosoc.dse.api.measuring import decisions
 from paretosoc.dse.cli.measure.next_measurements import decision_lines, decisions_document
-from paretosoc.dse.cli.results.confidence import Draws, Goal, Seed
-from paretosoc.dse.cli.shared.options import AsJson, Folder
-from paretosoc.dse.cli.shared.terminal import plain_table, print_wrapped
+from paretosoc.dse.cli.results.confidence import Goal
+from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.results.deploy.deployment import require_origins
 
 
 def take(
-    folder: Folder,
+    folder: opt.Folder,
     results: Annotated[Path, typer.Argument(help="What measure.py wrote.", metavar="RESULTS.json")],
     goal: Goal = None,
-    draws: Draws = 1000,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    draws: opt.Draws = 1000,
+    seed: opt.Seed = 0,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Read what a board measured, and say which member to take and whether to stop.
 
@@ -51,9 +52,7 @@ def take(
         }
         print(json.dumps(document, indent=2))
         return
-    table = plain_table()
-    for name in ("measured", "ms", "stated ms", "off", "W above idle", "stated W"):
-        table.add_column(name, justify="left" if name == "measured" else "right")
+    table = plain_table("measured", ">ms", ">stated ms", ">off", ">W above idle", ">stated W")
     for row in rows:
         of = row.measurement
         power = None if of.power_mw is None or of.idle_mw is None else of.power_mw - of.idle_mw

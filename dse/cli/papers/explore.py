@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import PapersGiven
-from paretosoc.dse.cli.shared.options import NetworkNames, PlatformName
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
@@ -42,8 +42,8 @@ class ManagerOptions:
 
 def explore(
     context: typer.Context,
-    networks: NetworkNames,
-    platform: PlatformName,
+    networks: opt.NetworkNames,
+    platform: opt.PlatformName,
     *,
     result: OutputOptions,
     given: PapersGiven,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
-from paretosoc.dse.cli.shared.options import MAX_SEED, MAX_SIZE, AsJson, Force, check_number
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.artifacts import (
@@ -24,19 +25,21 @@ from paretosoc.dse.papers.estimator.training.artifacts import (
 )
 from paretosoc.dse.papers.estimator.training.data_set import (
     DataPlan,
+    DataSet,
     load_data,
     make_data,
     with_tokens,
 )
 from paretosoc.dse.papers.estimator.training.measurements import read_measurements
-from paretosoc.dse.papers.estimator.training.pipeline import learn as learn_from
+from paretosoc.dse.papers.estimator.training.pipeline import (
+    Epoch,
+    Learned,
+    TrainingProgress,
+)
+from paretosoc.dse.papers.estimator.training.pipeline import (
+    learn as learn_from,
+)
 from paretosoc.results.io.optional import optional_import
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from paretosoc.dse.papers.estimator.training.data_set import DataSet
-    from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned, TrainingProgress
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
 LEARNING_RATE = 1e-4
@@ -59,11 +62,11 @@ class DataOptions:
 
     workloads: Annotated[
         int | None,
-        typer.Option(min=10, max=MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
+        typer.Option(min=10, max=opt.MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
     ] = None
     rows: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
+        typer.Option(min=1, max=opt.MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
     ] = None
     measurements: Annotated[
         Path | None,
@@ -94,30 +97,32 @@ class TrainingOptions:
 
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
+        typer.Option(min=1, max=opt.MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
     ] = None
     learning_rate: Annotated[
         float,
         typer.Option(
-            min=1e-7, max=1.0, callback=check_number, help="Initial learning rate of AdamW."
+            min=1e-7, max=1.0, callback=opt.check_number, help="Initial learning rate of AdamW."
         ),
     ] = LEARNING_RATE
     seed: Annotated[
         int,
-        typer.Option(min=0, max=MAX_SEED, help="Random seed for data, split and initial weights."),
+        typer.Option(
+            min=0, max=opt.MAX_SEED, help="Random seed for data, split and initial weights."
+        ),
     ] = 1
 
 
 def learn(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
+    output: opt.Output,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small run with few networks, workloads and epochs.")
     ] = False,
     *,
     source: DataOptions,
     training: TrainingOptions,
-    force: Force = False,
-    as_json: AsJson = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Train MapFormer's estimator and say how well it predicts workloads it never saw."""
 
@@ -257,11 +262,9 @@ def _tell(
         f"{len(samples):,} mappings of {len(samples.workloads):,} workloads; "
         f"{trained.parameters:,} parameters; epoch {trained.best} of {len(trained.epochs)} kept"
     )
-    table = Table(
-        title=f"Held out: {accuracy.mappings:,} mappings of {accuracy.workloads:,} workloads"
-    )
-    for name in ("", "exact class", "at most one off", "classes off", "bin width"):
-        table.add_column(name, justify="left" if not name else "right")
+    title = f"Held out: {accuracy.mappings:,} mappings of {accuracy.workloads:,} workloads"
+    figures = (">exact class", ">at most one off", ">classes off", ">bin width")
+    table = plain_table("", *figures, title=title)
     for name, head in accuracy.heads.items():
         table.add_row(
             "  short play alone" if name.startswith("played") else name,

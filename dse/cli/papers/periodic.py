@@ -8,16 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from paretosoc.dse.cli.search.explore import Output, Quiet
-from paretosoc.dse.cli.shared.options import (
-    MAX_SIZE,
-    Dimensions,
-    Force,
-    PlatformName,
-    Precision,
-    ProfileFile,
-    sizes_of,
-)
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.explore import explore_periodic
 from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
@@ -27,8 +18,8 @@ from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 def periodic(
     context: typer.Context,
     network: Annotated[str, typer.Argument(help="Network: a name or an .onnx file.")],
-    platform: PlatformName,
-    output: Output,
+    platform: opt.PlatformName,
+    output: opt.Output,
     *,
     pes: Annotated[
         str,
@@ -39,16 +30,16 @@ def periodic(
         ),
     ] = "all",
     inferences: Annotated[
-        int, typer.Option(min=1, max=MAX_SIZE, help="Number of inferences.")
+        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Number of inferences.")
     ] = DEFAULT_INFERENCES,
     split: Annotated[
-        int, typer.Option(min=1, max=MAX_SIZE, help="Maximum number of operations per layer.")
+        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Maximum number of operations per layer.")
     ] = 1,
-    precision: Precision = None,
-    profile: ProfileFile = None,
-    dim: Dimensions = None,
-    quiet: Quiet = False,
-    force: Force = False,
+    precision: opt.Precision = None,
+    profile: opt.ProfileFile = None,
+    dim: opt.Dimensions = None,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
 ) -> int:
     """Find periodic schedules of a network with retiming (Mobile-I)."""
 
@@ -61,7 +52,7 @@ def periodic(
         parts=split,
         precision=precision,
         profile=profile,
-        dimensions=sizes_of(dim),
+        dimensions=opt.sizes_of(dim),
         command=shlex.join(context.obj),
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)

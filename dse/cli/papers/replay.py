@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from paretosoc.common.compiling import announce_compilation
-from paretosoc.common.text import pluralize
+from paretosoc.common.text import plain_table, pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.cli.shared.options import MAX_COUNT, Force
-from paretosoc.dse.cli.shared.terminal import plain_table
-from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
+from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, Replay, replay_files
 from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
-
-if TYPE_CHECKING:
-    from paretosoc.dse.papers.anytime.record import Replay
 
 
 def replay(
     file: Annotated[Path, typer.Argument(help="Workloads and when they change (.yaml, .json).")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")],
+    output: opt.Output,
     nodes_per_second: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_COUNT, help="Assumed search speed. [default: measured]"),
+        typer.Option(min=1, max=opt.MAX_COUNT, help="Assumed search speed. [default: measured]"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
-    force: Force = False,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
 
@@ -41,13 +37,10 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
-    table = plain_table()
-    table.add_column("workload")
-    for header in (
-        *("naive\nms", "optimum\nms", "gain\n%", "schedules\npublished"),
-        *("optimum\nafter ms", "search done\nafter ms", "proof\nafter ms"),
-    ):
-        table.add_column(header, justify="right", no_wrap=True)
+    table = plain_table(
+        *("workload", ">naive\nms", ">optimum\nms", ">gain\n%", ">schedules\npublished"),
+        *(">optimum\nafter ms", ">search done\nafter ms", ">proof\nafter ms"),
+    )
     for phase in result.phases:
         last = phase.schedules[-1]
         reached = last.latency_ps == phase.oracle_ps

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from paretosoc.dse.cli.shared.options import AsJson
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import (
     format_number,
     format_objectives,
     objective_label,
     unit_heading,
 )
-from paretosoc.results.text.compare_fronts import compare_fronts
-
-if TYPE_CHECKING:
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
+from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide, compare_fronts
 
 
 def compare(
     first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
     second: Annotated[Path, typer.Argument(help="Result folder to compare with.", metavar="B")],
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the table in Markdown.")
     ] = False,
@@ -62,10 +58,9 @@ def _print(
         for text in comparison.differences:
             console.print(f"  {text}", markup=False)
     console.print()
-    table = Table(box=box.MARKDOWN) if as_markdown else plain_table()
-    table.add_column("")
-    for name in ("A", "B"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = plain_table("", ">A", ">B")
+    if as_markdown:
+        table.box, table.show_edge, table.pad_edge = box.MARKDOWN, True, True
     table.add_row("members", *(str(side.members) for side in sides))
     table.add_row(
         "hypervolume, of that of both together", *(f"{100 * s.hypervolume:.3f} %" for s in sides)

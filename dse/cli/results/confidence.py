@@ -11,8 +11,7 @@ from rich.console import Console
 
 import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
-from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder, check_number
-from paretosoc.dse.inputs.arguments import MAX_DRAWS
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.results.io.canonical_json import finite_or_none
 from paretosoc.results.text.confidence import confidence_views, describe_costs
 
@@ -23,28 +22,26 @@ Goal = Annotated[
         "[default: all names of the front]"
     ),
 ]
-Draws = Annotated[int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
 
 
 def confidence(
-    folder: Folder,
+    folder: opt.Folder,
     goal: Goal = None,
-    draws: Draws = 1000,
-    seed: Seed = 0,
+    draws: opt.Draws = 1000,
+    seed: opt.Seed = 0,
     error: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=100,
-            callback=check_number,
+            callback=opt.check_number,
             metavar="PERCENT",
             help="Standard error of every network's time on every unit, and of every group's "
             "share, in place of what is known of the costs.",
         ),
     ] = None,
     resolution: Resolution = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Say how sure a front's choices are if its costs are as far off as is known of them.
 

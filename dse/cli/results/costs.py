@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from paretosoc.dse.cli.shared.options import AsJson, Folder
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.dse.problem.domains import clocks_at
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -25,7 +25,7 @@ class Figure(Enum):
 
 
 def costs(
-    folder: Folder,
+    folder: opt.Folder,
     at: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,7 +33,7 @@ def costs(
         ),
     ] = None,
     show: Annotated[Figure, typer.Option(help="Column to show.")] = Figure.TIME,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show the cost of every group on every unit, and its origin."""
 

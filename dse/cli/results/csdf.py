@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
-from paretosoc.dse.cli.shared.options import AsJson, Folder, Force, MemberName
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
+from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.sdf.formats.graph_json import format_graph_json
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.analysis.csdf import MappedDataflow
-
 
 def csdf(
-    folder: Folder,
-    member: MemberName = "knee",
+    folder: opt.Folder,
+    member: opt.MemberName = "knee",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Output file: .json, or .xml for SDF3."),
@@ -34,8 +31,8 @@ def csdf(
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Write the graph without software pipelining.")
     ] = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
 
@@ -72,9 +69,8 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 def _print(result: MappedDataflow, index: int) -> None:
     console = Console()
     graph = result.pipelined
-    table = Table(title=f"Member {index}: one actor per unit")
-    for column in ("actor", "phases", "load ms", "reads from", "buffers in kB"):
-        table.add_column(column, justify="left" if column in ("actor", "reads from") else "right")
+    headings = ("actor", ">phases", ">load ms", "reads from", ">buffers in kB")
+    table = plain_table(*headings, title=f"Member {index}: one actor per unit")
     for actor, load in zip(graph.actors, result.load_ps, strict=True):
         incoming = [channel for channel in graph.channels if channel.target == actor.name]
         sources = sorted({channel.source for channel in incoming} - {actor.name})

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paretosoc.dse.cli.shared.options import Folder, ModelFiles
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
 from paretosoc.dse.tools.deploy.deploy import fastest_served
@@ -21,7 +21,7 @@ from paretosoc.results.front.named_members import choose_member
 
 
 def deploy(
-    folder: Folder,
+    folder: opt.Folder,
     to: Annotated[
         str,
         typer.Option(
@@ -47,10 +47,7 @@ def deploy(
             help="Member: an index or a name; default: the fastest that the format can serve."
         ),
     ] = None,
-    platform: Annotated[
-        str | None,
-        typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
-    ] = None,
+    platform: opt.BoardFile = None,
     conf: Annotated[
         Path | None,
         typer.Option(help="The board's nvpmodel file, whose names and modes are used."),
@@ -62,7 +59,7 @@ def deploy(
             help="TensorRT's version: 8, 10, 11; default: the board's newest below 11.",
         ),
     ] = None,
-    model: ModelFiles = None,
+    model: opt.ModelFiles = None,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Skip the comparison with the uncut model.")
     ] = False,

@@ -11,7 +11,7 @@ import typer
 from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import open_result
-from paretosoc.dse.cli.shared.options import Folder, Force
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.front.named_members import FASTEST
@@ -33,7 +33,7 @@ SUFFIXES = {
 
 
 def export(
-    folder: Folder,
+    folder: opt.Folder,
     to: Annotated[
         Target,
         typer.Option(
@@ -58,7 +58,7 @@ def export(
             "Repeatable for perfetto. [default: fastest]",
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Write a result for another program: Perfetto, Model Explorer or Optuna."""
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES[to])

@@ -10,7 +10,7 @@ import typer
 
 from paretosoc.common.files import replace_file
 from paretosoc.dse.api.result import open_result
-from paretosoc.dse.cli.shared.options import Force
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.export.result_folder import other_kind
@@ -46,7 +46,7 @@ def plot(
         list[str] | None,
         typer.Option("--label", help="Label per result, in order. [default: the folder's name]"),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Draw fronts, schedules, convergence or energy of results, one or two columns wide."""
 

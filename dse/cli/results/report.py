@@ -11,14 +11,14 @@ import typer
 from paretosoc.common.files import file_in, replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import open_result
-from paretosoc.dse.cli.shared.options import Folder, Force
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
 
 
 def report(
-    folder: Folder,
+    folder: opt.Folder,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
@@ -31,7 +31,7 @@ def report(
             help="Platform file, if the platform has no name. Used for deployment.",
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
 

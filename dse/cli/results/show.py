@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.dse.api.result import open_result
-from paretosoc.dse.cli.shared.options import AsJson, Folder, check_number
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.front.choices import MOST
 
@@ -21,7 +21,7 @@ Resolution = Annotated[
     typer.Option(
         min=0,
         max=99,
-        callback=check_number,
+        callback=opt.check_number,
         metavar="PERCENT",
         help="Every member is within this of a choice in every objective. [default: 1, or as much "
         f"as leaves {MOST}]",
@@ -30,7 +30,7 @@ Resolution = Annotated[
 
 
 def show(
-    folder: Folder,
+    folder: opt.Folder,
     member: Annotated[
         str | None,
         typer.Option(
@@ -38,7 +38,7 @@ def show(
             help="Show one member: an index, or a name such as fastest, knee or lowest-energy.",
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the front as CSV.")] = False,
     all_rows: Annotated[
         bool,

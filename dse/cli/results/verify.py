@@ -11,11 +11,11 @@ from paretosoc.dse.api.verification import verify as check_folder
 from paretosoc.dse.certificate.verify.checks import Check
 from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
 from paretosoc.dse.certificate.verify.verify import Checker
-from paretosoc.dse.cli.shared.options import MAX_SECONDS, AsJson, Folder, check_number
+from paretosoc.dse.cli.shared import options as opt
 
 
 def verify(
-    folder: Folder,
+    folder: opt.Folder,
     ignore_hashes: Annotated[
         bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
     ] = False,
@@ -31,12 +31,12 @@ def verify(
         typer.Option(
             "--time-limit",
             min=0.001,
-            max=MAX_SECONDS,
-            callback=check_number,
+            max=opt.MAX_SECONDS,
+            callback=opt.check_number,
             help="Time limit of a solver in seconds, for each claim that it is asked about again.",
         ),
     ] = SOLVER_SECONDS,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> int:
     """Verify the claims of a result folder independently of the program that wrote it.
 

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from paretosoc.common.text import plain_table
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.baselines.evaluate_all import compared_objective
 from paretosoc.dse.certificate.summary import describe_claim
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
-from paretosoc.dse.cli.shared.options import (
-    MAX_SEED,
-    AsJson,
-    MaxNodes,
-    NetworkNames,
-    PlatformName,
-    TimeLimit,
-)
-from paretosoc.dse.cli.shared.terminal import plain_table
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.compare_baselines import (
     COMPARED,
+    BaselineRow,
+    Comparison,
     compare,
     rate_sum,
     two_accelerators,
@@ -34,6 +29,7 @@ from paretosoc.dse.tools.analysis.compare_baselines import (
 from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
 from paretosoc.dse.workload.options import Cut, Scenario
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.objectives import (
     ObjectiveKind,
     format_objectives,
@@ -42,10 +38,6 @@ from paretosoc.results.problem.objectives import (
 )
 from paretosoc.results.text.member_diff import groups_by_unit
 from paretosoc.results.text.space_description import describe_space
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.analysis.compare_baselines import BaselineRow, Comparison
-    from paretosoc.platforms.platform import Platform
 
 DEFAULT_GROUPS = 10
 BaselinesGiven = Annotated[
@@ -61,8 +53,8 @@ BaselinesGiven = Annotated[
 
 
 def baselines(
-    networks: NetworkNames,
-    platform: PlatformName,
+    networks: opt.NetworkNames,
+    platform: opt.PlatformName,
     objective: Annotated[
         str | None,
         typer.Option(
@@ -72,10 +64,12 @@ def baselines(
     ] = None,
     *,
     given: BaselinesGiven,
-    max_nodes: MaxNodes = None,
-    time_limit: TimeLimit = None,
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed of the search.")] = 0,
-    as_json: AsJson = False,
+    max_nodes: opt.MaxNodes = None,
+    time_limit: opt.TimeLimit = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=opt.MAX_SEED, help="Random seed of the search.")
+    ] = 0,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Compare the schedules of other methods with the optimum.
 
@@ -213,11 +207,8 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
 
 
 def _table(result: Comparison) -> Table:
-    table = plain_table()
     columns = _columns(result)
-    for index, (header, _) in enumerate(columns):
-        left = index in (0, len(columns) - 1)
-        table.add_column(header, justify="left" if left else "right", no_wrap=True)
+    table = plain_table(*(heading for heading, _ in columns), no_wrap=True)
     for row, (entry, is_best) in enumerate(_rows(result)):
         bold = is_best or entry is result.optimum
         table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
@@ -229,17 +220,17 @@ def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
     rows = [entry for entry, _ in _rows(result)]
     columns = [
         ("method", [entry.label for entry in rows]),
-        ("latency\nms", [f"{entry.member.makespan_ps / PS_PER_MS:.3f}" for entry in rows]),
-        ("Eq. 10\ninferences/s", [f"{rate_sum(entry.member):.1f}" for entry in rows]),
+        (">latency\nms", [f"{entry.member.makespan_ps / PS_PER_MS:.3f}" for entry in rows]),
+        (">Eq. 10\ninferences/s", [f"{rate_sum(entry.member):.1f}" for entry in rows]),
     ]
     for place, objective in enumerate(problem.objectives):
         if objective.kind is ObjectiveKind.THROUGHPUT:
             values = [entry.member.objectives[place] for entry in rows]
-            columns.append(("throughput\nimages/s", format_objectives(objective, values)))
+            columns.append((">throughput\nimages/s", format_objectives(objective, values)))
     columns += [
-        ("energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
-        ("gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
-        ("transi-\ntions", [str(problem.transition_count(s.member.design)) for s in rows]),
+        (">energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
+        (">gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),
+        (">transi-\ntions", [str(problem.transition_count(s.member.design)) for s in rows]),
         (
             "groups on units",
             [

@@ -12,7 +12,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
-from paretosoc.dse.cli.shared.options import DaskAddress, Folder, Jobs, MaxNodes, TimeLimit
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 
@@ -25,9 +25,9 @@ NOT_SHOWN = 4
 
 
 def certify(
-    folder: Folder,
-    max_nodes: MaxNodes = None,
-    time_limit: TimeLimit = None,
+    folder: opt.Folder,
+    max_nodes: opt.MaxNodes = None,
+    time_limit: opt.TimeLimit = None,
     fastest: Annotated[
         bool, typer.Option("--fastest", help="Certify the fastest member only.")
     ] = False,
@@ -38,9 +38,9 @@ def certify(
             help="Certify the fastest member only, and have Z3 show it by HaX-CoNN's equations.",
         ),
     ] = False,
-    jobs: Jobs = None,
-    dask: DaskAddress = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    jobs: opt.Jobs = None,
+    dask: opt.DaskAddress = None,
+    quiet: opt.Quiet = False,
 ) -> int:
     """Prove that a front is complete, or how far from it, and that nothing is faster.
 

@@ -14,10 +14,9 @@ from rich.console import Console
 import paretosoc as dse
 from paretosoc.dse.api.choose import OPTIONS, PAGE
 from paretosoc.dse.cli.campaign.campaign import campaign_line
-from paretosoc.dse.cli.search.explore import Quiet, Seed
+from paretosoc.dse.cli.search.explore import Seed
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
-from paretosoc.dse.cli.shared.options import MAX_COUNT, AsJson, NetworkNames, Processes
-from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
@@ -26,7 +25,7 @@ from paretosoc.dse.workload.options import parse_options
 
 
 def choose(
-    networks: NetworkNames,
+    networks: opt.NetworkNames,
     output: Annotated[
         Path,
         typer.Option(
@@ -54,20 +53,18 @@ def choose(
         int,
         typer.Option(
             min=1,
-            max=MAX_COUNT,
+            max=opt.MAX_COUNT,
             help="Design points to evaluate for each board and combination of variants.",
         ),
     ] = EVALUATIONS,
-    draws: Annotated[
-        int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")
-    ] = DRAWS,
+    draws: opt.Draws = DRAWS,
     seed: Seed = 0,
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove fronts complete, as far as possible.")
     ] = False,
-    jobs: Processes = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    jobs: opt.Processes = None,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
 ) -> int:
     """Compare boards and variants of networks: which keep all rates and limits, how sure that is.
 

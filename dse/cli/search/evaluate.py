@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
-from paretosoc.dse.cli.shared.options import AsJson, Force, MemberName
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.cost_provenance import cost_origins
-from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member, row_of_mapping
-from paretosoc.dse.space.members import evaluate_row, evaluated_document
+from paretosoc.dse.space.mapping_file import (
+    UserMapping,
+    load_mapping,
+    mapping_of_member,
+    row_of_mapping,
+)
+from paretosoc.dse.space.members import Evaluated, evaluate_row, evaluated_document
+from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.named_members import choose_member
 from paretosoc.results.plots.gantt import gantt_png, gantt_svg
+from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
-
-if TYPE_CHECKING:
-    from paretosoc.dse.space.mapping_file import UserMapping
-    from paretosoc.dse.space.members import Evaluated
-    from paretosoc.results.costs.cost_origins import CostOrigins
-    from paretosoc.results.problem.problem import Problem
 
 INFEASIBLE = 3
 
@@ -52,14 +53,14 @@ def evaluate(
     source: Annotated[
         Path | None, typer.Option("--from", help="Evaluate a member of this result folder.")
     ] = None,
-    member: MemberName = "fastest",
+    member: opt.MemberName = "fastest",
     *,
     given: ExploreGiven,
     gantt: Annotated[
         Path | None, typer.Option(help="Plot the schedule to this .svg or .png file.")
     ] = None,
-    force: Force = False,
-    as_json: AsJson = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> int:
     """Show the objectives of a mapping. Exit status 3 if it breaks a constraint."""
 

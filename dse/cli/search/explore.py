@@ -14,19 +14,9 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.search.certify import proof_line
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.live import check_live, live_view
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
-from paretosoc.dse.cli.shared.options import (
-    MAX_COUNT,
-    MAX_SEED,
-    Force,
-    Jobs,
-    Live,
-    MaxNodes,
-    NetworkNames,
-    PlatformName,
-    TimeLimit,
-)
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
@@ -47,32 +37,9 @@ Engine = Annotated[
         "the whole front is certified, else its fastest member.",
     ),
 ]
-MaxEvaluations = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=MAX_COUNT,
-        help="Maximum number of evaluated design points. [default: 100000; free-running: 300; with "
-        "a time limit none, but a search whose front has not grown for so many ends]",
-    ),
-]
-StopWhenStalled = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=MAX_COUNT,
-        metavar="EVALUATIONS",
-        help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
-    ),
-]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Checkpoint = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Save the state of the search every 10 s.")
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")]
 Seed = Annotated[
-    int, typer.Option(min=0, max=MAX_SEED, help="Random seed. The same seed gives the same front.")
+    int,
+    typer.Option(min=0, max=opt.MAX_SEED, help="Random seed. The same seed gives the same front."),
 ]
 
 
@@ -80,23 +47,43 @@ Seed = Annotated[
 class OutputOptions:
     """Options for the output folder and the display of progress."""
 
-    output: Output
-    live: Live = False
-    quiet: Quiet = False
-    force: Force = False
+    output: opt.Output
+    live: opt.Live = False
+    quiet: opt.Quiet = False
+    force: opt.Force = False
 
 
 @dataclass(frozen=True)
 class EffortOptions:
     """How long search and proof go on, and how they are repeated."""
 
-    max_evaluations: MaxEvaluations = None
-    time_limit: TimeLimit = None
-    stop_when_stalled: StopWhenStalled = None
-    checkpoint: Checkpoint = None
-    resume: Resume = False
+    max_evaluations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=opt.MAX_COUNT,
+            help="Maximum number of evaluated design points. [default: 100000; free-running: 300; "
+            "with a time limit none, but a search whose front has not grown for so many ends]",
+        ),
+    ] = None
+    time_limit: opt.TimeLimit = None
+    stop_when_stalled: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=opt.MAX_COUNT,
+            metavar="EVALUATIONS",
+            help="Stop if the hypervolume grew by less than 0.01 % within this many evaluations.",
+        ),
+    ] = None
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the state of the search every 10 s.")
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")
+    ] = False
     no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False
-    max_nodes: MaxNodes = None
+    max_nodes: opt.MaxNodes = None
     robust: Annotated[
         str | None,
         typer.Option(
@@ -107,7 +94,7 @@ class EffortOptions:
         ),
     ] = None
     seed: Seed = 0
-    jobs: Jobs = None
+    jobs: opt.Jobs = None
 
     @property
     def proves(self) -> bool:
@@ -134,8 +121,8 @@ class EffortOptions:
 
 def explore(
     context: typer.Context,
-    networks: NetworkNames,
-    platform: PlatformName,
+    networks: opt.NetworkNames,
+    platform: opt.PlatformName,
     *,
     result: OutputOptions,
     given: ExploreGiven,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 
 import paretosoc as dse
-from paretosoc.dse.cli.shared.options import MAX_SEED, AsJson, Folder
-from paretosoc.dse.cli.shared.terminal import plain_table
+from paretosoc.common.text import plain_table
+from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.results.problem.objectives import (
     format_number,
@@ -29,9 +28,9 @@ LEAST = 0.001
 
 
 def limits(
-    folder: Folder,
-    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")] = 0,
-    as_json: AsJson = False,
+    folder: opt.Folder,
+    seed: opt.Seed = 0,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Estimate how much better the front would be if one of its limits were relaxed.
 
@@ -69,9 +68,7 @@ def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
 def _print(problem: Problem, result: LimitPrices) -> None:
     console = Console(highlight=False)
     if result.prices:
-        table = plain_table()
-        for title in ("limit", "relaxed to", "best", "now", "then", "without the limit"):
-            table.add_column(title)
+        table = plain_table("limit", "relaxed to", "best", "now", "then", "without the limit")
         for price in result.prices:
             table.add_row(*_cells(problem, price))
         console.print(table)

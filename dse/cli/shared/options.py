@@ -10,6 +10,7 @@ import typer
 
 from paretosoc.dse.cli.shared.option_groups import table_option
 from paretosoc.dse.inputs.arguments import MAX_COUNT as MAX_COUNT
+from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
 from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
 from paretosoc.dse.inputs.arguments import MAX_SIZE as MAX_SIZE
@@ -35,6 +36,7 @@ PlatformName = Annotated[
     typer.Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
 ]
 Folder = Annotated[Path, typer.Argument(help="Result folder.", metavar="DIR")]
+CampaignFolder = Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")]
 DaskAddress = Annotated[
     str | None,
     typer.Option(
@@ -52,7 +54,22 @@ Live = Annotated[
         "--live", help="Serve a page on this machine that shows the run. Needs the extra live."
     ),
 ]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing result.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+BoardFile = Annotated[
+    str | None,
+    typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
+]
+Draws = Annotated[int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
+Threads = Annotated[int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")]
+WeightSeed = Annotated[
+    int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
+]
+Source = Annotated[
+    str | None, typer.Option("--source", help="Board and software, recorded with the values.")
+]
 
 TimeLimit = Annotated[
     float | None,

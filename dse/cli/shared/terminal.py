@@ -1,4 +1,4 @@
-"""Wrapped lines with hanging indentation, and tables, for a terminal."""
+"""Wrapped lines with hanging indentation, for a terminal."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 _BEGINNING = re.compile(r" *\S+  +| *")
 
@@ -34,8 +32,3 @@ def wrapped(line: str, width: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [""]
-
-
-def plain_table() -> Table:
-    """Return an empty table without a frame, in the style of all commands."""
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

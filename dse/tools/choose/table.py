@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
+from paretosoc.common.text import plain_table
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 
@@ -15,11 +16,8 @@ if TYPE_CHECKING:
 
 def choice_views(choice: BoardChoice) -> list[RenderableType]:
     """Return the table and the lines below it."""
-    from rich import box
-    from rich.table import Table
-
     texts = {"board", "serves", *variant_names(choice)}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = plain_table()
     for place, (title, _) in enumerate(columns(choice)):
         head = title.replace(" ", "\n").replace("[", "").replace("]", "")
         is_text = title in texts
