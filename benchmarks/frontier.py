@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 
 import paretosoc as dse
 from benchmarks.harness.report import Column, Value, tabulate
-from paretosoc.dse.api.pipeline import SearchSettings, explore_to_folder
+from paretosoc.dse.api.pipeline import explore_to_folder
 from paretosoc.dse.certificate.verify.verify import exit_status, verify
+from paretosoc.dse.engines.explore import SearchSettings
 from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import Front
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
-from paretosoc.common.arrays import IntArray
 from paretosoc.common.compiling import announce_compilation
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.api.front import Front, front_of
@@ -27,7 +26,7 @@ from paretosoc.dse.compile.load import (
     load_proof_code,
     load_search_code,
 )
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import Optimizer, goal_of, needs_proof
 from paretosoc.dse.errors import WorkloadError
@@ -57,33 +56,6 @@ SEARCH_SHARE = 0.5
 """Share of a time limit for the search if a proof follows. The proof has the rest."""
 PICTURE_SECONDS, PICTURE_SHARE = 1.5, 0.125
 """Seconds of a time limit that pictures have, and their largest share of it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchSettings:
-    """Budget, seed and checkpoint of a search.
-
-    ``max_evaluations``: number of design points to evaluate. Default: 100,000 (300 when
-    free-running). With a time limit: stop after five times that many evaluations without
-    improvement. ``time_limit_s``: time limit of search and proof together, after which the front
-    depends on the machine. ``stop_when_stalled``: number of evaluations within which the
-    hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
-    ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
-    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``robust``: a measure to
-    search by, see :func:`explore`. ``start``: rows [n, groups + domains] to begin with.
-    ``max_nodes``: maximum number of nodes of each search of the proof.
-    """
-
-    max_evaluations: int | None = None
-    time_limit_s: float | None = None
-    stop_when_stalled: int | None = None
-    checkpoint: Path | None = None
-    resume: bool = False
-    seed: int = 0
-    jobs: int | None = None
-    robust: str | None = None
-    start: IntArray | None = None
-    max_nodes: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,17 +120,18 @@ def explore(
         >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
         >>> front["fastest"].latency_ms
     """
-    check_arguments(
+    check_type("checkpoint", checkpoint, str | Path | None, "a file")
+    settings = SearchSettings(
         max_evaluations=max_evaluations,
         time_limit_s=time_limit_s,
         stop_when_stalled=stop_when_stalled,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
         resume=resume,
         seed=seed,
         jobs=jobs,
         robust=robust,
-        on_progress=on_progress,
     )
-    check_type("checkpoint", checkpoint, str | Path | None, "a file")
+    check_arguments(**settings.arguments, on_progress=on_progress)
     if isinstance(networks, Problem):
         if isinstance(platform, Platform | Path) or (
             platform is not None and optimizer is not None
@@ -175,16 +148,6 @@ def explore(
         problem = Problem(networks, platform, **problem_options)
         chosen = optimizer
     engine = _optimizer(chosen)
-    settings = SearchSettings(
-        max_evaluations=max_evaluations,
-        time_limit_s=time_limit_s,
-        stop_when_stalled=stop_when_stalled,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-        resume=resume,
-        seed=seed,
-        jobs=jobs,
-        robust=robust,
-    )
     front = search_front(problem, engine, settings, on_progress=on_progress)
     if not needs_proof(engine) or front.numeric.provenance.stopped_by == "interrupt":
         return front
@@ -225,16 +188,9 @@ def search_front(
         robust = robustness(errors, settings.robust, seed=settings.seed, jobs=settings.jobs)
     front = explore_problem(
         problem.built,
+        settings,
         platform=problem.platform.name,
         optimizer=_optimizer(optimizer),
-        max_evaluations=settings.max_evaluations,
-        time_limit_s=settings.time_limit_s,
-        stop_when_stalled=settings.stop_when_stalled,
-        checkpoint=settings.checkpoint,
-        resume=settings.resume,
-        start=settings.start,
-        seed=settings.seed,
-        jobs=settings.jobs,
         robustness=robust,
         command=command,
         on_progress=on_progress,

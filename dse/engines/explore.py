@@ -66,37 +66,58 @@ def default_evaluations(problem: Problem) -> int:
     return DEFAULT_EVALUATIONS if problem.execution.has_frame else FREE_RUNNING_EVALUATIONS
 
 
-def make_budget(
-    problem: Problem,
-    *,
-    max_evaluations: int | None,
-    time_limit_s: float | None,
-    stop_when_stalled: int | None,
-) -> Budget:
-    """Return the budget of a search.
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """Budget, seed and checkpoint of a search.
 
-    Without a maximum of evaluations it has the default number of them. With a time limit instead,
-    the search continues until the front has not grown for ``STALLED_TIMES`` as many.
+    ``max_evaluations``: number of design points to evaluate. Default: 100,000 (300 when
+    free-running). With a time limit: stop after five times that many evaluations without
+    improvement. ``time_limit_s``: time limit of search and proof together, after which the front
+    depends on the machine. ``stop_when_stalled``: number of evaluations within which the
+    hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
+    ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
+    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``robust``: a measure to
+    search by. ``start``: rows [n, groups + domains] to begin with, the front of a problem with the
+    same groups, units and domains, for example. Choices that are not allowed are repaired.
+    ``max_nodes``: maximum number of nodes of each search of the proof.
     """
-    default = default_evaluations(problem)
-    if max_evaluations is None and time_limit_s is not None:
-        return Budget(sys.maxsize, time_limit_s, stop_when_stalled or STALLED_TIMES * default)
-    return Budget(max_evaluations or default, time_limit_s, stop_when_stalled)
+
+    max_evaluations: int | None = None
+    time_limit_s: float | None = None
+    stop_when_stalled: int | None = None
+    checkpoint: Path | None = None
+    resume: bool = False
+    seed: int = 0
+    jobs: int | None = None
+    robust: str | None = None
+    start: IntArray | None = None
+    max_nodes: int | None = None
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """Return the settings that a user gives, by name, but for the checkpoint."""
+        own = vars(self).items()
+        return {name: value for name, value in own if name not in ("checkpoint", "start")}
+
+    def budget(self, problem: Problem) -> Budget:
+        """Return the budget of a search.
+
+        Without a maximum of evaluations it has the default number of them. With a time limit
+        instead, the search continues until the front has not grown for ``STALLED_TIMES`` as many.
+        """
+        default, seconds = default_evaluations(problem), self.time_limit_s
+        stalled = self.stop_when_stalled
+        if self.max_evaluations is None and seconds is not None:
+            return Budget(sys.maxsize, seconds, stalled or STALLED_TIMES * default)
+        return Budget(self.max_evaluations or default, seconds, stalled)
 
 
 def explore_problem(
     built: BuiltProblem,
+    settings: SearchSettings | None = None,
     *,
     platform: str,
     optimizer: Optimizer | None = None,
-    max_evaluations: int | None = None,
-    time_limit_s: float | None = None,
-    stop_when_stalled: int | None = None,
-    checkpoint: Path | None = None,
-    resume: bool = False,
-    start: IntArray | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
     robustness: Robustness | None = None,
     command: Sequence[str] = (),
     on_progress: Callable[[Progress], None] | None = None,
@@ -105,9 +126,6 @@ def explore_problem(
 
     Args:
         optimizer: proposes design points. NSGA-II by default.
-        start: rows [n, groups + domains] to begin with, the front of a problem with the same
-            groups, units and domains, for example. Choices that this problem does not allow are
-            repaired.
         robustness: search by this in place of nominal figures.
 
     Raises:
@@ -117,13 +135,15 @@ def explore_problem(
         WorkloadError: on rows to begin with that are not of such a problem, a checkpoint that
             cannot be written, or an optimizer that cannot search by a measure.
     """
+    settings = settings or SearchSettings()
+    checkpoint, seed = settings.checkpoint, settings.seed
     if checkpoint is not None:
         check_output_file(checkpoint, option=as_written("checkpoint"), overwrite=True)
     check_problem(built.problem)
-    workers = jobs if jobs is not None else os.cpu_count() or 1
+    workers = settings.jobs if settings.jobs is not None else os.cpu_count() or 1
     space = DesignSpace(built.problem)
-    if start is not None:
-        space = replace(space, start=starting_rows(space, start))
+    if settings.start is not None:
+        space = replace(space, start=starting_rows(space, settings.start))
     optimizer = optimizer or optimizer_named("nsga2")
     evaluate = make_outcomes(built.problem, jobs=workers)
     measure = None
@@ -136,19 +156,13 @@ def explore_problem(
         name = searching.name if measure is None else f"{searching.name} by {measure}"
         identity = Identity(problem_sha256(built.problem), name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
-    budget = make_budget(
-        built.problem,
-        max_evaluations=max_evaluations,
-        time_limit_s=time_limit_s,
-        stop_when_stalled=stop_when_stalled,
-    )
     load_search_code(space)
     result = search(
         searching,
         evaluate,
-        budget,
+        settings.budget(built.problem),
         checkpoint=kept,
-        resume=resume,
+        resume=settings.resume,
         on_progress=on_progress,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options
@@ -27,4 +27,7 @@ def explore(
     chip = load_platform(platform)
     workload = networks if isinstance(networks, Workload) else workload_from(networks)
     built = build_problem(workload, chip, options)
-    return explore_problem(built, platform=chip.name, optimizer=optimizer_named(engine), **settings)
+    optimizer = optimizer_named(engine)
+    return explore_problem(
+        built, SearchSettings(**settings), platform=chip.name, optimizer=optimizer
+    )

@@ -22,7 +22,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
-    from paretosoc.dse.api.pipeline import Explored, SearchSettings
+    from paretosoc.dse.api.pipeline import Explored
+    from paretosoc.dse.engines.explore import SearchSettings
     from paretosoc.dse.engines.optimizers import Optimizer
     from paretosoc.dse.search.driver import Progress
     from paretosoc.results.front.front import Front
@@ -66,7 +67,7 @@ class EffortOptions:
             "with a time limit none, but a search whose front has not grown for so many ends]",
         ),
     ] = None
-    time_limit: opt.TimeLimit = None
+    time_limit_s: opt.TimeLimit = None
     stop_when_stalled: Annotated[
         int | None,
         typer.Option(
@@ -104,19 +105,10 @@ class EffortOptions:
     @property
     def settings(self) -> SearchSettings:
         """Return the settings in the library's form."""
-        from paretosoc.dse.api.pipeline import SearchSettings
+        from paretosoc.dse.engines.explore import SearchSettings
 
-        return SearchSettings(
-            max_evaluations=self.max_evaluations,
-            time_limit_s=self.time_limit,
-            stop_when_stalled=self.stop_when_stalled,
-            checkpoint=self.checkpoint,
-            resume=self.resume,
-            seed=self.seed,
-            jobs=self.jobs,
-            robust=self.robust,
-            max_nodes=self.max_nodes,
-        )
+        own = {name: value for name, value in vars(self).items() if name != "no_certify"}
+        return SearchSettings(**own)
 
 
 def explore(

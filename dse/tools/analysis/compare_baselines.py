@@ -16,7 +16,7 @@ from paretosoc.dse.baselines.evaluate_all import (
 from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, certify
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.simulate import row_of
@@ -84,9 +84,8 @@ def compare(
     # The exact search finds the optimum by itself and needs only a first point to beat.
     front = _front_of_baselines(problem, platform) if provable else None
     if front is None:
-        front = explore_problem(
-            built, platform=platform, max_evaluations=max_evaluations, seed=seed, jobs=jobs
-        )
+        settings = SearchSettings(max_evaluations=max_evaluations, seed=seed, jobs=jobs)
+        front = explore_problem(built, settings, platform=platform)
     if provable and certified_column(problem) is not None:
         limits = Limits(max_nodes or DEFAULT_NODES, Deadline.after(time_limit_s))
         front = certify(front, limits=limits)

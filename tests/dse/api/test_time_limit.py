@@ -13,9 +13,9 @@ from paretosoc.dse.api.pipeline import (
     PICTURE_SECONDS,
     PICTURE_SHARE,
     SEARCH_SHARE,
-    SearchSettings,
     explore_to_folder,
 )
+from paretosoc.dse.engines.explore import SearchSettings
 
 
 @pytest.mark.parametrize(("prove", "share"), [(True, SEARCH_SHARE), (False, 1.0)])
@@ -28,9 +28,9 @@ def test_search_and_proof_share_the_time(
     given: dict[str, float | None] = {}
     search, certify = pipeline.explore_problem, pipeline.prove_front
 
-    def searching(*arguments, **options):
-        given["search"] = options["time_limit_s"]
-        return search(*arguments, **options)
+    def searching(built, settings, **options):
+        given["search"] = settings.time_limit_s
+        return search(built, settings, **options)
 
     def proving(front, **options):
         given["proof"] = options["limits"].until.at

@@ -22,7 +22,7 @@ from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify import solvers
 from paretosoc.dse.certificate.verify import verify as verifying
 from paretosoc.dse.certificate.verify.checks import Check, Verdict
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.space.design_space import DesignSpace
@@ -264,7 +264,9 @@ def small_exact_front() -> tuple[Front, CostOrigins]:
     built = build_problem(
         workload_of(["squeezenet", "bvlc_alexnet"]), load_platform("jetson-agx-xavier"), OPTIONS
     )
-    front = explore_problem(built, platform="jetson-agx-xavier", max_evaluations=500)
+    front = explore_problem(
+        built, SearchSettings(max_evaluations=500), platform="jetson-agx-xavier"
+    )
     problem = without_points_not_allowed(front.problem)
     rows = space_of(problem).rows
     outcomes = make_outcomes(problem)(rows)

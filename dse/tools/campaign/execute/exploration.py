@@ -13,7 +13,7 @@ import numpy as np
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.certificate.strategy import prove_front
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
 from paretosoc.dse.engines.optimizers import goal_of, needs_proof
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
@@ -92,12 +92,14 @@ def explore_run(task: RunTask) -> RunOutcome:
     try:
         front = explore_problem(
             prepared.built,
+            SearchSettings(
+                max_evaluations=settings.max_evaluations,
+                start=None if task.start is None else np.array(task.start, dtype=np.int64),
+                seed=settings.seed,
+                jobs=1,
+            ),
             platform=prepared.platform,
             optimizer=optimizer,
-            max_evaluations=settings.max_evaluations,
-            start=None if task.start is None else np.array(task.start, dtype=np.int64),
-            seed=settings.seed,
-            jobs=1,
         )
     except InfeasibleError as error:
         return RunOutcome(

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import paretosoc as dse
-from paretosoc.dse.api.pipeline import SearchSettings, search_front
+from paretosoc.dse.api.pipeline import search_front
 from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.engines.explore import SearchSettings
 from paretosoc.dse.server.live import explore
 from paretosoc.dse.server.live.explore import LiveExploration
 from paretosoc.results.front.choices import MOST

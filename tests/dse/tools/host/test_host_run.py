@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.engines.explore import explore_problem
+from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, random_input
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_execution_plan
@@ -153,7 +153,7 @@ def front_of(problem) -> Front:
         inputs=(),
         warnings=(),
     )
-    return explore_problem(built, platform="host", max_evaluations=300, jobs=1)
+    return explore_problem(built, SearchSettings(max_evaluations=300, jobs=1), platform="host")
 
 
 def test_a_machine_that_obeys_the_model_has_no_error(front):
