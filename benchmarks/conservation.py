@@ -21,7 +21,7 @@ import paretosoc as dse
 from benchmarks.harness.report import Column, Value, tabulate
 from benchmarks.problems.contended_problems import random_rows
 from paretosoc.fitness.contention import lost_rate
-from paretosoc.fitness.simulate import design_of, simulate
+from paretosoc.fitness.simulate import simulate
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
@@ -50,7 +50,7 @@ def measure(platform: str, schedules: int) -> dict[str, Value]:
     khz = chip.ladder_khz(chip.memory.domain)
     loads: list[tuple[int, float, float]] = []
     for row in random_rows(problem, schedules):
-        design = design_of(problem, row)
+        design = problem.design_of(row)
         clock = problem.memory_domain
         point = 0 if clock is None else int(design.operating_points[clock])
         loads += intervals(problem, design, point, chip.memory.bytes_per_cycle * khz[point])

@@ -43,7 +43,6 @@ from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BoundSummary, Front, objective_array
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 
 DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
@@ -184,7 +183,7 @@ def _check_epsilon(
 
 
 def _columns(front: Front, objectives: Sequence[str]) -> list[int]:
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     return [names.index(name) for name in objectives]
 
 

@@ -33,7 +33,7 @@ from benchmarks.oracles.frame_energy import frame_energy_fj
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from paretosoc.fitness.simulate import Evaluation, Kernel, make_evaluator
 from paretosoc.results.problem.problem import Problem
 
 COLUMNS = (
@@ -95,7 +95,7 @@ def measure(
         (lambda: evaluate(population), lambda: general(population)), repetitions=repetitions
     )
     compiled = rows / fast
-    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    designs = [problem.design_of(row) for row in population[:plain_rows]]
     timelines, seconds = timed(
         lambda: [plain_timeline.simulate(problem, design) for design in designs],
         short_s=math.inf,

@@ -26,14 +26,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.check.members.closed_form import plain_loads
 from paretosoc.fitness.closed_form import make_load_evaluator
-from paretosoc.fitness.simulate import (
-    Evaluation,
-    design_of,
-    dynamic_by_unit,
-    make_evaluator,
-    row_of,
-    simulate,
-)
+from paretosoc.fitness.simulate import Evaluation, dynamic_by_unit, make_evaluator, simulate
 from paretosoc.fitness.simulate_long_run import (
     free_run_of,
     make_long_run_evaluator,
@@ -124,7 +117,7 @@ def schedule_of(problem: Problem, design: DesignPoint) -> Schedule:
         ValueError: if the design puts a group on a unit that cannot run it.
     """
     if problem.has_rates:
-        frame = make_evaluator(problem)(row_of(design)[None])
+        frame = make_evaluator(problem)(design.row[None])
         if _is_played_on(problem, frame, 0):
             return recurring_schedule(problem, design)
     if problem.execution.has_frame:
@@ -202,10 +195,10 @@ def _run_frames(
     account = _make_frame_account(problem, jobs)(rows, frame)
     members = []
     for i, row in enumerate(rows):
-        idle = _idle_of_units(problem, design_of(problem, row), on[i])
+        idle = _idle_of_units(problem, problem.design_of(row), on[i])
         dynamic = dynamic_by_unit(problem, row)
         if problem.has_rates and _is_played_on(problem, frame, i):
-            dynamic = recurring_dynamic_fj(problem, design_of(problem, row))
+            dynamic = recurring_dynamic_fj(problem, problem.design_of(row))
         time = int(account.time_ps[i])
         by_unit = tuple(a * time + b for a, b in zip(idle, dynamic, strict=True))
         members.append(MemberRun(None, int(account.energy_fj[i]), by_unit))
@@ -218,7 +211,7 @@ def _run_closed_form(
     del on, frame
     energies = make_load_evaluator(problem, jobs=jobs)(rows).energy_fj.tolist()
     return [
-        MemberRun(None, energy, plain_loads(problem, design_of(problem, row)).energy_by_unit_fj)
+        MemberRun(None, energy, plain_loads(problem, problem.design_of(row)).energy_by_unit_fj)
         for row, energy in zip(rows, energies, strict=True)
     ]
 
@@ -229,7 +222,7 @@ def _run_on(
     """Return the energies of one frame, in the mean over the window."""
     del frame
     runs = make_long_run_evaluator(problem, jobs=jobs)(rows)
-    designs = [design_of(problem, row) for row in rows]
+    designs = [problem.design_of(row) for row in rows]
     shown: list[FreeRun | None] = [None for _ in designs]
     if not problem.execution.has_frame:
         with ThreadPoolExecutor(jobs) as pool:

@@ -179,7 +179,7 @@ def simulate(
         ValueError: if the design puts a group on a unit that cannot run it.
     """
     plan = _plan_of(problem)
-    chosen, state = _simulated(problem, plan, row_of(design), frames, in_flight)
+    chosen, state = _simulated(problem, plan, design.row, frames, in_flight)
     groups = scheduled_groups(plan, chosen, np.arange(len(state.log)), state.log)
     return Timeline(
         schedule=Schedule(tuple(groups)),
@@ -251,24 +251,3 @@ def scheduled_groups(
         chosen.group.alone_ps[group] + repeat * step,
     )
     return map(ScheduledGroup._make, zip(*(column.tolist() for column in columns), strict=True))
-
-
-def row_of(design: DesignPoint) -> IntArray:
-    """Return the design point as one row.
-
-    It has the units of the groups, then the operating points of the domains, then the priorities of
-    the networks if they are searched.
-    """
-    parts = [design.units, design.operating_points]
-    if design.priorities is not None:
-        parts.append(design.priorities)
-    return np.concatenate(parts).astype(np.int64)
-
-
-def design_of(problem: Problem, row: IntArray) -> DesignPoint:
-    """Return the design point of a row, the inverse of :func:`row_of`."""
-    row = np.array(row, dtype=np.int64)
-    units, points, priorities = np.split(
-        row, np.cumsum((problem.group_count, len(problem.domains)))
-    )
-    return DesignPoint(units, points, priorities if problem.searches_priorities else None)

@@ -35,7 +35,7 @@ from functools import cached_property
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.fitness.simulate import chosen_of, row_of, scheduled_groups
+from paretosoc.fitness.simulate import chosen_of, scheduled_groups
 from paretosoc.fitness.simulator.layout import Plan, make_plan
 from paretosoc.fitness.simulator.state import (
     AT_KEPT,
@@ -246,7 +246,7 @@ def simulate_shown(
 
     plan = make_plan(problem)
     state = _endless(problem, plan, log_rows=most + 3 * plan.queues)
-    chosen = chosen_of(problem, plan, row_of(design))
+    chosen = chosen_of(problem, plan, design.row)
     instants = np.zeros(3, dtype=np.int64)
     simulate_kernel(plan, chosen, state, most, instants)
     count = int(state.run.logged)
@@ -290,7 +290,7 @@ def recurring_dynamic_fj(problem: Problem, design: DesignPoint) -> tuple[int, ..
 
     plan, units = make_plan(problem), len(problem.units)
     state = _endless(problem, plan)
-    if not play_until_it_recurs(plan, chosen_of(problem, plan, row_of(design)), state):
+    if not play_until_it_recurs(plan, chosen_of(problem, plan, design.row), state):
         raise ValueError("nothing recurs: the units are overloaded")
     width = account_width(plan, plan.networks)
     now, kept = (state.account[at : at + width].tolist() for at in (0, AT_KEPT * width))

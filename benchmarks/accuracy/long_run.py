@@ -19,7 +19,6 @@ import numpy as np
 
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.oracles.recurring_state import random_stream, recurring_periods
-from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 
 COLUMNS = (
@@ -79,7 +78,7 @@ def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
     exact = recurring_periods(problem, design)
     if exact is None:
         return None
-    runs = make_long_run_evaluator(problem)(row_of(design)[None])
+    runs = make_long_run_evaluator(problem)(design.row[None])
     images = problem.images if free_running else (1,) * len(exact)
     rates = (number / period for number, period in zip(images, exact, strict=True))
     mean = len(exact) / sum(rates, Fraction(0))

@@ -21,7 +21,6 @@ from benchmarks.problems.contended_problems import random_rows
 from benchmarks.problems.random_problem import RandomShape, random_pipeline, random_problem
 from paretosoc.fitness.check.members import closed_form as plain_analytic
 from paretosoc.fitness.closed_form import make_load_evaluator
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.problem.execution import ChannelUse
 from paretosoc.results.problem.problem import Problem
 
@@ -86,7 +85,7 @@ def measure(channels: ChannelUse, *, rows: int, plain_rows: int, repetitions: in
     evaluate = make_load_evaluator(problem)
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
-    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    designs = [problem.design_of(row) for row in population[:plain_rows]]
     added, seconds = timed(
         lambda: [plain_analytic.plain_loads(problem, design) for design in designs],
         short_s=math.inf,

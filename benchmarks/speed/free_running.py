@@ -20,7 +20,6 @@ from benchmarks.harness.timing import best_seconds, timed
 from benchmarks.problems.contended_problems import SIZE_COLUMNS, contended_problem, random_rows
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.fitness.check.members.windows import PlainLongRun, simulate_long_run
-from paretosoc.fitness.simulate import design_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -81,7 +80,7 @@ def measure(
     evaluate = make_long_run_evaluator(problem)
     first = evaluate(population[:plain_rows])
     compiled = rows / best_seconds(lambda: evaluate(population), repetitions=repetitions)
-    designs = [design_of(problem, row) for row in population[:plain_rows]]
+    designs = [problem.design_of(row) for row in population[:plain_rows]]
     runs, seconds = timed(lambda: [simulate_long_run(problem, design) for design in designs])
     plain = plain_rows / seconds
     for index, run in enumerate(runs):

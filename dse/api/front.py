@@ -56,11 +56,7 @@ from paretosoc.results.front.named_members import (
     member_title,
 )
 from paretosoc.results.io.canonical_json import canonical_bytes, parse
-from paretosoc.results.problem.objectives import (
-    format_number,
-    objective_label,
-    objective_unit,
-)
+from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import table_rows
 from paretosoc.results.text.latex import tabular
@@ -252,10 +248,7 @@ class Front(Sequence[Member]):
     @property
     def objectives(self) -> tuple[str, ...]:
         """Names of the columns of ``values``: ``latency [ms]``, ``energy [mJ]``, ..."""
-        return tuple(
-            f"{objective_label(self.problem, objective)} [{objective_unit(objective)}]"
-            for objective in self.problem.objectives
-        )
+        return tuple(objective.title(self.problem) for objective in self.problem.objectives)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:

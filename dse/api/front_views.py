@@ -12,12 +12,6 @@ from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
-from paretosoc.results.problem.objectives import (
-    format_number,
-    objective_label,
-    objective_unit,
-    objective_value,
-)
 from paretosoc.results.text.confidence import describe_costs
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import guarantee_lines
@@ -70,8 +64,7 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
     ]
     if numeric.robust is not None and member.numeric.robust is not None:
         lines += [
-            f"{numeric.robust.measure} of {objective_label(problem, objective)}: "
-            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            f"{numeric.robust.measure} of {objective.label(problem)}: {objective.text(value)}"
             for objective, value in zip(problem.objectives, member.numeric.robust, strict=True)
         ]
     if problem.tolerance_permille is not None:

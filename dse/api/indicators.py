@@ -16,7 +16,6 @@ from paretosoc.dse.inputs.arguments import check_type
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front import dominance
-from paretosoc.results.problem.objectives import larger_is_better
 from paretosoc.results.text.compare_fronts import FrontComparison, compare_fronts
 from paretosoc.results.text.latex import tabular
 
@@ -186,7 +185,7 @@ def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
     """
     if not len(front):
         raise ResultError("the front is empty: it has no member to be measured")
-    signs = np.array([-1.0 if larger_is_better(o) else 1.0 for o in front.problem.objectives])
+    signs = np.array([-1.0 if o.larger_is_better else 1.0 for o in front.problem.objectives])
     return front.values * signs, signs
 
 

@@ -15,9 +15,7 @@ from paretosoc.dse.problem.constraint_status import limit_in_units
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
 from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
 from paretosoc.dse.tools.analysis.limits import limit_prices
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.limits import Constraint
-from paretosoc.results.problem.objectives import objective_value
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
     if front.numeric.robust is not None:
         measure = front.numeric.robust.measure
         raise WorkloadError(f"limits: fronts of nominal costs are required, got one by {measure}")
-    rows = np.stack([row_of(member.numeric.design) for member in front])
+    rows = np.stack([member.numeric.design.row for member in front])
     found = limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
     return LimitPrices(
         tuple(_price(front, price) for price in found.prices),
@@ -96,7 +94,7 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
 
 def _price(front: Front, price: NumericPrice) -> LimitPrice:
     objective = front.problem.objectives[price.column]
-    values = (objective_value(objective, value) for value in (price.now, price.then, price.without))
+    values = (objective.shown(value) for value in (price.now, price.then, price.without))
     now, then, without = values
     return LimitPrice(
         limit=_name(price.constraint),

@@ -9,12 +9,6 @@ from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.fitness.execution import scheduled
 from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.problem.objectives import (
-    objective_label,
-    objective_unit,
-    objective_value,
-    unit_heading,
-)
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.batches import energy_per_image_mj, images_per_second
 from paretosoc.results.text.member_diff import clocks_mhz
@@ -95,11 +89,10 @@ class Member:
     @cached_property
     def values(self) -> dict[str, float]:
         """Return the value of each objective, in the unit of
-        :func:`results.problem.objectives.objective_unit`."""
+        :attr:`results.problem.objectives.Objective.unit`."""
         pairs = zip(self._problem.objectives, self.numeric.objectives, strict=True)
         return {
-            objective_label(self._problem, objective): objective_value(objective, value)
-            for objective, value in pairs
+            objective.label(self._problem): objective.shown(value) for objective, value in pairs
         }
 
     @cached_property
@@ -131,7 +124,7 @@ class Member:
     def display(self) -> dict[str, float]:
         """Return the value of each ``objective [unit]``, named like the columns of
         ``to_pandas()``."""
-        units = (f" [{objective_unit(objective)}]" for objective in self._problem.objectives)
+        units = (f" [{objective.unit}]" for objective in self._problem.objectives)
         pairs = zip(self.values.items(), units, strict=True)
         return {label + unit: value for (label, value), unit in pairs}
 
@@ -140,7 +133,7 @@ class Member:
         """Return the objectives with their units, in one line."""
         pairs = zip(self._problem.objectives, self.values.items(), strict=True)
         return ", ".join(
-            f"{label} {value:.4g} {unit_heading(objective, self._problem)}"
+            f"{label} {value:.4g} {objective.heading(self._problem)}"
             for objective, (label, value) in pairs
         )
 

@@ -25,7 +25,6 @@ from paretosoc.fitness.profiles.profile_file import Profile, load_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.problem.objectives import objective_label
 from paretosoc.results.problem.problem import Problem as NumericProblem
 
 if TYPE_CHECKING:
@@ -145,9 +144,7 @@ class Problem:
 
     def __repr__(self) -> str:
         names = ", ".join(network.name for network in self.workload.networks)
-        goals = ", ".join(
-            objective_label(self.numeric, objective) for objective in self.numeric.objectives
-        )
+        goals = ", ".join(objective.label(self.numeric) for objective in self.numeric.objectives)
         count = self.numeric.group_count
         return f"<dse.Problem: {names} on {self.platform.name}, {count} groups; {goals}>"
 

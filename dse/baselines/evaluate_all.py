@@ -19,7 +19,6 @@ from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly, TensorRtS
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BaselinePoint
 from paretosoc.results.problem.limits import constraints_of
@@ -104,7 +103,7 @@ def _points(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[Ba
     rows = np.stack([best.row for best in found])
     objectives = np.stack([best.objectives for best in found])
     members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
-    of_row = {row_of(member.design).tobytes(): member for member in members}
+    of_row = {member.design.row.tobytes(): member for member in members}
     return tuple(
         BaselinePoint(best.name, best.label, best.breaks, member=of_row[best.row.tobytes()])
         for best in found

@@ -36,7 +36,6 @@ from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import CertificateSummary, Front, objective_array
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.io.canonical_json import sha256_of
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.text.space_description import describe_space
@@ -100,7 +99,7 @@ class CertifiedFront:
         if front is self.front:
             return self
         problem = front.problem
-        names = objective_names(problem)
+        names = problem.objective_names
         columns = [names.index(name) for name in self.claim.objectives]
         values = objective_array(front)
         best = non_dominated(values[:, columns]).tolist()
@@ -243,7 +242,7 @@ def prove(
 def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> CertifiedFront:
     """Return the front with the members that a search has found, and its unchecked tree."""
     problem = front.problem
-    names = tuple(objective_names(problem)[column] for column in columns)
+    names = tuple(problem.objective_names[column] for column in columns)
     front = with_rows(front, result.rows)
     values = objective_array(front)
     best = non_dominated(values[:, list(columns)]).tolist()
@@ -374,7 +373,7 @@ def _covered(
 def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
     """Return the tree of an earlier search of this problem, or None if there is none to resume
     from."""
-    certificate, names = earlier.certificate, objective_names(front.problem)
+    certificate, names = earlier.certificate, front.problem.objective_names
     if (
         certificate.problem_sha256 != problem_sha256(front.problem)
         or certificate.objectives != tuple(names[column] for column in columns)

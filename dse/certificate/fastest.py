@@ -10,7 +10,6 @@ import numpy as np
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from paretosoc.dse.certificate.subtree import Subtree, proof_tree
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.proof_tree import ProofTree
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -76,7 +75,7 @@ def find_fastest(
     below = INT64_MAX if value is None else value
     best = None
     if value is not None and result.rows[0, 0] >= 0:
-        best = design_of(problem, result.rows[0])
+        best = problem.design_of(result.rows[0])
     return FastestResult(
         complete=result.complete,
         best=best,

@@ -17,13 +17,12 @@ from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.certificate.subtree import Subtree
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, CertificateStatus
 from paretosoc.results.front.epsilon import epsilon_ppm
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.io.canonical_json import sha256_of
-from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -89,7 +88,7 @@ def naive_schedule(problem: Problem, *, clock: Clock = time.monotonic) -> Publis
     if best is None:
         return None
     value, row, label = best
-    return Published(design_of(problem, row), value, label, 0, clock() - began)
+    return Published(problem.design_of(row), value, label, 0, clock() - began)
 
 
 def improve(
@@ -134,8 +133,8 @@ def improve(
         )
         earlier = result.root
         if result.best is not None and (best is None or _value(result) < best.value):
-            (row,) = space.canonical(row_of(result.best)[None])
-            design = design_of(problem, row)
+            (row,) = space.canonical(result.best.row[None])
+            design = problem.design_of(row)
             best = Published(design, _value(result), SEARCH, result.nodes, clock() - began)
             yield best
         if result.complete:
@@ -150,7 +149,7 @@ def improve(
     searched_s = clock() - began
     proof = None
     if best is not None:
-        front = seed_front(problem, row_of(best.design)[None], engine=SEARCH)
+        front = seed_front(problem, best.design.row[None], engine=SEARCH)
         # Once more from the optimum: so the tree is smaller, and the same however it was found.
         proof = prove(front, (column,), limits=Limits(result.nodes + 1)).files.certificate
     yield FinalSchedule(best, proof, result.nodes, searched_s, clock() - began)
@@ -173,7 +172,7 @@ def _gap(problem: Problem, column: int, best: Published, result: FastestResult) 
     return Certificate(
         status=CertificateStatus.GAP,
         problem_sha256=problem_sha256(problem),
-        objectives=(objective_names(problem)[column],),
+        objectives=(problem.objective_names[column],),
         members=((best.value,),),
         epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
         rates_mw=(),

@@ -14,7 +14,7 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import limits_power
-from paretosoc.results.problem.objectives import ObjectiveKind, objective_label, objective_names
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 MAX_POINTS = 62
@@ -69,7 +69,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
         kind = problem.objectives[column].kind
         if kind not in rules.provable:
             known = [entry.words for entry, other in RULES.items() if kind in other.provable]
-            label = objective_label(problem, problem.objectives[column])
+            label = problem.objectives[column].label(problem)
             raise ResultError(
                 f"the exact search has no bound on the objective {label} of {model}"
                 + (f"; it has one of {' and of '.join(known)}" if known else "")
@@ -130,7 +130,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
             raise ResultError(
                 "no member can be certified as the fastest: latency or inverse-latency must be an "
                 "objective, with the priorities and rates of the workload, got "
-                f"{', '.join(objective_names(problem))}"
+                f"{', '.join(problem.objective_names)}"
             )
         return Provable(None, column, (column,), None, None)
     columns = tuple(range(len(problem.objectives)))
@@ -161,7 +161,7 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
 
 def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
     """Return why these objectives have no bounds over boxes, or None if they have."""
-    names = objective_names(problem)
+    names = problem.objective_names
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
         return f"no bound over boxes is known with more than {MAX_POINTS} operating points"
     try:

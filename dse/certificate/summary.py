@@ -8,16 +8,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    bound_value,
-    larger_is_better,
-    objective_label,
-    objective_names,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 
@@ -47,7 +38,7 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
             f"complete: no design point is missing from the {members}; {size}, "
             f"{claim.seconds:.2f} s."
         )
-    names = objective_names(problem)
+    names = problem.objective_names
     least = []
     for j, name in enumerate(claim.objectives):
         alone = [
@@ -58,11 +49,11 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
         known = [value for value in alone if value is not None]
         if known:
             objective = problem.objectives[names.index(name)]
-            label = objective_label(problem, objective)
-            side = "above" if larger_is_better(objective) else "below"
+            label = objective.label(problem)
+            side = "above" if objective.larger_is_better else "below"
             digits = _decimals(objective)
-            value = bound_value(objective, max(known) + 1, digits)
-            least.append(f"no {label} is {side} {value:.{digits}f} {objective_unit(objective)}")
+            value = objective.bound(max(known) + 1, digits)
+            least.append(f"no {label} is {side} {value:.{digits}f} {objective.unit}")
     if len(claim.objectives) > 1:
         reach = "for every design point a member is worse in no objective by more"
     else:
@@ -101,7 +92,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
             f"{within(epsilon)}: for every design point a member is worse in no objective "
             f"by more; {how}"
         )
-    names = objective_names(problem)
+    names = problem.objective_names
     column = names.index(claim.objectives[0])
     value = _format_value(problem.objectives[column], best[column])
     is_time = problem.objectives[column].kind is ObjectiveKind.LATENCY
@@ -116,8 +107,8 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
 
 
 def _format_value(objective: Objective, value: int) -> str:
-    number = objective_value(objective, value)
-    return f"{number:.{_decimals(objective)}f} {objective_unit(objective)}"
+    number = objective.shown(value)
+    return f"{number:.{_decimals(objective)}f} {objective.unit}"
 
 
 def _decimals(objective: Objective) -> int:

@@ -18,7 +18,6 @@ from paretosoc.fitness.objectives import (
     alone_times_by_unit,
     make_outcomes,
 )
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 from paretosoc.results.problem.execution import OneFrame, Periodic
@@ -206,7 +205,7 @@ def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArra
     )
     if lightest is None:
         return text
-    loads = describe_loads(problem, design_of(problem, lightest))
+    loads = describe_loads(problem, problem.design_of(lightest))
     return f"{text}; with the work as even as was found, {loads}"
 
 

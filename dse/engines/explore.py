@@ -27,7 +27,6 @@ from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.dse.space.members import make_members, rows_of
 from paretosoc.dse.version import program_version
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
 from paretosoc.results.front.front import (
     BaselinePoint,
@@ -176,7 +175,7 @@ def explore_problem(
         probe = not is_single_decision(optimizer) and measure is None
         why = explain_infeasible(built.problem, result, seed=seed, jobs=workers, probe=probe)
         raise InfeasibleError(why if measure is None else f"by {measure} of all draws: {why}")
-    others = [row_of(point.member.design)[None] for point in baselines]
+    others = [point.member.design.row[None] for point in baselines]
     _refuse_outside(space, np.concatenate([result.rows, *others]))
     return Front(
         problem=built.problem,

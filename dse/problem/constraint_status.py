@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.limits import UNITS, Constraint, constraints_of
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -70,7 +69,7 @@ def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[
     asked = [limit for limit in constraints_of(problem) if limit.kind.is_asked]
     if not asked or not designs:
         return [[] for _ in designs]
-    outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+    outcomes = make_outcomes(problem)(np.stack([design.row for design in designs]))
     return [
         [
             state

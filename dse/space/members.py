@@ -13,11 +13,11 @@ from paretosoc.dse.problem.constraint_status import ConstraintState, constraint_
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.execution import rules_of, scheduled
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import Evaluation, design_of, make_evaluator, row_of
+from paretosoc.fitness.simulate import Evaluation, make_evaluator
 from paretosoc.results.front.front import Member, Responses
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.problem.objectives import objective_label, objective_unit, objective_value
+from paretosoc.results.problem.objectives import displayed
 from paretosoc.results.problem.problem import Problem
 
 
@@ -41,7 +41,7 @@ def make_members(
         run = runs[index]
         members.append(
             Member(
-                design=design_of(problem, rows[index]),
+                design=problem.design_of(rows[index]),
                 objectives=tuple(int(value) for value in objectives[index]),
                 domain_on=tuple(bool(value) for value in on[index]),
                 latencies_ps=tuple(frame.latency_ps[index].tolist()),
@@ -59,7 +59,7 @@ def make_members(
 def rows_of(members: Sequence[Member]) -> IntArray:
     """Return the rows of members, [members, groups + domains], priorities after them if they are
     searched."""
-    return np.stack([row_of(member.design) for member in members])
+    return np.stack([member.design.row for member in members])
 
 
 def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
@@ -115,12 +115,7 @@ def evaluated_document(evaluated: Evaluated) -> dict[str, object]:
     problem, member = evaluated.problem, evaluated.member
     return {
         "feasible": evaluated.feasible,
-        "display": {
-            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
-                objective_value(objective, value)
-            )
-            for objective, value in zip(problem.objectives, member.objectives, strict=True)
-        },
+        "display": displayed(problem, member.objectives),
         "constraints": [state.to_document() for state in evaluated.constraints],
         **scheduled_to_document(evaluated.scheduled),
     }

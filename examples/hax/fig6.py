@@ -22,7 +22,6 @@ from paretosoc.dse.baselines.base import at_fastest_clocks, whole_networks
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.schedule import Schedule
 
 GOOGLENET = "googlenet"
@@ -73,7 +72,7 @@ def predicted(other: str) -> Slowdown:
         for name in ("gpu", "dla0")
     )
     (row,) = at_fastest_clocks(space, whole_networks(space, [gpu, dla])[None])
-    naive = schedule_of(built.problem, design_of(built.problem, row))
+    naive = schedule_of(built.problem, built.problem.design_of(row))
     prediction = predict(built, platform)
     best = schedule_of(built.problem, prediction.comparison.optimum.member.design)
     return Slowdown(stretch(naive), stretch(best), prediction.status)

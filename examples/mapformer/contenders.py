@@ -24,7 +24,7 @@ from paretosoc.dse.search.optimizers.nsga2 import POPULATION, Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.limits import RATE, constraints_of
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 OURS = "paretosoc"
@@ -192,8 +192,7 @@ def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
     outcomes = make_outcomes(judged)(row[None])
     values = outcomes.objectives[0].tolist()
     throughput, power, efficiency = (
-        objective_value(objective, value)
-        for objective, value in zip(judged.objectives, values, strict=True)
+        objective.shown(value) for objective, value in zip(judged.objectives, values, strict=True)
     )
     # Of a rate that is at least something the figure is negative.
     slowest_uhz = min(

@@ -35,7 +35,6 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.execution import Pipeline
@@ -82,7 +81,7 @@ class Row:
 def long_run(problem: Problem, design: DesignPoint, frames: int) -> float:
     """Frames per second, self-timed."""
     pipeline = replace(problem, execution=Pipeline(frames))
-    runs = make_long_run_evaluator(pipeline)(row_of(design)[None])
+    runs = make_long_run_evaluator(pipeline)(design.row[None])
     return 1e12 / int(runs.frame_period_ps[0])
 
 

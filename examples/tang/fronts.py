@@ -52,7 +52,7 @@ from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.results.plots.fronts import draw_fronts
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 from paretosoc.results.problem.execution import IdleTime
-from paretosoc.results.problem.objectives import idle_time_name, objective_value
+from paretosoc.results.problem.objectives import idle_time_name
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.catalogue.catalogue import load_network
 
@@ -173,13 +173,13 @@ def _result(
         tensorrt_points=len(theirs),
         tensorrt_beaten=sum(beaten),
         tensorrt_equalled=sum(bool((ours == point).all(axis=1).any()) for point in theirs),
-        most_fps=objective_value(throughput, int(ours[:, 0].min())),
-        mj_at_most_fps=objective_value(energy, int(ours[ours[:, 0].argmin(), 1])),
-        tensorrt_most_fps=objective_value(throughput, int(fastest[0])),
-        least_mj=objective_value(energy, int(ours[:, 1].min())),
-        tensorrt_least_mj=objective_value(energy, int(theirs[:, 1].min())),
-        mj_at_tensorrt_most_fps=objective_value(energy, int(as_fast[:, 1].min())),
-        tensorrt_mj_at_most_fps=objective_value(energy, int(fastest[1])),
+        most_fps=throughput.shown(int(ours[:, 0].min())),
+        mj_at_most_fps=energy.shown(int(ours[ours[:, 0].argmin(), 1])),
+        tensorrt_most_fps=throughput.shown(int(fastest[0])),
+        least_mj=energy.shown(int(ours[:, 1].min())),
+        tensorrt_least_mj=energy.shown(int(theirs[:, 1].min())),
+        mj_at_tensorrt_most_fps=energy.shown(int(as_fast[:, 1].min())),
+        tensorrt_mj_at_most_fps=energy.shown(int(fastest[1])),
         evaluations=evaluations,
         seconds=round(seconds, 1),
     )
@@ -194,8 +194,8 @@ def picture(fronts: Sequence[Front]) -> Figure:
         point.member.objectives for point in fronts[0].baselines if point.name == TensorRtStyle.name
     ]
     axes.scatter(
-        [objective_value(throughput, rate) for rate, _ in theirs],
-        [objective_value(energy, use) for _, use in theirs],
+        [throughput.shown(rate) for rate, _ in theirs],
+        [energy.shown(use) for _, use in theirs],
         marker="x",
         s=16,
         color="black",

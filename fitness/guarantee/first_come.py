@@ -8,7 +8,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
-from paretosoc.fitness.simulate import chosen_of, row_of
+from paretosoc.fitness.simulate import chosen_of
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_state
 from paretosoc.results.problem.problem import DesignPoint, Problem
@@ -28,7 +28,7 @@ def guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[
     from paretosoc.fitness.simulator.general import simulate
 
     assert problem.tolerance_permille is not None, "of a problem with a tolerance"
-    rows = np.stack([row_of(design) for design in designs])
+    rows = np.stack([design.row for design in designs])
     bounds = make_guarantees(problem, problem.tolerance_permille)(rows)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)

@@ -11,7 +11,6 @@ from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.plots.style import COLOURS, ink_on
-from paretosoc.results.problem.objectives import format_objectives, objective_label, unit_heading
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
 
@@ -47,15 +46,12 @@ def _member_table(front: Front) -> str:
     problem, marks, choices = front.problem, mark_members(front), choose(front)
     shown = choices.members
     columns = [
-        format_objectives(objective, [front.members[i].objectives[k] for i in shown])
+        objective.format([front.members[i].objectives[k] for i in shown])
         for k, objective in enumerate(problem.objectives)
     ]
     titles = [
         *("member", "", "stands for"),
-        *(
-            f"{objective_label(problem, o)} ({unit_heading(o, problem)})"
-            for o in problem.objectives
-        ),
+        *(f"{o.label(problem)} ({o.heading(problem)})" for o in problem.objectives),
         *("groups on units", "clocks (MHz)"),
     ]
     rows = []

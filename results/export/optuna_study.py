@@ -8,12 +8,7 @@ from pathlib import Path
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.io.optional import optional_import
-from paretosoc.results.problem.objectives import (
-    larger_is_better,
-    objective_label,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import shown_values
 from paretosoc.results.text.member_diff import clocks_mhz
 
 
@@ -35,17 +30,14 @@ def write_study(front: Front, path: Path, name: str) -> None:
     study = optuna.create_study(
         storage=f"sqlite:///{path}",
         study_name=name,
-        directions=["maximize" if larger_is_better(o) else "minimize" for o in problem.objectives],
+        directions=["maximize" if o.larger_is_better else "minimize" for o in problem.objectives],
     )
     measure = "" if front.robust is None else f"{front.robust.measure} of "
     with warnings.catch_warnings():
         # Names of objectives are called experimental since Optuna 3.2.
         warnings.simplefilter("ignore")
         study.set_metric_names(
-            [
-                f"{measure}{objective_label(problem, o)} [{objective_unit(o)}]"
-                for o in problem.objectives
-            ]
+            [f"{measure}{o.label(problem)} [{o.unit}]" for o in problem.objectives]
         )
     parameters = [_parameters(front, member) for member in front.members]
     # Every trial names all values that a parameter has in some trial.
@@ -61,10 +53,7 @@ def write_study(front: Front, path: Path, name: str) -> None:
             optuna.trial.create_trial(
                 params=entry,
                 distributions=spaces,
-                values=[
-                    objective_value(objective, value)
-                    for objective, value in zip(problem.objectives, member.ranked, strict=True)
-                ],
+                values=shown_values(problem.objectives, member.ranked),
                 user_attrs={"member": index, "name": ", ".join(marks.get(index, ()))},
             )
             for index, (entry, member) in enumerate(zip(parameters, front.members, strict=True))

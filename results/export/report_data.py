@@ -23,12 +23,7 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import Json, finite_or_none
 from paretosoc.results.problem.execution import OneFrame
-from paretosoc.results.problem.objectives import (
-    larger_is_better,
-    objective_label,
-    objective_value,
-    unit_heading,
-)
+from paretosoc.results.problem.objectives import shown_values
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
@@ -101,9 +96,9 @@ def report_data(
         "transition_ps": [*problem.transition_ps.reshape(-1).tolist()],
         "objectives": [
             {
-                "label": objective_label(problem, objective),
-                "unit": unit_heading(objective, problem),
-                "larger_is_better": larger_is_better(objective),
+                "label": objective.label(problem),
+                "unit": objective.heading(problem),
+                "larger_is_better": objective.larger_is_better,
             }
             for objective in problem.objectives
         ],
@@ -262,8 +257,8 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
     return {
         "overloaded": member.is_overloaded,
         "objectives": [
-            None if member.is_overloaded else finite_or_none(objective_value(objective, value))
-            for objective, value in zip(problem.objectives, member.objectives, strict=True)
+            None if member.is_overloaded else finite_or_none(value)
+            for value in shown_values(problem.objectives, member.objectives)
         ],
         "makespan_ps": member.makespan_ps,
         "latencies_ps": list(member.latencies_ps),

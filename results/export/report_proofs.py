@@ -6,7 +6,6 @@ from paretosoc.results.front.bounds import least_points
 from paretosoc.results.front.epsilon import is_weak, least_within, percent
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
 from paretosoc.results.io.canonical_json import Json, finite_or_none
-from paretosoc.results.problem.objectives import bound_value, objective_names, objective_value
 
 BOUND_DECIMALS = 6
 """Decimals of least values. The page writes them with as many."""
@@ -21,7 +20,7 @@ def proofs_of(front: Front) -> list[Json]:
 
 def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
     """Return the proof by bounds over boxes, in the form of :func:`_proof`."""
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     places = [names.index(name) for name in claim.objectives]
     points = least_points(claim.region) or [
         tuple(
@@ -40,7 +39,7 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         "weak": is_weak(claim.epsilon_ppm),
         "bounds": [
             [
-                finite_or_none(bound_value(front.problem.objectives[place], value, BOUND_DECIMALS))
+                finite_or_none(front.problem.objectives[place].bound(value, BOUND_DECIMALS))
                 for place, value in zip(places, point, strict=True)
             ]
             for point in points
@@ -57,7 +56,7 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
     """Return a claim as JSON. ``bounds``: per member that the claim is about, and in the order of
     ``objectives``, the least values of a design point that this member reaches within the epsilon.
     Any design point lies beyond the bounds of some member."""
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     places = [names.index(name) for name in claim.objectives]
     return {
         "status": claim.status.value,
@@ -72,9 +71,8 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
         else [
             [
                 finite_or_none(
-                    objective_value(
-                        front.problem.objectives[place],
-                        least_within(front.members[index].objectives[place], claim.epsilon_ppm),
+                    front.problem.objectives[place].shown(
+                        least_within(front.members[index].objectives[place], claim.epsilon_ppm)
                     )
                 )
                 for place in places

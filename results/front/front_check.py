@@ -18,7 +18,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import FreeRun, Front, Member, objective_array, ranked_array
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.rates import member_relative_ppm, time_per_image_ps
@@ -70,7 +70,7 @@ def _check_robust(front: Front) -> None:
 def _check_claims(front: Front) -> None:
     """Check that claims refer to existing objectives and members. The proofs are not checked
     here."""
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     for key in ("certificate", "epsilon", "bounds"):
         claim = getattr(front, key)
         if claim is None:
@@ -276,7 +276,7 @@ def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[
         if expected is not None and got != expected:
             i = next(i for i, value in enumerate(got) if value != expected[i])
             raise ResultError(
-                f"{paths[i]}.objectives[{objective_names(problem)[k]!r}]: must be {expected[i]}, "
+                f"{paths[i]}.objectives[{problem.objective_names[k]!r}]: must be {expected[i]}, "
                 f"by the figures beside it, got {got[i]}"
             )
     for member, path in zip(members, paths, strict=True):

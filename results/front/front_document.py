@@ -13,7 +13,6 @@ from paretosoc.results.front.front_check import check_front
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.io.canonical_json import Json
 from paretosoc.results.io.document import Document
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -52,7 +51,7 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
     content = FRONT.check(document)
     if check_hashes and content["problem_sha256"] != problem_sha256(problem):
         raise ResultError("$.problem_sha256: is not that of problem.json")
-    names = objective_names(problem)
+    names = problem.objective_names
     if tuple(content["objectives"]) != names:
         raise ResultError(f"$.objectives: must be those of the problem: {', '.join(names)}")
     _check_rates(problem, content)
@@ -77,7 +76,7 @@ def _check_rates(problem: Problem, content: dict[str, Any]) -> None:
 
 def _context(problem: Problem) -> Context:
     names = {
-        "objectives": objective_names(problem),
+        "objectives": problem.objective_names,
         "networks": [network.name for network in problem.networks],
         "units": [unit.name for unit in problem.units],
         "domains": [domain.name for domain in problem.domains],

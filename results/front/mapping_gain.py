@@ -9,7 +9,6 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.results.front.front import BaselinePoint, Front, objective_array
-from paretosoc.results.problem.objectives import objective_label
 from paretosoc.results.problem.problem import Problem
 
 ONE_UNIT = "one-unit"
@@ -111,7 +110,7 @@ def describe_mapping_gain(front: Front) -> GainSentence | None:
                 "to try them all."
             )
         return GainSentence(text, comes_first=False)
-    labels = [objective_label(front.problem, o) for o in front.problem.objectives]
+    labels = [o.label(front.problem) for o in front.problem.objectives]
 
     def shares(pairs: Iterable[tuple[int, float]], least: float = 0.0) -> str:
         return _listed([f"{_percent(x)} in {labels[k]}" for k, x in pairs if x >= least])

@@ -10,7 +10,6 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.results.plots.style import INK
-from paretosoc.results.problem.objectives import objective_label
 from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def bars_of(axes: Axes, problem: Problem, points: Sequence[Point], intervals: In
                 segments.append((first, last))
         elif at[:, axis].min() > 0:
             least, most = (ends / at[:, axis, None]).min(), (ends / at[:, axis, None]).max()
-            label = objective_label(problem, problem.objectives[axis])
+            label = problem.objectives[axis].label(problem)
             words.append(f"{label} {least:.2f} to {most:.2f}")
     text = f"In nine of ten draws of the costs: {', '.join(words)} times as shown."
     return Bars(tuple(segments), text if words else "")

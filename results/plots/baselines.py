@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem.objectives import format_number, objective_unit, objective_value
+from paretosoc.results.problem.objectives import shown_values
 from paretosoc.results.text.releases import OVERLOADED
 
 _ROOM = 1.0
@@ -43,12 +43,7 @@ def baseline_marks(
     for point in front.baselines:
         if point.member.is_overloaded:
             continue
-        x, y = (
-            objective_value(objective, value)
-            for objective, value in zip(
-                front.problem.objectives[:2], point.member.objectives[:2], strict=True
-            )
-        )
+        x, y = shown_values(front.problem.objectives[:2], point.member.objectives[:2])
         if counts[point.label] > 1:
             series.append(BaselineMark(x, y, point.label, in_front=True))
         elif (_near(x, xs) and _near(y, ys)) or (
@@ -78,7 +73,7 @@ def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collec
             texts["Out of sight"].append(f"{point.label} ({OVERLOADED})")
             continue
         figures = (
-            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            objective.text(value)
             for objective, value in zip(
                 front.problem.objectives[:2], point.member.objectives, strict=False
             )

@@ -37,13 +37,7 @@ from paretosoc.results.plots.style import (
     picture_settings,
     use_log_scale,
 )
-from paretosoc.results.problem.objectives import (
-    Objective,
-    larger_is_better,
-    objective_label,
-    objective_value,
-    unit_heading,
-)
+from paretosoc.results.problem.objectives import Objective, shown_values
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
 from paretosoc.results.text.unit_names import names_of_kinds, without_number
@@ -79,8 +73,8 @@ def front_pictures(
 
 def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
     """Return ``Latency of vgg19 (ms)``. The unit fits the figures of all problems."""
-    label = objective_label(problem, objective)
-    return f"{label[0].upper()}{label[1:]} ({unit_heading(objective, problem, *others)})"
+    label = objective.label(problem)
+    return f"{label[0].upper()}{label[1:]} ({objective.heading(problem, *others)})"
 
 
 @dataclass(frozen=True)
@@ -112,13 +106,7 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     figure = Figure(figsize=(COLUMN_INCHES, _HEIGHT_INCHES), layout="constrained")
     axes = figure.add_subplot()
     axes.grid(True)
-    points = [
-        tuple(
-            objective_value(objective, value)
-            for objective, value in zip(objectives, member.objectives, strict=True)
-        )
-        for member in front.members
-    ]
+    points = [shown_values(objectives, member.objectives) for member in front.members]
     xs, ys = [point[0] for point in points], [point[1] for point in points]
     for place, (name, values) in enumerate((("x", xs), ("y", ys))):
         getattr(axes, f"set_{name}label")(axis_title(objectives[place], front.problem))
@@ -127,7 +115,7 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     axes.margins(0.12)
     choices = choose(front)
     # In between two members the best known is the worse of both: a step, never the diagonal.
-    where = "steps-pre" if larger_is_better(objectives[0]) else "steps-post"
+    where = "steps-pre" if objectives[0].larger_is_better else "steps-post"
     if len(objectives) == 2:
         best = non_dominated(objective_array(front)).tolist()
         line = sorted((xs[i], ys[i]) for i in best)
@@ -234,11 +222,11 @@ def _bounds(front: Front) -> list[tuple[float, ...]]:
         bounds is None
         or bounds.simulated
         or len(objectives) != 2
-        or any(map(larger_is_better, objectives))
+        or any(objective.larger_is_better for objective in objectives)
     ):
         return []
     return [
-        tuple(objective_value(o, value) for o, value in zip(objectives, point, strict=True))
+        shown_values(objectives, point)
         for point in least_points(bounds.region)
         if len(point) == len(objectives)
     ]

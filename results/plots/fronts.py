@@ -11,12 +11,7 @@ from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.plots.front import LOG_RATIO, MARKERS, axis_title
 from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
-from paretosoc.results.problem.objectives import (
-    idle_time_name,
-    larger_is_better,
-    objective_names,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import idle_time_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +28,11 @@ def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    names = objective_names(fronts[0][1].problem)
+    names = fronts[0][1].problem.objective_names
     if len(names) < 2:
         raise ResultError(f"a picture of fronts needs two objectives, got only {names[0]}")
     for title, front in fronts:
-        others = objective_names(front.problem)
+        others = front.problem.objective_names
         if sorted(others) != sorted(names):
             raise ResultError(
                 f"{title}: must have the objectives {', '.join(names)}, got {', '.join(others)}"
@@ -65,15 +60,15 @@ def _draw_pair(
     axes.grid(True)
     problems = [front.problem for _, front in fronts]
     first = problems[0]
-    names = objective_names(first)
+    names = first.objective_names
     # An axis with energies of several T cannot name one, so the legend does.
     name_times = len({idle_time_name(problem) for problem in problems}) > 1
     every: list[list[float]] = [[], []]
     for n, (title, front) in enumerate(fronts):
-        places = [objective_names(front.problem).index(names[k]) for k in pair]
+        places = [front.problem.objective_names.index(names[k]) for k in pair]
         objectives = [front.problem.objectives[place] for place in places]
         xs, ys = (
-            [objective_value(objective, m.objectives[place]) for m in front.members]
+            [objective.shown(m.objectives[place]) for m in front.members]
             for place, objective in zip(places, objectives, strict=True)
         )
         choices = choose(front).members
@@ -81,7 +76,7 @@ def _draw_pair(
         every[1] += ys
         colour = COLOURS[n % len(COLOURS)]
         if staircase:
-            where = "steps-pre" if larger_is_better(objectives[0]) else "steps-post"
+            where = "steps-pre" if objectives[0].larger_is_better else "steps-post"
             line = sorted(zip(xs, ys, strict=True))
             axes.plot(*zip(*line, strict=True), color=colour, linewidth=0.8, drawstyle=where)
         axes.scatter(

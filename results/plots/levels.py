@@ -11,12 +11,6 @@ from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.style import INK, add_legend
-from paretosoc.results.problem.objectives import (
-    format_objectives,
-    larger_is_better,
-    objective_label,
-    objective_unit,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,10 +40,10 @@ def draw_levels(
     # The yellow end of the map is too light on white paper.
     colours = [colormaps["viridis"](share) for share in np.linspace(0.0, 0.9, len(limits))]
     level = np.searchsorted(limits, third)
-    descending = larger_is_better(front.problem.objectives[0])
-    bound = "at least" if larger_is_better(objective) else "at most"
-    texts = format_objectives(objective, limits.tolist())
-    label = objective_label(front.problem, objective)
+    descending = front.problem.objectives[0].larger_is_better
+    bound = "at least" if objective.larger_is_better else "at most"
+    texts = objective.format(limits.tolist())
+    label = objective.label(front.problem)
     for k, text in enumerate(texts):
         kept = np.flatnonzero(third <= limits[k])
         best = kept[non_dominated(values[kept, :2])]
@@ -60,7 +54,7 @@ def draw_levels(
             linewidth=1.1,
             drawstyle="steps-pre" if descending else "steps-post",
             zorder=2,
-            label=f"{label} {bound} {text} {objective_unit(objective)}",
+            label=f"{label} {bound} {text} {objective.unit}",
         )
     marked = mark_members(front)
     axes.scatter(

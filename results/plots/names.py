@@ -14,7 +14,7 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.baselines import BaselineMark
 from paretosoc.results.plots.labels import Placement, Point, place_labels, staircase_boxes
 from paretosoc.results.plots.style import GREY, INK
-from paretosoc.results.problem.objectives import format_number, objective_unit
+from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def names_of(
 ) -> list[Name]:
     """Return names of marked members at ``xs``, ``ys``, with their figures if there are two
     objectives, and of baselines."""
-    units = [objective_unit(objective) for objective in front.problem.objectives[:2]]
+    units = [objective.unit for objective in front.problem.objectives[:2]]
     names = []
     for i, marks in mark_members(front).items():
         words = ", ".join(marks)

@@ -15,13 +15,7 @@ from paretosoc.results.problem.execution import (
     Pipeline,
     Rates,
 )
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    objective_names,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -43,8 +37,5 @@ __all__ = [
     "ProblemNetwork",
     "ProblemUnit",
     "Rates",
-    "objective_names",
-    "objective_unit",
-    "objective_value",
     "problem_sha256",
 ]

@@ -92,7 +92,7 @@ def _network_of(keys: _NetworkKeys, _: Context) -> dict[str, int | None]:
 
 
 def _keys_of(objective: Objective, context: Context) -> _NetworkKeys:
-    return _NetworkKeys(objective.network, objective_name(context.subject, objective))
+    return _NetworkKeys(objective.network, objective.name_in(context.subject))
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,72 @@ class Objective:
     kind: Annotated[ObjectiveKind, As(Name, _kind_named, lambda kind: kind.value)]
     """The optimised figure. Its key in front.json is name."""
     network: Annotated[int | None, Keys(_NetworkKeys, _network_of, _keys_of)] = None
+
+    @property
+    def unit(self) -> str:
+        """Return the unit of the displayed value."""
+        return self.kind.spec.unit
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Return whether people maximise the displayed value."""
+        return self.kind.spec.larger_is_better
+
+    def name_in(self, problem: Problem) -> str:
+        """Name in ``front.json``, unit included: ``latency_ps``, ``latency_ps:NETWORK``, ..."""
+        name, n = self.kind.spec.file_name, self.network
+        return name if n is None else f"{name}:{problem.networks[n].name}"
+
+    def label(self, problem: Problem) -> str:
+        """Name for people, without the unit: ``latency``, ``latency of NETWORK``."""
+        label, n = self.kind.spec.label, self.network
+        return label if n is None else f"{label} of {problem.networks[n].name}"
+
+    def title(self, problem: Problem) -> str:
+        """Name for people, with the unit: ``latency [ms]``."""
+        return f"{self.label(problem)} [{self.unit}]"
+
+    def heading(self, *problems: Problem) -> str:
+        """Return the unit for the head of a column or an axis with figures of ``problems``. An
+        energy names its whole if a frame has several images, ``mJ/frame``, and in closed form its
+        T, ``mJ, T = period``, if all problems have the same."""
+        unit = self.unit
+        if self.kind is not ObjectiveKind.ENERGY:
+            return unit
+        whole = {_energy_is_of(problem) for problem in problems}
+        names = {idle_time_name(problem) for problem in problems}
+        if len(whole) == 1:
+            unit += whole.pop()
+        return f"{unit}, {names.pop()}" if len(names) == 1 and names != {""} else unit
+
+    def shown(self, value: int) -> float:
+        """Return the file's integer in the display unit: ms, mJ, W, %, or a rate per second.
+
+        A throughput is one over the time per image, an efficiency 1 J over the energy per image
+        (infinite if that is 0).
+        """
+        return self.kind.spec.display(value)
+
+    def text(self, value: int) -> str:
+        """Return the file's integer as displayed, with its unit: ``13.65 ms``."""
+        return f"{format_number(self.shown(value))} {self.unit}"
+
+    def bound(self, value: int, decimals: int) -> float:
+        """Return a least value as displayed, rounded such that it stays a bound: up if larger is
+        better, else down."""
+        exact = self.shown(value)
+        if not math.isfinite(exact):
+            return exact
+        rounding = ROUND_CEILING if self.larger_is_better else ROUND_FLOOR
+        # The shortest decimals of a float, so 2.000001 does not become 2.000000.
+        return float(Decimal(repr(exact)).quantize(Decimal(1).scaleb(-decimals), rounding))
+
+    def format(self, values: Sequence[int], more: int = 0) -> list[str]:
+        """Return values as displayed, without the unit, all with the same number of decimals:
+        ``more`` than four significant digits need."""
+        numbers = [self.shown(value) for value in values]
+        decimals = max((_decimals(number) for number in numbers), default=0) + more
+        return [f"{number:.{decimals}f}" for number in numbers]
 
 
 @dataclass(frozen=True)
@@ -322,30 +388,15 @@ OBJECTIVES = {
 _IDLE_TIMES = {IdleTime.PERIOD: "T = period", IdleTime.SUM_OF_LOADS: "T = sum of loads"}
 
 
-def objective_name(problem: Problem, objective: Objective) -> str:
-    """Name in ``front.json``, unit included: ``latency_ps``, ``latency_ps:NETWORK``, ..."""
-    name = objective.kind.spec.file_name
-    if objective.network is None:
-        return name
-    return f"{name}:{problem.networks[objective.network].name}"
+def shown_values(objectives: Sequence[Objective], values: Sequence[int]) -> tuple[float, ...]:
+    """Return a value of each objective in its display unit."""
+    return tuple(one.shown(value) for one, value in zip(objectives, values, strict=True))
 
 
-def objective_names(problem: Problem) -> tuple[str, ...]:
-    """Names of all objectives, in the problem's order."""
-    return tuple(objective_name(problem, objective) for objective in problem.objectives)
-
-
-def objective_label(problem: Problem, objective: Objective) -> str:
-    """Name for people, without the unit: ``latency``, ``latency of NETWORK``."""
-    label = objective.kind.spec.label
-    if objective.network is None:
-        return label
-    return f"{label} of {problem.networks[objective.network].name}"
-
-
-def objective_unit(objective: Objective) -> str:
-    """Return the unit of :func:`objective_value`."""
-    return objective.kind.spec.unit
+def displayed(problem: Problem, values: Sequence[int]) -> dict[str, float]:
+    """Return values by the titles of all objectives: ``{"latency [ms]": 13.65}``."""
+    titles = (objective.title(problem) for objective in problem.objectives)
+    return dict(zip(titles, shown_values(problem.objectives, values), strict=True))
 
 
 def idle_time_name(problem: Problem) -> str:
@@ -355,59 +406,12 @@ def idle_time_name(problem: Problem) -> str:
     return _IDLE_TIMES[execution.idle_time] if isinstance(execution, ClosedForm) else ""
 
 
-def unit_heading(objective: Objective, *problems: Problem) -> str:
-    """Return the unit for the head of a column or an axis with figures of ``problems``. An energy
-    names its whole if a frame has several images, ``mJ/frame``, and in closed form its T, ``mJ, T =
-    period``, if all problems have the same."""
-    unit = objective_unit(objective)
-    if objective.kind is not ObjectiveKind.ENERGY:
-        return unit
-    whole = {_energy_is_of(problem) for problem in problems}
-    names = {idle_time_name(problem) for problem in problems}
-    if len(whole) == 1:
-        unit += whole.pop()
-    return f"{unit}, {names.pop()}" if len(names) == 1 and names != {""} else unit
-
-
 def _energy_is_of(problem: Problem) -> str:
     if max(problem.images) == 1:
         return ""
     if not problem.execution.has_frame:
         return "/image"
     return "/period" if problem.has_rates else "/frame"
-
-
-def larger_is_better(objective: Objective) -> bool:
-    """Return whether people maximise :func:`objective_value`."""
-    return objective.kind.spec.larger_is_better
-
-
-def objective_value(objective: Objective, value: int) -> float:
-    """Return the file's integer in the display unit: ms, mJ, W, %, or a rate per second.
-
-    A throughput is one over the time per image, an efficiency 1 J over the energy per image
-    (infinite if that is 0).
-    """
-    return objective.kind.spec.display(value)
-
-
-def bound_value(objective: Objective, value: int, decimals: int) -> float:
-    """Return :func:`objective_value` of a least value, rounded such that it stays a bound: up if
-    larger is better, else down."""
-    exact = objective_value(objective, value)
-    if not math.isfinite(exact):
-        return exact
-    rounding = ROUND_CEILING if larger_is_better(objective) else ROUND_FLOOR
-    # The shortest decimals of a float, so 2.000001 does not become 2.000000.
-    return float(Decimal(repr(exact)).quantize(Decimal(1).scaleb(-decimals), rounding))
-
-
-def format_objectives(objective: Objective, values: Sequence[int], more: int = 0) -> list[str]:
-    """Return :func:`objective_value` of each, without its unit, all with the same number of
-    decimals: ``more`` than four significant digits need."""
-    numbers = [objective_value(objective, value) for value in values]
-    decimals = max((_decimals(number) for number in numbers), default=0) + more
-    return [f"{number:.{decimals}f}" for number in numbers]
 
 
 def format_number(value: float) -> str:

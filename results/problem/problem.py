@@ -271,6 +271,17 @@ class Problem:
         return sum(units[source] != units[target] for source, target in self.edges)
 
     @property
+    def objective_names(self) -> tuple[str, ...]:
+        """Names of all objectives in ``front.json``, in their order."""
+        return tuple(objective.name_in(self) for objective in self.objectives)
+
+    def design_of(self, row: IntArray) -> DesignPoint:
+        """Return the design point of a row, the inverse of :attr:`DesignPoint.row`."""
+        row = np.array(row, dtype=np.int64)
+        units, points, priorities = np.split(row, np.cumsum((self.group_count, len(self.domains))))
+        return DesignPoint(units, points, priorities if self.searches_priorities else None)
+
+    @property
     def group_count(self) -> int:
         """Groups of all networks."""
         return sum(len(network.group_names) for network in self.networks)
@@ -328,3 +339,12 @@ class DesignPoint:
     units: IntArray
     operating_points: IntArray
     priorities: IntArray | None = None
+
+    @property
+    def row(self) -> IntArray:
+        """Return it as one row: the units of the groups, then the operating points of the domains,
+        then the priorities of the networks if they are searched."""
+        parts = [self.units, self.operating_points]
+        if self.priorities is not None:
+            parts.append(self.priorities)
+        return np.concatenate(parts).astype(np.int64)

@@ -58,7 +58,6 @@ from paretosoc.common.documents.marks import Context
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
 from paretosoc.results.io.document import Document
-from paretosoc.results.problem.objectives import objective_name
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 
@@ -125,7 +124,7 @@ def problem_from_document(document: Json) -> Problem:
     problem = PROBLEM.read(content, _context(names))
     check_problem(problem)
     for i, objective in enumerate(problem.objectives):
-        name = objective_name(problem, objective)
+        name = objective.name_in(problem)
         if content["objectives"][i]["name"] != name:
             raise ResultError(f"$.objectives[{i}].name: must be {name!r}")
     return problem

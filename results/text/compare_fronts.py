@@ -16,7 +16,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import hypervolume, reference_point
 from paretosoc.results.front.front import Front, objective_array
 from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
@@ -73,8 +72,8 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     Raises:
         ResultError: if a front is empty, or the objectives are not the same.
     """
-    names = objective_names(first.problem)
-    others = objective_names(second.problem)
+    names = first.problem.objective_names
+    others = second.problem.objective_names
     if sorted(names) != sorted(others):
         raise ResultError(
             f"fronts of the same objectives are required, got {', '.join(names)} "

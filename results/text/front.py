@@ -15,16 +15,7 @@ from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    format_number,
-    format_objectives,
-    objective_label,
-    objective_unit,
-    objective_value,
-    unit_heading,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.text.batches import (
     adds_energy_per_image,
@@ -163,7 +154,7 @@ def _baseline_texts(front: Front) -> list[str]:
         fastest = counts[point.name] == 1 and is_at_fastest(front.problem, point)
         kind = "Other methods, at the fastest clocks" if fastest else "Other methods"
         figures = ", ".join(
-            f"{format_number(objective_value(objective, value))} {objective_unit(objective)}"
+            objective.text(value)
             for objective, value in zip(
                 front.problem.objectives, point.member.objectives, strict=True
             )
@@ -193,14 +184,14 @@ def _columns(
     for objective, cells in zip(
         problem.objectives, _objective_cells(problem, members), strict=True
     ):
-        label = objective_label(problem, objective)
-        columns.append(_Column(label, (label, unit_heading(objective, problem)), cells))
+        label = objective.label(problem)
+        columns.append(_Column(label, (label, objective.heading(problem)), cells))
     if front.robust is not None:
         measure = front.robust.measure
         for k, objective in enumerate(problem.objectives):
-            cells = tuple(format_objectives(objective, [member.ranked[k] for member in members]))
-            name = f"{measure} of {objective_label(problem, objective)}"
-            columns.append(_Column(name, (measure, unit_heading(objective, problem)), cells))
+            cells = tuple(objective.format([member.ranked[k] for member in members]))
+            name = f"{measure} of {objective.label(problem)}"
+            columns.append(_Column(name, (measure, objective.heading(problem)), cells))
     if guarantee is not None and problem.tolerance_permille is not None:
         figures = guarantee(problem, [member.design for member in members])
         columns += [
@@ -278,7 +269,7 @@ def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Colu
         _Column(
             f"response of {network.name}",
             (network.name, "resp. ms"),
-            tuple(format_objectives(shown[n], [member.latencies_ps[n] for member in members])),
+            tuple(shown[n].format([member.latencies_ps[n] for member in members])),
             loss=2_000 - n,
         )
         for n, network in enumerate(problem.networks)
@@ -293,7 +284,7 @@ def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str,
     cells: list[tuple[str, ...]] = []
     for more in range(_MAX_MORE_DIGITS):
         cells = [
-            tuple(format_objectives(objective, column, more))
+            tuple(objective.format(column, more))
             for objective, column in zip(problem.objectives, columns, strict=True)
         ]
         if len(set(zip(*cells, strict=True))) == len(members):

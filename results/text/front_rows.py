@@ -7,12 +7,7 @@ from dataclasses import asdict
 from paretosoc.results.front.choices import Choices
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.problem.objectives import (
-    objective_label,
-    objective_names,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import displayed
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import member_relative_ppm
 from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
@@ -34,15 +29,15 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
     """
     problem = front.problem
     marks = mark_members(front)
-    names = objective_names(problem)
+    names = problem.objective_names
     return [
         {
             "member": i,
             "marks": list(marks.get(i, ())),
             "stands_for": choices.counts[i],
             "objectives": dict(zip(names, member.objectives, strict=True)),
-            "display": _display(problem, member.objectives),
-            "robust": None if member.robust is None else _display(problem, member.robust),
+            "display": displayed(problem, member.objectives),
+            "robust": None if member.robust is None else displayed(problem, member.robust),
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
             "priorities": _searched_priorities(problem, member),
@@ -52,15 +47,6 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
         }
         for i, member in ((entry.member, front.members[entry.member]) for entry in choices.entries)
     ]
-
-
-def _display(problem: Problem, values: tuple[int, ...]) -> dict[str, float]:
-    return {
-        f"{objective_label(problem, objective)} [{objective_unit(objective)}]": (
-            objective_value(objective, value)
-        )
-        for objective, value in zip(problem.objectives, values, strict=True)
-    }
 
 
 def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.limits import DEADLINES
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_objectives
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 _TIME = Objective(ObjectiveKind.GUARANTEED_LATENCY)
@@ -109,4 +109,4 @@ def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
 
 
 def _times(values: Sequence[int]) -> tuple[str, ...]:
-    return tuple(format_objectives(_TIME, values))
+    return tuple(_TIME.format(values))

@@ -6,14 +6,7 @@ from itertools import groupby
 
 from paretosoc.common.units import FJ_PER_MJ
 from paretosoc.results.front.front import Member
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    format_number,
-    format_objectives,
-    objective_label,
-    objective_unit,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.batches import batch_lines
 from paretosoc.results.text.free_running import free_run_lines
@@ -29,7 +22,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     by unit, mapping, priorities if these may differ, transitions, clocks. Networks that run freely
     add the window and their throughputs."""
     lines = [
-        _figure(objective_label(problem, objective), objective, value)
+        _figure(objective.label(problem), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
     ]
     if _LATENCY not in problem.objectives and not problem.has_rates:
@@ -82,8 +75,8 @@ def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[s
 
 
 def _figure(name: str, objective: Objective, value: int) -> str:
-    (text,) = format_objectives(objective, [value])
-    return f"{name}: {text} {objective_unit(objective)}"
+    (text,) = objective.format([value])
+    return f"{name}: {text} {objective.unit}"
 
 
 REST = "memory, clocks, board"

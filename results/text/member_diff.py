@@ -6,12 +6,7 @@ import math
 
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import KNEE, mark_members, marked_member
-from paretosoc.results.problem.objectives import (
-    format_number,
-    larger_is_better,
-    objective_label,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
 
 _MANY = 2
@@ -94,7 +89,7 @@ def describe_front(front: Front) -> list[str]:
         spec = objective.kind.spec
         if spec.meaning:
             side = "largest" if spec.larger_is_better else "smallest"
-            label = objective_label(front.problem, objective)
+            label = objective.label(front.problem)
             meanings.append(f"{label}: {spec.meaning} ({spec.best}: the {side})")
     base = next(iter(marks))
     knee = marked_member(front, KNEE)
@@ -169,9 +164,9 @@ def _effects(problem: Problem, base: Member, other: Member) -> str:
     ):
         if was == now:
             continue
-        label = objective_label(problem, objective)
-        first, second = objective_value(objective, was), objective_value(objective, now)
-        improved = second > first if larger_is_better(objective) else second < first
+        label = objective.label(problem)
+        first, second = objective.shown(was), objective.shown(now)
+        improved = second > first if objective.larger_is_better else second < first
         (better if improved else worse).append(_effect(label, first, second))
     if not worse and not better:
         return "the same figures"

@@ -19,7 +19,6 @@ from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results
 from tests.support.explored import explore
 from tests.support.problems.random_spaces import assert_inside
@@ -173,7 +172,7 @@ FIXED = {
 def test_a_fixed_clock_of_a_domain_that_may_be_off_stays_fixed(chip, engine):
     options = Options(groups=8, fixed=tuple((domain, "max") for domain in FIXED[chip]))
     front = explore(PAIR, chip, options=options, engine=engine, max_evaluations=1500)
-    rows = np.stack([row_of(member.design) for member in front.members])
+    rows = np.stack([member.design.row for member in front.members])
     assert_inside(front.problem, rows)
     names = [domain.name for domain in front.problem.domains]
     for name in FIXED[chip]:

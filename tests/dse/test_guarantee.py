@@ -19,7 +19,6 @@ from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee import first_come
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.warm_up import smallest_problem
 from paretosoc.results.export.result_folder import read_results, write_results
 from paretosoc.results.problem.execution import Periodic
@@ -167,7 +166,7 @@ def test_a_third_program_recomputes_guarantees_of_all_dispatches(seed: int, tmp_
     of_networks = (Objective(kind, n) for n in range(len(problem.networks)))
     objectives = (Objective(kind), *of_networks)
     problem = dataclasses.replace(problem, objectives=objectives, tolerance_permille=tolerance)
-    rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
+    rows = np.stack([random_design(rng, problem).row for _ in range(2)])
     members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
     assert recomputed_members(tmp_path, problem, members) == 0
     values = list(members[0].objectives)
@@ -195,7 +194,7 @@ def test_stand_alone_times_bound_guaranteed_latencies_from_below() -> None:
         problem = dataclasses.replace(
             problem, objectives=tuple(objectives), tolerance_permille=tolerance
         )
-        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(5)])
+        rows = np.stack([random_design(rng, problem).row for _ in range(5)])
         guaranteed = make_outcomes(problem)(rows).objectives
         assert (make_lower_bounds(problem)(rows).objectives <= guaranteed).all()
 

@@ -19,7 +19,6 @@ from paretosoc.fitness.check.members.closed_form import plain_loads
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, OneFrame
@@ -135,7 +134,7 @@ def test_compiled_is_plain(channels, time):
         problem = random_pipeline(rng, random_problem(rng, SHAPE), channels, time)
         check_problem(problem)
         designs = [random_design(rng, problem) for _ in range(5)]
-        rows = np.stack([row_of(entry) for entry in designs])
+        rows = np.stack([entry.row for entry in designs])
         loads = make_load_evaluator(problem)(rows)
         outcomes = make_outcomes(problem)(rows)
         for index, entry in enumerate(designs):

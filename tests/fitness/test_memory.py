@@ -11,7 +11,6 @@ from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -57,7 +56,7 @@ def test_compiled_equals_plain_and_adds_up() -> None:
         outcomes = make_outcomes(problem)(rows)
         limits = constraints_of(problem)
         for i, row in enumerate(rows):
-            plain = plain_outcome(problem, design_of(problem, row))
+            plain = plain_outcome(problem, problem.design_of(row))
             assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
             taken = sum(held_in(problem, row, pool) for pool in range(3))
             assert outcomes.objectives[i, 2] == taken

@@ -12,7 +12,7 @@ from benchmarks.problems.random_problem import random_design
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of, row_of, simulate
+from paretosoc.fitness.simulate import simulate
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.problem.limits import constraints_of
@@ -45,7 +45,7 @@ def compare(problem: Problem, rows: np.ndarray) -> tuple[int, int]:
     limits = constraints_of(problem)
     broken = mixed = 0
     for i, row in enumerate(rows):
-        plain = plain_outcome(problem, design_of(problem, row))
+        plain = plain_outcome(problem, problem.design_of(row))
         assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
         names = [
             limit.name
@@ -88,7 +88,7 @@ def test_long_runs_compiled_equal_plain(free_running: bool) -> None:
         execution = FreeRunning(2) if free_running else Pipeline(2)
         problem = replace(problem, execution=execution, objectives=tuple(map(Objective, kinds)))
         check_problem(problem)
-        compare(problem, np.stack([row_of(random_design(rng, problem)) for _ in range(2)]))
+        compare(problem, np.stack([random_design(rng, problem).row for _ in range(2)]))
 
 
 def test_a_unit_runs_one_group_at_a_time_in_whichever_format() -> None:

@@ -12,7 +12,6 @@ from benchmarks.problems.random_problem import RandomShape, random_design, rando
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.windows import simulate_long_run
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.limits import (
     DEADLINE,
@@ -131,7 +130,7 @@ def check(rng, problem):
         with_losses(problem, rng), objectives=tuple(objectives), tolerance_permille=(1000, 1000)
     )
     designs = [random_design(rng, problem) for _ in range(4)]
-    outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+    outcomes = make_outcomes(problem)(np.stack([design.row for design in designs]))
     assert outcomes.possible.all()
     for row, design in enumerate(designs):
         values, latencies, _, _ = expected(problem, design)
@@ -185,7 +184,7 @@ def test_figures_of_constraints_and_what_is_feasible(execution):
     for rng, problem in problems(10, execution=execution):
         problem = with_losses(problem, rng)
         design = random_design(rng, problem)
-        rows = row_of(design)[None, :]
+        rows = design.row[None, :]
         _, latencies, energy, power = expected(problem, design)
         makespan = simulate(problem, design).frame_end_ps[0]
         power_uw = ceil(power)
@@ -259,9 +258,7 @@ def test_power_just_above_the_cap_is_above_it():
         design = random_design(rng, problem)
         _, _, _, power = expected(problem, design)
         cap = floor(power / 1000)
-        outcomes = make_outcomes(replace(problem, power_cap_mw=max(cap, 1)))(
-            row_of(design)[None, :]
-        )
+        outcomes = make_outcomes(replace(problem, power_cap_mw=max(cap, 1)))(design.row[None, :])
         assert bool(outcomes.feasible[0]) == (power <= 1000 * max(cap, 1))
 
 
@@ -271,7 +268,7 @@ def test_rows_on_units_that_cannot_run_them_are_impossible():
         for group, unit in zip(*np.nonzero(~problem.allowed), strict=True):
             design = random_design(rng, problem)
             design.units[group] = unit
-            outcomes = make_outcomes(problem)(row_of(design)[None, :])
+            outcomes = make_outcomes(problem)(design.row[None, :])
             assert not outcomes.possible[0]
             assert not outcomes.feasible[0]
             found += 1

@@ -23,7 +23,6 @@ from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.members.windows import PlainLongRun, simulate_long_run
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import (
     LongRuns,
     ceil_ratio,
@@ -96,7 +95,7 @@ def freely(of: Problem, in_flight: int) -> Problem:
 
 
 def one(of: Problem, point: DesignPoint) -> LongRuns:
-    runs = make_long_run_evaluator(of)(row_of(point)[None])
+    runs = make_long_run_evaluator(of)(point.row[None])
     assert runs.possible.tolist() == [True]
     return runs
 
@@ -174,7 +173,7 @@ def compare_outcomes(case: Problem, point: DesignPoint, plain: PlainLongRun, see
             for entry, rate in zip(case.networks, rates, strict=True)
         )
         case = replace(case, networks=networks)
-    outcomes = make_outcomes(case)(row_of(point)[None])
+    outcomes = make_outcomes(case)(point.row[None])
     told = plain_outcome(case, point)
     assert tuple(outcomes.objectives[0].tolist()) == told.objectives, f"seed {seed}"
     limited = [entry.index for entry in constraints_of(case) if entry.is_least]
@@ -227,7 +226,7 @@ def test_rates_times_loads_are_at_most_1(in_flight: int) -> None:
         rng = np.random.default_rng(80_000 + seed)
         shape = RandomShape(groups=(1, 5), ties=seed % 2 == 0, contention=seed % 3 > 0)
         drawn = random_problem(rng, shape)
-        rows = np.stack([row_of(random_design(rng, drawn)) for _ in range(3)])
+        rows = np.stack([random_design(rng, drawn).row for _ in range(3)])
         for case in (piped(drawn, in_flight), freely(drawn, in_flight)):
             runs = make_long_run_evaluator(case)(rows)
             for row, found in zip(rows, runs.stream_period_ps.tolist(), strict=True):
@@ -329,7 +328,7 @@ def test_two_networks_that_never_meet() -> None:
     ]
     # A frame every 7 and every 3 ps: in the mean one every 2 / (1/7 + 1/3) = 4.2 ps, rounded up;
     # and each as often as alone.
-    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    (values,) = make_outcomes(case)(point.row[None]).objectives.tolist()
     assert (values[0], values[-1]) == (5, -(10**6))
 
 
@@ -346,7 +345,7 @@ def test_energy_is_mean_power_over_the_rate() -> None:
     runs = one(case, point)
     window = int(runs.window_ps[0])
     assert runs.dynamic_energies() == [[window * 5, window * 11]]
-    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    (values,) = make_outcomes(case)(point.row[None]).objectives.tolist()
     assert values == [5, 23_000, 23 * 5 // 2, 23 * 5 // 2, -(10**6)]
     assert plain_outcome(case, point).objectives == tuple(values)
 
@@ -387,14 +386,14 @@ def test_least_rates_and_the_smallest_relative_rate_by_hand() -> None:
         return replace(case, networks=networks)
 
     assert periods(case, point) == [10, 10]
-    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    (values,) = make_outcomes(case)(point.row[None]).objectives.tolist()
     assert values[-1] == -200_000
     for rates, kept in (
         ((10**17, 10**17), True),
         ((None, 10**17 + 1), False),
         ((10**17 + 1, None), False),
     ):
-        assert make_outcomes(with_rates(*rates))(row_of(point)[None]).feasible.tolist() == [kept]
+        assert make_outcomes(with_rates(*rates))(point.row[None]).feasible.tolist() == [kept]
     (broken,) = plain_outcome(with_rates(None, 10**17 + 1), point).broken
     assert broken.why == (
         "rate of fast is 100000000000000000 uHz, at least 100000000000000001 asked for"
@@ -424,7 +423,7 @@ def test_one_network_that_runs_freely_is_a_pipeline(seed: int) -> None:
     rng = np.random.default_rng(40_000 + seed)
     case = random_problem(rng, RandomShape(networks=(1, 1), ties=seed % 2 == 0))
     case = freely(case, seed % 8 + 1)
-    rows = np.stack([row_of(random_design(rng, case)) for _ in range(3)])
+    rows = np.stack([random_design(rng, case).row for _ in range(3)])
     pipeline = make_long_run_evaluator(replace(case, execution=Pipeline(seed % 8 + 1)))(rows)
     assert_equal_runs(make_long_run_evaluator(case)(rows), pipeline)
 
@@ -473,7 +472,7 @@ def test_energy_beyond_63_bits_is_exact() -> None:
     assert runs.window_ps.tolist() == [7 * slow]
     assert runs.dynamic_high.max() > 0
     assert sum(runs.dynamic_energies()[0]) == 7 * slow * 14 * 10**6 > 2**63
-    (values,) = make_outcomes(case)(row_of(point)[None]).objectives.tolist()
+    (values,) = make_outcomes(case)(point.row[None]).objectives.tolist()
     period = -(-2 * slow * fast // (slow + fast))
     energy = 14 * 10**6 * period // 2
     # The last one is fairness: each network reaches its rate alone, 10**6 ppm.

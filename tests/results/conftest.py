@@ -14,7 +14,7 @@ from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.dominance import non_dominated, reference_point
 from paretosoc.results.front.front import Front, HypervolumePoint, InputFile, Member, Provenance
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import (
     ContentionTable,
     ProblemDomain,
@@ -182,7 +182,7 @@ def simulate_member(problem: Problem, document: dict, design: DesignPoint) -> Me
     _SCHEDULES[design] = Schedule(tuple(executions))
     return Member(
         design=design,
-        objectives=tuple(values.get(name, 0) for name in objective_names(problem)),
+        objectives=tuple(values.get(name, 0) for name in problem.objective_names),
         domain_on=domains_on(problem, design.units),
         latencies_ps=tuple(values[f"latency_ps:{n.name}"] for n in problem.networks),
         makespan_ps=values["latency_ps"],

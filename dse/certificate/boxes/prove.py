@@ -18,7 +18,6 @@ from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
 from paretosoc.results.front.front import BoundSummary, Front, objective_array
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.text.space_description import describe_space
@@ -77,7 +76,7 @@ def bound_front(
     """
     began = time.monotonic()
     problem = front.problem
-    names = tuple(objective_names(problem)[column] for column in columns)
+    names = tuple(problem.objective_names[column] for column in columns)
     bounded_columns(problem, names)
     members = _members(front, columns)
     search = _best_start(problem, columns, members, until)
@@ -220,7 +219,7 @@ def bound_summary(front: Front, proof: BoundProof, boxes: int, simulated: int = 
         boxes: number of boxes that are not divided.
         simulated: number of design points that were simulated.
     """
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     columns = [names.index(name) for name in proof.objectives]
     values = objective_array(front)[:, columns]
     best = non_dominated(values).tolist()

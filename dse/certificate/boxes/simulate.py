@@ -17,12 +17,10 @@ from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.bounds import MAX_SIMULATED, BoundProof, Simulated
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners
 from paretosoc.results.front.front import Front, objective_array
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -48,7 +46,7 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     if rows is None:
         return None
     compiled = fits_int64(problem)
-    first = design_of(problem, rows[0])
+    first = problem.design_of(rows[0])
     if compiled:
         # Loads the code, or compiles it.
         plain_outcome(problem, first, compiled=True)
@@ -66,7 +64,7 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     region = tuple(tuple(None if v is None else v - 1 for v in corner) for corner in corners)
     proof = BoundProof(
         problem_sha256=problem_sha256(problem),
-        objectives=tuple(objective_names(problem)),
+        objectives=tuple(problem.objective_names),
         region=region,
         chains=(),
         paths=(),

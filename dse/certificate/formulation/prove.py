@@ -19,7 +19,7 @@ from paretosoc.dse.certificate.formulation.hints import Hints, Path, upper_parts
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import FormulationProof
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 UPPER_PARTS, TASKS = 128, 64
@@ -184,7 +184,7 @@ def _refute_in_process(
 def _makespan_column(problem: Problem) -> int:
     makespan = Objective(ObjectiveKind.LATENCY)
     if makespan not in problem.objectives:
-        names = ", ".join(objective_names(problem))
+        names = ", ".join(problem.objective_names)
         raise ResultError(f"the formulation is about latency, which is no objective: {names}")
     return problem.objectives.index(makespan)
 

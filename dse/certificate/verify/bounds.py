@@ -8,7 +8,6 @@ from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners, region_reaches
 from paretosoc.results.front.front import BoundSummary, Front, objective_array
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.text.space_description import describe_space
 
 
@@ -37,7 +36,7 @@ def wrong_bounds(
         return f"bounds.json: {error}"
     if claim.simulated != checked.simulated:
         return f"simulated: there are {checked.simulated} design points, not {claim.simulated}"
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     columns = [names.index(name) for name in proof.objectives]
     values = objective_array(front)[:, columns]
     best = non_dominated(values).tolist()

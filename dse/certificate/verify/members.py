@@ -10,7 +10,6 @@ from functools import partial
 
 from paretosoc.fitness.check.members.outcome import broken_rules, plain_outcome
 from paretosoc.results.front.front import Member
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 
 MAX_PROCESSES = 4
@@ -83,7 +82,7 @@ def what_is_wrong(
     if [broken.constraint for broken in outcome.broken] != list(breaks):
         really = ", ".join(str(broken.constraint) for broken in outcome.broken) or "nothing"
         return f"breaks {really}, not {', '.join(breaks)}"
-    names = objective_names(problem)
+    names = problem.objective_names
     for name, claimed, value in zip(names, member.objectives, outcome.objectives, strict=True):
         if claimed != value:
             return f"{name} is {value}, not {claimed}"

@@ -16,7 +16,6 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, FormulationProof, ProofArtifacts
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 
 SOLVER_SECONDS = 600.0
@@ -25,7 +24,7 @@ SOLVER_SECONDS = 600.0
 
 def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
     """Return the members and objectives that a tree is checked against."""
-    names = objective_names(problem)
+    names = problem.objective_names
     return LemmaTarget(
         tuple(names.index(name) for name in certificate.objectives),
         certificate.members,

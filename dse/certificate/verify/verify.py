@@ -41,7 +41,6 @@ from paretosoc.results.front.certificate import Certificate, CertificateStatus, 
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import percent
 from paretosoc.results.front.front import CertificateSummary, Front, objective_array
-from paretosoc.results.problem.objectives import objective_names, objective_unit, objective_value
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_space
 
@@ -265,7 +264,7 @@ def _claim_holds(
     ):
         if stated != proved:
             return wrong(f"{what}: front.json says something else")
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     foreign = [entry for entry in certificate.objectives if entry not in names]
     if foreign or len(set(certificate.objectives)) != len(certificate.objectives):
         return wrong(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
@@ -300,10 +299,10 @@ def _describe_claim(front: Front, certificate: Certificate, members: list[int]) 
         reach += _scope(front.problem, certificate.objectives)
         return f"{reach}: {pluralize(len(members), 'member')}"
     objective = front.problem.objectives[
-        objective_names(front.problem).index(certificate.objectives[0])
+        front.problem.objective_names.index(certificate.objectives[0])
     ]
-    value = f"{objective_value(objective, certificate.members[0][0]):.6f}"
-    return f"member {members[0]} with {value} {objective_unit(objective)}"
+    value = f"{objective.shown(certificate.members[0][0]):.6f}"
+    return f"member {members[0]} with {value} {objective.unit}"
 
 
 def _is_plain(problem: Problem, target: LemmaTarget, checker: Checker) -> bool:

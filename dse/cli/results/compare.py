@@ -14,12 +14,7 @@ from paretosoc.common.text import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem.objectives import (
-    format_number,
-    format_objectives,
-    objective_label,
-    unit_heading,
-)
+from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide, compare_fronts
 
 
@@ -79,9 +74,9 @@ def _print(
         table.add_row("multiplicative epsilon", *(f"{s.multiplicative_epsilon:.5f}" for s in sides))
     problems = [front.problem for front in fronts]
     for place, objective in enumerate(problems[0].objectives):
-        label = objective_label(problems[0], objective)
-        values = format_objectives(objective, [side.best[place] for side in sides])
-        table.add_row(f"best {label}, {unit_heading(objective, *problems)}", *values)
+        label = objective.label(problems[0])
+        values = objective.format([side.best[place] for side in sides])
+        table.add_row(f"best {label}, {objective.heading(*problems)}", *values)
     if any(side.fairness_ppm is not None for side in sides):
         table.add_row(
             "slowest network, of its rate alone", *(_range_of_shares(side) for side in sides)

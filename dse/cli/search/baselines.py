@@ -30,12 +30,7 @@ from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
 from paretosoc.dse.workload.options import Cut, Scenario
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.problem.objectives import (
-    ObjectiveKind,
-    format_objectives,
-    objective_label,
-    objective_names,
-)
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.text.member_diff import groups_by_unit
 from paretosoc.results.text.space_description import describe_space
 
@@ -123,7 +118,7 @@ def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:
 
 
 def _document(result: Comparison) -> dict[str, object]:
-    names = objective_names(result.problem)
+    names = result.problem.objective_names
     best = dict(zip(names, result.optimum.member.objectives, strict=True))
     units = [unit.name for unit in result.problem.units]
     return {
@@ -178,7 +173,7 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
     problem = result.problem
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
-    compared = objective_label(problem, problem.objectives[compared_objective(problem)])
+    compared = problem.objectives[compared_objective(problem)].label(problem)
     console.print(f"{', '.join(repeats)} on {where}")
     console.print(f"Space of this table: {describe_space(problem)}")
     console.print(_table(result))
@@ -226,7 +221,7 @@ def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
     for place, objective in enumerate(problem.objectives):
         if objective.kind is ObjectiveKind.THROUGHPUT:
             values = [entry.member.objectives[place] for entry in rows]
-            columns.append((">throughput\nimages/s", format_objectives(objective, values)))
+            columns.append((">throughput\nimages/s", objective.format(values)))
     columns += [
         (">energy\nmJ", [f"{entry.member.energy_fj / FJ_PER_MJ:.1f}" for entry in rows]),
         (">gain\n%", [f"{100 * entry.gain:+.1f}" for entry in rows]),

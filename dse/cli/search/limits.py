@@ -11,13 +11,6 @@ import paretosoc as dse
 from paretosoc.common.text import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.problem.constraint_status import limit_and_value
-from paretosoc.results.problem.objectives import (
-    format_number,
-    objective_label,
-    objective_names,
-    objective_unit,
-    objective_value,
-)
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
@@ -45,7 +38,7 @@ def limits(
 
 
 def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
-    names = objective_names(problem)
+    names = problem.objective_names
     return {
         "prices": [
             {
@@ -87,22 +80,21 @@ def _print(problem: Problem, result: LimitPrices) -> None:
 def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:
     constraint, objective = price.constraint, problem.objectives[price.column]
     limit, relaxed = limit_and_value(constraint, price.relaxed_to)
-    now = objective_value(objective, price.now)
+    now = objective.shown(price.now)
 
     def value(figure: int) -> str:
-        shown = objective_value(objective, figure)
-        text = f"{format_number(shown)} {objective_unit(objective)}"
+        text = objective.text(figure)
         if not now:
             return text
-        change = shown / now - 1
+        change = objective.shown(figure) / now - 1
         share = f"{change:+.1%}" if abs(change) >= LEAST else f"under {LEAST:.1%}"
         return f"{text} ({share})"
 
     return (
         f"{constraint.name} {limit.removesuffix(' asked for')}",
         relaxed,
-        objective_label(problem, objective),
-        f"{format_number(now)} {objective_unit(objective)}",
+        objective.label(problem),
+        objective.text(price.now),
         value(price.then),
         value(price.without),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.objectives import ObjectiveKind, objective_value
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 CLASSES = 16
@@ -128,7 +128,7 @@ class TimelinePredictor:
             self._problem = problem
         outcomes = self._evaluate(rows)
         hertz, watts = (
-            np.array([objective_value(problem.objectives[k], int(value)) for value in column])
+            np.array([problem.objectives[k].shown(int(value)) for value in column])
             for k, column in (
                 (throughput, outcomes.objectives[:, throughput]),
                 (power, outcomes.objectives[:, power]),

@@ -36,7 +36,6 @@ from paretosoc.results.front.front import (
     objective_array,
 )
 from paretosoc.results.io.canonical_json import Json
-from paretosoc.results.problem.objectives import objective_names
 
 MAX_POINTS = 300
 """Of a curve: of more, every second one is dropped."""
@@ -216,7 +215,7 @@ def _compiling() -> Json:
 
 def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, nodes: int) -> Front:
     """Return the front with the current claim, which still has a gap."""
-    names = objective_names(front.problem)
+    names = front.problem.objective_names
     claim = CertificateSummary(
         status=CertificateStatus.GAP,
         objectives=names,

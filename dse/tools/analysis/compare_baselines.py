@@ -19,7 +19,6 @@ from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.front.front import BaselinePoint, CertificateSummary, Front, Member
 from paretosoc.results.front.mapping_gain import is_one_unit
@@ -120,7 +119,7 @@ def compare(
 def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
     """Return the baselines that keep all constraints as a front, or None if none does."""
     points = baseline_points(DesignSpace(problem))
-    rows = [row_of(point.member.design) for point in points if not point.breaks]
+    rows = [point.member.design.row for point in points if not point.breaks]
     if not rows:
         return None
     return seed_front(

@@ -45,13 +45,7 @@ from paretosoc.results.front.named_members import (
 )
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.limits import OVERLOAD, constraints_of
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    objective_label,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 DRAWS = 1000
@@ -232,9 +226,7 @@ class Drawn:
             member=entry.member,
             stands_for=len(entry.stands_for),
             intervals={
-                f"{objective_label(problem, objective)} [{objective_unit(objective)}]": _interval(
-                    objective, ordered[:, k].tolist()
-                )
+                objective.title(problem): _interval(objective, ordered[:, k].tolist())
                 for k, objective in enumerate(problem.objectives)
             },
             limits={
@@ -315,10 +307,7 @@ def _regrets(values: FloatArray, least: FloatArray, *, is_share: bool) -> FloatA
 
 
 def _interval(objective: Objective, values: Sequence[int]) -> tuple[float, float]:
-    shown = [
-        float("inf") if value == INT64_MAX else objective_value(objective, value)
-        for value in values
-    ]
+    shown = [float("inf") if value == INT64_MAX else objective.shown(value) for value in values]
     return min(shown), max(shown)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.problem.constraint_status import constraint_states
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
@@ -41,7 +40,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     mapped = [_mapped(problem, own, on, caps) for caps in at_caps]
     units = np.array([member.design.units for member in members])
     settings = problem.group_count + len(problem.domains)
-    priorities = np.array([row_of(member.design)[settings:] for member in members])
+    priorities = np.array([member.design.row[settings:] for member in members])
     rows = np.vstack([np.hstack([units, points, priorities]) for points, _ in mapped])
     figures = [Objective(ObjectiveKind.LATENCY)]
     if problem.has_rates:

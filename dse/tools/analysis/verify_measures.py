@@ -20,12 +20,10 @@ from paretosoc.dse.tools.analysis.cost_draws import (
     with_factors,
 )
 from paretosoc.fitness.check.members.outcome import plain_outcome
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.front import Front, Robust
 from paretosoc.results.problem.limits import constraints_of
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _INFINITE = (1 << 63) - 1
@@ -53,7 +51,7 @@ def verify_measures(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Ch
         yield fails("measures", str(error))
         return
     problems = [with_factors(small, factors) for factors in drawn]
-    found = [_measures(problems, design_of(small, row), front.robust) for row in rows]
+    found = [_measures(problems, small.design_of(row), front.robust) for row in rows]
     wrong = _what_is_wrong(front, found)
     draws = f"{front.robust.measure} of {front.robust.draws} draws (seed {front.robust.seed})"
     yield fails("measures", wrong) if wrong else holds("measures", f"{draws}, simulated again")
@@ -89,7 +87,7 @@ def _what_is_wrong(front: Front, found: Sequence[_Measures]) -> str | None:
     """Return why the measures of members, then of baselines without a broken limit, are not those
     of such a front, or None if they are."""
     assert front.robust is not None
-    names, limits = objective_names(front.problem), constraints_of(front.problem)
+    names, limits = front.problem.objective_names, constraints_of(front.problem)
     members = found[: len(front.members)]
     for index, (member, (objectives, limited)) in enumerate(
         zip(front.members, members, strict=True)

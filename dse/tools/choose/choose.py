@@ -42,7 +42,6 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.variants import Combination, accuracy_sources, combinations
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.front.choices import choose as choices_of
@@ -262,7 +261,7 @@ def _board(store: Store, record: RunRecord, chip: Platform, effort: Effort) -> B
         rows = rows_of(front.members)[choices_of(front).members]
     errors = stated_errors(problem, costs)
     judged = judge(problem, rows, errors, effort.draws, effort.seed)
-    units = sorted(set(design_of(problem, rows[judged.design]).units.tolist()))
+    units = sorted(set(problem.design_of(rows[judged.design]).units.tolist()))
     kinds = names_of_kinds(problem)
     used = {problem.units[unit].unit_name: kinds[unit] for unit in units}
     memory, left = judged.memory_bytes, judged.memory_left_bytes

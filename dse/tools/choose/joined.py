@@ -12,7 +12,7 @@ import numpy as np
 
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
-from paretosoc.results.problem.objectives import objective_label, objective_unit, objective_value
+from paretosoc.results.problem.objectives import displayed
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,10 @@ def join(board: str, fronts: Sequence[CombinationFront], *, is_complete: bool) -
 
 
 def _member(of: CombinationFront, position: int) -> JoinedMember:
-    problem = of.front.problem
-    found = zip(problem.objectives, of.front.members[position].objectives, strict=True)
     return JoinedMember(
         variants=of.variants,
         accuracies=of.accuracies,
-        objectives={
-            f"{objective_label(problem, objective)} [{objective_unit(objective)}]": objective_value(
-                objective, value
-            )
-            for objective, value in found
-        },
+        objectives=displayed(of.front.problem, of.front.members[position].objectives),
         run=of.run,
         member=position,
     )

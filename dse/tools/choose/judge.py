@@ -35,13 +35,7 @@ from paretosoc.results.problem.limits import (
     RESPONSE_95,
     constraints_of,
 )
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    objective_label,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 DEADLINE_USED, ENERGY = "deadline used [%]", "energy [mJ]"
@@ -104,7 +98,7 @@ def judge(problem: Problem, rows: IntArray, errors: CostErrors, draws: int, seed
 def figure_names(problem: Problem) -> list[str]:
     """Return the names of the figures of a board, with their units: time, energy, power."""
     time, _, power = _shown_objectives(problem)
-    names = [f"{objective_label(problem, each)} [{objective_unit(each)}]" for each in (time, power)]
+    names = [each.title(problem) for each in (time, power)]
     return [DEADLINE_USED if _time_limits(problem) else names[0], ENERGY, names[1]]
 
 
@@ -142,7 +136,7 @@ def _figures(problem: Problem, outcomes: Outcomes) -> FloatArray:
     found = np.empty((len(outcomes.objectives), len(problem.objectives)))
     for k, objective in enumerate(problem.objectives):
         values = outcomes.objectives[:, k].tolist()
-        found[:, k] = [objective_value(objective, value) for value in values]
+        found[:, k] = [objective.shown(value) for value in values]
     columns = _time_limits(problem)
     if columns:
         bounds = np.array([constraints_of(problem)[column].limit for column in columns])

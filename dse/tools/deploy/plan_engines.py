@@ -7,7 +7,6 @@ import networkx as nx
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.engine_plan import EnginePlan, PlannedRun
 from paretosoc.results.problem.parts import GROUP, SHARED
@@ -91,7 +90,7 @@ def _guaranteed_ns(deployment: Deployment) -> tuple[int, ...] | None:
     if problem.tolerance_permille is None:
         return None
     bounds = make_guarantees(problem, problem.tolerance_permille)(
-        row_of(deployment.member.design)[None]
+        deployment.member.design.row[None]
     )
     if problem.has_rates and bounds.makespan_ps[0] > (problem.execution.period_ps or 0):
         return None

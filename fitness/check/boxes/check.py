@@ -23,7 +23,7 @@ from paretosoc.results.front.bounds import (
 )
 from paretosoc.results.problem.execution import ClosedForm, IdleTime
 from paretosoc.results.problem.limits import additive_figures
-from paretosoc.results.problem.objectives import ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 BOUNDED = OF_A_FRAME | {
@@ -132,7 +132,7 @@ def _columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
     Raises:
         ResultError: if there are none, one is named twice, or is not the problem's.
     """
-    names = objective_names(problem)
+    names = problem.objective_names
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")
     return tuple(names.index(name) for name in objectives)

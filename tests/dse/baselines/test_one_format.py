@@ -17,7 +17,6 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem_check import check_problem
@@ -71,7 +70,7 @@ def test_rows_of_one_format_mean_the_same_in_the_whole_problem() -> None:
                 left_out += not len(found)
                 for whole in found:
                     (outcome,) = make_outcomes(problem)(whole[None]).objectives.tolist()
-                    plain = plain_outcome(view.problem, design_of(view.problem, row))
+                    plain = plain_outcome(view.problem, view.problem.design_of(row))
                     expected = list(plain.objectives)
                     if loads_mixed(view, row):
                         expected[MEMORY] = outcome[MEMORY]

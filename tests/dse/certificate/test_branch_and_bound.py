@@ -16,7 +16,6 @@ from paretosoc.dse.certificate.branch_and_bound import SearchProgress, find_fron
 from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.problem.execution import Pipeline
@@ -69,7 +68,7 @@ def test_optimum_and_lemmas_against_enumeration(chunk: int) -> None:
         if result.best is None or space.best is None:
             assert space.best is None
         else:
-            found = make_outcomes(problem)(row_of(result.best)[None])
+            found = make_outcomes(problem)(result.best.row[None])
             assert found.feasible[0]
             assert int(found.objectives[0, 0]) == space.best
             assert plain_timeline.simulate(problem, result.best).frame_end_ps[0] == space.best

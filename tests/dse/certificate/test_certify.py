@@ -30,7 +30,6 @@ from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.check.tree import TreeReport
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_certificate, read_results, write_results
 from paretosoc.results.front.certificate import (
@@ -468,7 +467,7 @@ def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:
     done = proved(slow_front)
     result = find_fastest(slow_front.problem)
     assert result.best is not None
-    mine = row_of(done.front.members[0].design)[None]
-    theirs = row_of(result.best)[None]
+    mine = done.front.members[0].design.row[None]
+    theirs = result.best.row[None]
     evaluate = make_outcomes(slow_front.problem)
     assert evaluate(mine).objectives[0, 0] == evaluate(theirs).objectives[0, 0]

@@ -16,7 +16,6 @@ from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.problem.limits import POOL as POOL_LIMIT
 from paretosoc.results.problem.limits import constraints_of
@@ -60,7 +59,7 @@ def test_compiled_equals_plain_and_the_exact_front_the_enumeration() -> None:
         outcomes = make_outcomes(problem)(rows)
         limits = constraints_of(problem)
         for i in rng.integers(len(rows), size=4).tolist():
-            plain = plain_outcome(problem, design_of(problem, rows[i]))
+            plain = plain_outcome(problem, problem.design_of(rows[i]))
             assert tuple(outcomes.objectives[i].tolist()) == plain.objectives, seed
             names = [
                 limit.name

@@ -17,7 +17,6 @@ from paretosoc.dse.certificate.subtree_search import Threads
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.boxes.inequality import Structure
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
 
@@ -86,7 +85,7 @@ def test_no_time_leaves_a_front_and_no_false_claim(front):
 
 def test_nothing_is_bounded_after_a_complete_proof(front, monkeypatch):
     problem = replace(front.problem, objectives=front.problem.objectives[:1])
-    rows = np.stack([row_of(member.design) for member in front.members])
+    rows = np.stack([member.design.row for member in front.members])
     alone = seed_front(problem, rows, engine="search")
 
     def no_bounds(*_, **__):

@@ -8,7 +8,7 @@ from paretosoc.dse.certificate.summary import describe_claim, describe_claims
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import BoundSummary, CertificateSummary
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, bound_value
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 NAMES = ("latency_ps", "energy_fj")
 WHOLE = CertificateSummary(
@@ -102,4 +102,4 @@ def test_a_least_value_is_rounded_to_the_side_on_which_it_is_proved(pair_folder)
     ],
 )
 def test_what_a_bound_is_rounded_to(kind, value, said):
-    assert bound_value(Objective(kind), value, 6) == said
+    assert Objective(kind).bound(value, 6) == said

@@ -20,7 +20,6 @@ from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import (
     ChannelUse,
@@ -122,7 +121,7 @@ def test_what_is_accepted_is_computed_without_overflow(chunk: int) -> None:
             continue
         accepted += 1
         designs = [random_design(rng, problem) for _ in range(3)]
-        outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+        outcomes = make_outcomes(problem)(np.stack([design.row for design in designs]))
         for i, design in enumerate(designs):
             plain = plain_outcome(problem, design)
             assert tuple(outcomes.objectives[i].tolist()) == plain.objectives
@@ -148,7 +147,7 @@ def test_stretch_of_more_than_nine_seconds_of_contention() -> None:
         except ResultError:
             continue
         designs = [random_design(rng, problem) for _ in range(10)]
-        outcomes = make_outcomes(problem)(np.stack([row_of(design) for design in designs]))
+        outcomes = make_outcomes(problem)(np.stack([design.row for design in designs]))
         for value, design in zip(outcomes.objectives[:, 0].tolist(), designs, strict=True):
             outcome = plain_outcome(problem, design)
             assert value == outcome.objectives[0]
@@ -279,5 +278,5 @@ def test_memory_of_many_pools_is_in_int64_or_refused() -> None:
             continue
         check_magnitudes(changed)
         design = random_design(rng, changed)
-        outcomes = make_outcomes(changed)(row_of(design)[None])
+        outcomes = make_outcomes(changed)(design.row[None])
         assert tuple(outcomes.objectives[0].tolist()) == plain_outcome(changed, design).objectives

@@ -13,7 +13,6 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.check.members.outcome import plain_outcome
-from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.runtimes import Runtime
@@ -128,7 +127,7 @@ def test_the_front_is_that_of_all_design_points():
         seed=1,
     )
     outcomes = [
-        plain_outcome(front.problem, design_of(front.problem, row))
+        plain_outcome(front.problem, front.problem.design_of(row))
         for row in all_designs(front.problem)
     ]
     points = {tuple(found.objectives) for found in outcomes if not found.broken}
@@ -190,7 +189,7 @@ def test_a_workload_of_tasks_alone(tmp_path):
     for units in product(("cpu", "gpu"), repeat=2):
         row = np.array([*(place[u] for u in units), *fastest])
         expected = sum(4 if u == "cpu" else 2 for u in units) * MS
-        assert plain_outcome(problem, design_of(problem, row)).latencies_ps[1] == expected
+        assert plain_outcome(problem, problem.design_of(row)).latencies_ps[1] == expected
 
 
 def test_deployments_leave_tasks_to_their_programs(tmp_path):

@@ -17,7 +17,6 @@ from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace, ranked
 from paretosoc.dse.space.operators import mutate, neighbours, segment_crossover
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -77,10 +76,10 @@ def test_operators_stay_inside_and_reach_every_order() -> None:
         for some in (rows, bred):
             assert np.unique(some[:, -networks:], axis=0).tolist() == every.tolist()
         assert len(np.unique(near[:, -networks:], axis=0)) > 1
-        design = design_of(space.problem, rows[0])
+        design = space.problem.design_of(rows[0])
         assert design.priorities is not None
         assert space.problem.priorities(design) == tuple(rows[0, -networks:].tolist())
-        assert np.array_equal(row_of(design), rows[0])
+        assert np.array_equal(design.row, rows[0])
 
 
 def test_searches_find_the_best_of_all_priorities() -> None:

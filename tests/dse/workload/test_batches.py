@@ -32,7 +32,6 @@ from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Rates
@@ -70,7 +69,7 @@ def test_waits_are_those_of_the_plain_evaluator(tmp_path: Path) -> None:
         drawn = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         problem = with_waits(rng, drawn)
         design = random_design(rng, problem)
-        rows = row_of(design)[None]
+        rows = design.row[None]
         outcomes, plain = make_outcomes(problem)(rows), plain_outcome(problem, design)
         assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
         limits = constraints_of(problem)

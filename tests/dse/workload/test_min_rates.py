@@ -31,7 +31,6 @@ from paretosoc.dse.workload.workload_file import read_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.export.report import report_html
@@ -389,7 +388,7 @@ def test_engines_find_the_front_that_plain_enumeration_has(seed: int) -> None:
         for entry, rate in zip(base.networks, medians, strict=True)
     )
     problem = replace(base, networks=networks)
-    outcomes = [plain_outcome(problem, design_of(problem, row)) for row in rows]
+    outcomes = [plain_outcome(problem, problem.design_of(row)) for row in rows]
     kept = np.array([o.objectives for o in outcomes if not o.broken], dtype=np.int64)
     assert 0 < len(kept) < len(rows)
     front = {tuple(row) for row in kept[non_dominated(kept)].tolist()}

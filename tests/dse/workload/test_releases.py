@@ -34,13 +34,13 @@ from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator, row_of
+from paretosoc.fitness.simulate import Kernel, fastest_kernel, make_evaluator
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.front_document import front_from_document
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.limits import constraints_of
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_names
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.releases import response_lines
 from paretosoc.results.text.space_description import describe_space
@@ -97,7 +97,7 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
         if seed not in two_periods:
             problem = with_dispatch(np.random.default_rng([seed, 3]), problem)
         design = random_design(rng, problem)
-        row = row_of(design)[None]
+        row = design.row[None]
         outcomes = make_outcomes(problem)(row)
         plain = plain_outcome(problem, design)
         assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
@@ -197,7 +197,7 @@ def test_rates_go_with_number_formats():
         drawn = with_formats(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
         problem = with_rates(rng, drawn)
         design = random_design(rng, problem)
-        row = row_of(design)[None]
+        row = design.row[None]
         outcomes, plain = make_outcomes(problem)(row), plain_outcome(problem, design)
         assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
         assert bool(outcomes.feasible[0]) == (not plain.broken), seed
@@ -212,7 +212,7 @@ def test_a_third_program_recomputes_what_recurs(tmp_path):
     for seed in range(20):
         rng = np.random.default_rng([31, seed])
         problem = with_rates(rng, random_problem(rng, RandomShape(graphs=seed % 2 == 0)))
-        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(3)])
+        rows = np.stack([random_design(rng, problem).row for _ in range(3)])
         members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
         assert recomputed_members(tmp_path, problem, members) == 0, seed
 
@@ -225,7 +225,7 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
     budget = ("--precision", "fp16", "--max-evaluations", "200", "--no-certify")
     assert dse(*command, *budget, "--search-priorities", "-o", folder).status == 0
     front = read_results(folder)
-    assert objective_names(front.problem) == ("relative_response_ppm", "power_uw")
+    assert front.problem.objective_names == ("relative_response_ppm", "power_uw")
     for member in front.members:
         pairs = zip(member.latencies_ps, (12, 5, 1), strict=True)
         shares = [time * count * 10**6 // (400 * 10**9) for time, count in pairs]
@@ -334,7 +334,7 @@ def test_what_never_recurs_is_overloaded():
     assert not outcomes.feasible.any()
     # 32 periods, and 15 - 10 more.
     assert outcomes.constraint_values.tolist() == [[325]]
-    (broken,) = plain_outcome(problem, design_of(problem, np.zeros(3))).broken
+    (broken,) = plain_outcome(problem, problem.design_of(np.zeros(3))).broken
     assert broken.why == "nothing recurs: the units are overloaded"
     result = search(Nsga2Engine(DesignSpace(problem), seed=0), make_outcomes(problem), Budget(4))
     text = explain_infeasible(problem, result, seed=0)

@@ -24,7 +24,7 @@ from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.limits import constraints_of
@@ -126,7 +126,7 @@ def test_outcomes_are_those_of_the_plain_evaluator_and_no_bound_is_above():
         rng, problem = drawn(seed)
         check_problem(problem)
         design = random_design(rng, problem)
-        row = row_of(design)[None]
+        row = design.row[None]
         outcomes, plain = make_outcomes(problem)(row), plain_outcome(problem, design)
         assert tuple(outcomes.objectives[0].tolist()) == plain.objectives, seed
         limits = zip(constraints_of(problem), outcomes.constraint_values[0], strict=True)
@@ -175,7 +175,7 @@ def test_starts_follow_the_ends_of_what_is_waited_for():
 def test_a_third_program_recomputes_them(tmp_path):
     for seed in range(500, 520):
         rng, problem = drawn(seed)
-        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(2)])
+        rows = np.stack([random_design(rng, problem).row for _ in range(2)])
         members = make_members(problem, rows, make_outcomes(problem)(rows).objectives)
         assert recomputed_members(tmp_path, problem, members) == 0, seed
 

@@ -15,7 +15,6 @@ from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.members.closed_form import idle_mw as idle_power
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.simulate import row_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import Periodic, Pipeline
@@ -175,7 +174,7 @@ def test_frames_in_flight_reach_the_pipeline(place, frames):
     front = explored(place, f"flight{frames}", head, *objectives, "--max-evaluations", "600")
     assert front.problem.execution == Pipeline(frames)
     for member in front.members[:4]:
-        period = make_long_run_evaluator(front.problem)(row_of(member.design)[None])
+        period = make_long_run_evaluator(front.problem)(member.design.row[None])
         # The mean over networks of images per second.
         networks, images = len(front.problem.networks), sum(front.problem.images)
         assert member.objectives[0] == -(-networks * int(period.frame_period_ps[0]) // images)

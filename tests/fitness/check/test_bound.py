@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.problems.enumerated.space import all_designs
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.simulate import design_of, make_evaluator
+from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.problem import Problem
 from tests.support.proofs.lemmas import lemma_bound, lemma_bounds
@@ -71,7 +71,7 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             if any(problem.runs_engines):
                 # The second implementation knows groups alone.
                 continue
-            design = design_of(problem, rows[np.random.default_rng(seed + index).choice(fitting)])
+            design = problem.design_of(rows[np.random.default_rng(seed + index).choice(fitting)])
             makespan, latencies = bound_from_schedule(
                 problem, units.tolist(), points_of(problem, masks), design
             )

@@ -20,7 +20,6 @@ from benchmarks.problems.random_problem import (
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -81,7 +80,7 @@ def test_no_run_in_planned_order_is_later(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_the_compiled_analysis_agrees_with_the_plain_one(seed: int) -> None:
     _, problem, design, tolerance = drawn(seed)
-    found = make_guarantees(problem, tolerance)(row_of(design)[np.newaxis])
+    found = make_guarantees(problem, tolerance)(design.row[np.newaxis])
     plain = plain_guarantee(problem, design, simulate(problem, design).schedule, tolerance)
     assert found.possible.all()
     assert found.makespan_ps.tolist() == [plain.makespan_ps]
@@ -99,7 +98,7 @@ def test_releases_of_a_period_are_bounded(seed: int) -> None:
     nominal = play(problem, design, alone)
     schedule = simulate(problem, design).schedule
     plain = plain_guarantee(problem, design, schedule, tolerance)
-    found = make_guarantees(problem, tolerance)(row_of(design)[np.newaxis])
+    found = make_guarantees(problem, tolerance)(design.row[np.newaxis])
     assert found.makespan_ps.tolist() == [plain.makespan_ps]
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
     assert nominal.end == ends_of(schedule)
@@ -111,7 +110,7 @@ def test_releases_of_a_period_are_bounded(seed: int) -> None:
 def test_exact_times_give_the_latency_itself() -> None:
     for seed in range(200, 215):
         _, problem, design, _ = drawn(seed)
-        found = make_guarantees(problem, (1000, 1000))(row_of(design)[np.newaxis])
+        found = make_guarantees(problem, (1000, 1000))(design.row[np.newaxis])
         timeline = simulate(problem, design)
         assert found.makespan_ps.tolist() == list(timeline.frame_end_ps)
         assert found.latency_ps.tolist() == [list(timeline.latency_ps[0])]
@@ -120,7 +119,7 @@ def test_exact_times_give_the_latency_itself() -> None:
 def test_a_wider_tolerance_guarantees_no_less() -> None:
     for seed in range(300, 315):
         _, problem, design, _ = drawn(seed)
-        row = row_of(design)[np.newaxis]
+        row = design.row[np.newaxis]
         bounds = [
             int(make_guarantees(problem, tolerance)(row).makespan_ps[0])
             for tolerance in ((1000, 1000), (950, 1020), (700, 1100), (0, 1100))

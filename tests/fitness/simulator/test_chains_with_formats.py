@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.problems.number_formats import with_formats
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import Kernel, design_of, fastest_kernel, make_evaluator
+from paretosoc.fitness.simulate import Kernel, fastest_kernel, make_evaluator
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.chain_cases import assert_same, chains_of, rows_of
@@ -33,7 +33,7 @@ def test_chains_equal_general_and_plain() -> None:
         index = int(np.argmax(fast.possible))
         if not fast.possible[index]:
             continue
-        design = design_of(problem, rows[index])
+        design = problem.design_of(rows[index])
         played = plain_timeline.simulate(problem, design)
         assert fast.latency_ps[index].tolist() == list(played.latency_ps[0]), f"seed {seed}"
         units = rows[index, : problem.group_count]

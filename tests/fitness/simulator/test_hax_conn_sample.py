@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.problems.hax_sample import KNOWN_BEST_MAKESPAN_PS, hax_sample
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import design_of, make_evaluator
+from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.problem.problem_check import check_problem
 
 GROUPS = 18
@@ -33,7 +33,7 @@ def test_best_makespan(mappings, contention):
         winner = allowed[makespan[allowed].argmin()]
         best = int(makespan[winner])
         assert best == KNOWN_BEST_MAKESPAN_PS[contention, limit]
-        assert plain_timeline.simulate(problem, design_of(problem, rows[winner])).frame_end_ps == (
+        assert plain_timeline.simulate(problem, problem.design_of(rows[winner])).frame_end_ps == (
             best,
         )
 
@@ -42,9 +42,7 @@ def test_one_unit_alone_takes_the_sum():
     """All on the GPU: 1.72 + 1.79 ms, by hand; one transition after a group costs its column."""
     problem = hax_sample()
     row = np.zeros(GROUPS + 2, dtype=np.int64)
-    assert plain_timeline.simulate(problem, design_of(problem, row)).frame_end_ps == (
-        3_510_000_000,
-    )
+    assert plain_timeline.simulate(problem, problem.design_of(row)).frame_end_ps == (3_510_000_000,)
     assert problem.transition_ps[0].tolist() == [[0, 50_000_000], [80_000_000, 0]]
     assert problem.transition_ps[9].tolist() == [[0, 30_000_000], [70_000_000, 0]]
     assert problem.edges[8:10] == ((8, 9), (10, 11))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.problems.reference_problem import KNOWN_BEST_MAKESPAN_PS, reference_problem
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import design_of, make_evaluator
+from paretosoc.fitness.simulate import make_evaluator
 
 GROUPS_PER_NETWORK = 10
 BLOCK = 1 << 14
@@ -71,7 +71,7 @@ def test_the_best_mappings_replay(best: dict[int, tuple[int, NDArray[np.int64]]]
     """The plain timeline gives the same makespans, and the switches are as counted."""
     problem = reference_problem(points=False)
     for limit, (makespan, row) in best.items():
-        assert plain_timeline.simulate(problem, design_of(problem, row)).frame_end_ps == (makespan,)
+        assert plain_timeline.simulate(problem, problem.design_of(row)).frame_end_ps == (makespan,)
         switches = [
             int((np.diff(row[network.groups.start : network.groups.stop]) != 0).sum())
             for network in problem.networks

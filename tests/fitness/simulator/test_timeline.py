@@ -100,7 +100,7 @@ def compare(seed: int) -> set[str]:
     assert compiled.latency_ps == plain.latency_ps, f"seed {seed}"
 
     alone = plain if frames == 1 else plain_timeline.simulate(problem, design)
-    row = timeline.row_of(design)
+    row = design.row
     result = timeline.make_evaluator(problem)(row[None])
     assert result.possible.tolist() == [True], f"seed {seed}"
     assert result.makespan_ps.tolist() == [alone.schedule.makespan_ps], f"seed {seed}"

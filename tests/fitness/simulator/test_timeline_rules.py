@@ -416,7 +416,7 @@ class TestFrames:
             [[100, 1], [1, 60]],
             edges={(0, 1): transition},
         )
-        row = timeline.row_of(design([0, 1]))[None]
+        row = design([0, 1]).row[None]
         pipeline = replace(stated, execution=Pipeline(in_flight))
         assert make_long_run_evaluator(pipeline)(row).frame_period_ps.tolist() == [period]
         played = simulate(stated, [0, 1], frames=12, in_flight=in_flight)

@@ -7,7 +7,6 @@ import pytest
 
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, HypervolumePoint
-from paretosoc.results.problem.objectives import objective_names
 
 
 def claim(front, status=CertificateStatus.CERTIFIED):
@@ -33,7 +32,7 @@ def test_what_is_proved_is_marked(front, open_page, report):
     with open_page(report(open_gap)) as page:
         assert "was ended; dse certify goes further" in page.locator("#proof").inner_text()
         assert "node by node" not in page.locator("#proof").inner_text()
-    names = tuple(objective_names(front.problem))
+    names = tuple(front.problem.objective_names)
     every = tuple(range(len(front.members)))
     low, least = (min(m.objectives[k] for m in front.members) * 9 // 10 for k in range(2))
     region = ((low, None), (None, least))
@@ -58,7 +57,7 @@ def test_what_is_proved_is_marked(front, open_page, report):
 
 @pytest.mark.parametrize(("epsilon", "kind"), [(112_000, "bounded"), (1_029_700, "weak")])
 def test_a_weak_bound_is_no_praise(front, open_page, report, epsilon, kind):
-    names = tuple(objective_names(front.problem))
+    names = tuple(front.problem.objective_names)
     every = tuple(range(len(front.members)))
     bounds = BoundSummary(names, every, epsilon, ((1, None), (None, 1)), "all units", 3, 5, 0.5)
     with open_page(report(dataclasses.replace(front, bounds=bounds))) as page:
@@ -84,7 +83,7 @@ def test_letters_of_members_lie_beside_names(front, open_page, report):
 @pytest.mark.parametrize(("percent", "lines"), [(90, 2), (40, 1), (2, 0)])
 def test_a_bound_out_of_sight_has_no_line(front, open_page, report, percent, lines):
     """A line on the edge of the plot would be read as a bound there: figures stand below."""
-    names = tuple(objective_names(front.problem))
+    names = tuple(front.problem.objective_names)
     low, least = (min(m.objectives[k] for m in front.members) * percent // 100 for k in range(2))
     region = ((low, None), (None, least))
     bounds = BoundSummary(names, (0, 1), 112_000, region, "all units", 3, 5, 0.5)
@@ -119,7 +118,7 @@ def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
 
 def test_steps_of_a_proof_only_fall(front, open_page, report):
     """Bounds that lie beyond the plot are on its edge, in their order."""
-    names = tuple(objective_names(front.problem))
+    names = tuple(front.problem.objective_names)
     every = tuple(range(len(front.members)))
     whole = dataclasses.replace(claim(front), objectives=names, members=every, epsilon_ppm=10**6)
     with open_page(report(dataclasses.replace(front, epsilon=whole))) as page:

@@ -6,7 +6,7 @@ from matplotlib.text import Text
 from paretosoc.results.front.choices import choose
 from paretosoc.results.plots.front import draw_front, front_pictures
 from paretosoc.results.plots.style import picture_settings
-from paretosoc.results.problem.objectives import objective_value
+from paretosoc.results.problem.objectives import Objective
 
 
 def within(front, *shares):
@@ -16,7 +16,7 @@ def within(front, *shares):
         i: [
             (figure * (1 - share), figure * (1 + share))
             for figure, share in zip(
-                map(objective_value, objectives, front.members[i].objectives), shares, strict=True
+                map(Objective.shown, objectives, front.members[i].objectives), shares, strict=True
             )
         ]
         for i in choose(front).members

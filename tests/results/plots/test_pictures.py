@@ -22,13 +22,7 @@ from paretosoc.results.plots.front import MARKERS, draw_front, front_pictures
 from paretosoc.results.plots.gantt import draw_gantt, gantt_png, gantt_svg
 from paretosoc.results.plots.labels import overlap, place_labels, staircase_boxes
 from paretosoc.results.plots.style import GREY, INK, ink_on, picture_settings
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    format_number,
-    objective_names,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.text.member_diff import conversion_count
 from tests.support.fresh_process import outputs
 
@@ -108,7 +102,7 @@ def test_a_third_objective_is_drawn_as_levels(three_objective_front):
     lines = [line for line in axes.get_lines() if not line.get_label().startswith("_")]
     assert 1 < len(lines) <= 5
     points = [
-        tuple(map(objective_value, problem.objectives, member.objectives))
+        tuple(map(Objective.shown, problem.objectives, member.objectives))
         for member in three_objective_front.members
     ]
     limits = []
@@ -179,7 +173,7 @@ def bounded(front):
     """The front with bounds a tenth below it."""
     low, least = (min(m.objectives[k] for m in front.members) * 9 // 10 for k in range(2))
     claim = BoundSummary(
-        objectives=objective_names(front.problem),
+        objectives=front.problem.objective_names,
         members=tuple(range(len(front.members))),
         epsilon_ppm=112_000,
         region=((low, None), (None, least)),
@@ -343,7 +337,7 @@ def test_what_lies_on_axes_that_a_bound_has_widened_is_in_sight(front):
     between = dataclasses.replace(first, objectives=(low, max(least // 50, 1)))
     others = (BaselinePoint("under", "Under", ("deadline",), member=between),)
     claim = BoundSummary(
-        objectives=objective_names(front.problem),
+        objectives=front.problem.objective_names,
         members=(0,),
         epsilon_ppm=990_000,
         region=((low // 100, None), (None, least // 100)),

@@ -12,16 +12,7 @@ from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    format_number,
-    format_objectives,
-    objective_label,
-    objective_name,
-    objective_value,
-    unit_heading,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.front_rows import table_rows
@@ -213,9 +204,9 @@ def test_difference_tells_formats_from_units(front):
 )
 def test_objectives_for_files_and_people(problem, kind, value, name, label, shown):
     objective = Objective(kind)
-    assert objective_name(problem, objective) == name
-    assert objective_label(problem, objective) == label
-    assert objective_value(objective, value) == pytest.approx(shown)
+    assert objective.name_in(problem) == name
+    assert objective.label(problem) == label
+    assert objective.shown(value) == pytest.approx(shown)
 
 
 def test_an_energy_in_closed_form_names_its_t(problem):
@@ -224,18 +215,18 @@ def test_an_energy_in_closed_form_names_its_t(problem):
         dataclasses.replace(problem, execution=ClosedForm(ChannelUse.BETWEEN_UNITS, time))
         for time in (IdleTime.PERIOD, IdleTime.SUM_OF_LOADS)
     )
-    assert unit_heading(energy, problem) == "mJ"
-    assert unit_heading(energy, period) == "mJ, T = period"
-    assert unit_heading(energy, by_sum, by_sum) == "mJ, T = sum of loads"
-    assert unit_heading(energy, period, by_sum) == unit_heading(energy, problem, by_sum) == "mJ"
-    assert unit_heading(throughput, period) == "images/s"
+    assert energy.heading(problem) == "mJ"
+    assert energy.heading(period) == "mJ, T = period"
+    assert energy.heading(by_sum, by_sum) == "mJ, T = sum of loads"
+    assert energy.heading(period, by_sum) == energy.heading(problem, by_sum) == "mJ"
+    assert throughput.heading(period) == "images/s"
 
 
 def test_numbers_for_people(problem):
     latency = Objective(ObjectiveKind.LATENCY, 1)
-    assert objective_name(problem, latency) == "latency_ps:resnet50"
-    assert objective_label(problem, latency) == "latency of resnet50"
-    assert format_objectives(latency, [7_422_000_000, 15_652_400_000]) == ["7.422", "15.652"]
+    assert latency.name_in(problem) == "latency_ps:resnet50"
+    assert latency.label(problem) == "latency of resnet50"
+    assert latency.format([7_422_000_000, 15_652_400_000]) == ["7.422", "15.652"]
     numbers = {0.0: "0", 0.01234: "0.0123", 9.9996: "10.00", 999.96: "1000", 12345.6: "12346"}
     for number, text in numbers.items():
         assert format_number(number) == text

@@ -9,7 +9,6 @@ import numpy as np
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -39,4 +38,4 @@ def plain_makespan(problem: Problem, space: DesignSpace, mapping, *, contention:
         problem = replace(problem, units=units)
     row = np.array([*mapping, *(points[-1] for points in space.points)], dtype=np.int64)
     row = space.canonical(row[None])[0]
-    return plain_timeline.simulate(problem, design_of(problem, row)).frame_end_ps[0]
+    return plain_timeline.simulate(problem, problem.design_of(row)).frame_end_ps[0]

@@ -17,7 +17,7 @@ from benchmarks.problems.random_problem import (
     with_priorities,
 )
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import Evaluation, Kernel, design_of, make_evaluator
+from paretosoc.fitness.simulate import Evaluation, Kernel, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
@@ -123,7 +123,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
     index = int(np.argmax(fast.possible))
     slowed = tie = overtakes = engine = sharing = False
     if fast.possible[index]:
-        design = design_of(problem, rows[index])
+        design = problem.design_of(rows[index])
         played = plain_timeline.simulate(problem, design)
         groups = played.schedule.groups
         assert fast.makespan_ps[index] == played.schedule.makespan_ps, f"seed {seed}"

@@ -10,7 +10,6 @@ from paretosoc.fitness.multipliers.structure import chains_of, paths_of
 from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers, Split
 from paretosoc.results.problem.execution import ClosedForm, FreeRunning
 from paretosoc.results.problem.limits import additive_figures
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -68,7 +67,7 @@ def random_proof(rng: np.random.Generator, problem: Problem) -> BoundProof:
     divide(whole_space(problem), 0)
     return BoundProof(
         problem_sha256=problem_sha256(problem),
-        objectives=objective_names(problem),
+        objectives=problem.objective_names,
         region=(),
         chains=chains,
         paths=paths_of(problem),

@@ -31,7 +31,6 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.errors import ResultError
@@ -43,7 +42,6 @@ from paretosoc.results.front.front_document import front_from_document, member_t
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from paretosoc.results.problem.limits import constraints_of
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_from_document
 from tests.support.problems.random_spaces import Space, space_of
@@ -135,7 +133,7 @@ class Files:
                 return f"two values of {key}"
         if self.certificate["lemmas"] != len(lemmas):
             return "another number of lemmas"
-        outcomes = make_outcomes(problem)(np.stack([row_of(m.design) for m in front.members]))
+        outcomes = make_outcomes(problem)(np.stack([m.design.row for m in front.members]))
         if not outcomes.feasible.all():
             return "a member is not feasible"
         for member in (*front.members, *(point.member for point in front.baselines)):
@@ -144,7 +142,7 @@ class Files:
         for point in front.baselines:
             if list(point.breaks) != broken_limits(problem, point.member):
                 return "a baseline breaks other limits"
-        names = list(objective_names(problem))
+        names = list(problem.objective_names)
         if not set(self.certificate["objectives"]) <= set(names):
             return "no such objective"
         columns = [names.index(name) for name in self.certificate["objectives"]]
@@ -166,14 +164,14 @@ class Files:
 
 def is_as_simulated(problem: Problem, member: Member) -> bool:
     """Whether all that is said of a design point is what the compiled timeline gives."""
-    row = row_of(member.design)[None]
+    row = member.design.row[None]
     (played,) = make_members(problem, row, make_outcomes(problem)(row).objectives)
     return member_to_document(problem, member) == member_to_document(problem, played)
 
 
 def broken_limits(problem: Problem, member: Member) -> list[str]:
     """Names of the limits that a design point breaks, by the compiled timeline."""
-    outcomes = make_outcomes(problem)(row_of(member.design)[None])
+    outcomes = make_outcomes(problem)(member.design.row[None])
     assert outcomes.possible.all()
     pairs = zip(constraints_of(problem), outcomes.constraint_values[0].tolist(), strict=True)
     return [constraint.name for constraint, figure in pairs if figure > constraint.limit]

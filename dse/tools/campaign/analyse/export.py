@@ -12,12 +12,7 @@ from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
 from paretosoc.dse.workload.options import AXES
 from paretosoc.results.io.optional import optional_import
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SUFFIXES = (".csv", ".parquet")
 _KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
@@ -100,7 +95,7 @@ def _column(name: str) -> str:
     """Rename ``latency_ps:vgg19`` to ``latency_ms:vgg19``."""
     _, colon, network = name.partition(":")
     objective = _kind(name)
-    unit = objective_unit(objective).replace("/", "_per_").replace("%", "percent")
+    unit = objective.unit.replace("/", "_per_").replace("%", "percent")
     return f"{objective.kind.value.replace('-', '_')}_{unit}{colon}{network}"
 
 
@@ -118,4 +113,4 @@ def _best(
         return None
     column = figures.names.index(name)
     rows = figures.objectives if members is None else [figures.objectives[k] for k in members]
-    return objective_value(_kind(name), min(row[column] for row in rows))
+    return _kind(name).shown(min(row[column] for row in rows))

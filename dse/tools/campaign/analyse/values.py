@@ -13,13 +13,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import parse_number
 from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunRecord
 from paretosoc.results.front.dominance import hypervolume_shares
-from paretosoc.results.problem.objectives import (
-    Objective,
-    ObjectiveKind,
-    larger_is_better,
-    objective_unit,
-    objective_value,
-)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 Figure = Callable[[RunRecord], float | None]
 
@@ -67,8 +61,8 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     return Value(
         text,
         label,
-        objective_unit(objective),
-        larger_is_better(objective),
+        objective.unit,
+        objective.larger_is_better,
         lambda run: _best(run.figures, wanted, objective, limit),
     )
 
@@ -115,8 +109,8 @@ def _best(
         other = _column(figures, limit.name)
         if other is None:
             return None
-        larger = larger_is_better(limit.objective)
-        shown = [objective_value(limit.objective, row[other]) for row in rows]
+        larger = limit.objective.larger_is_better
+        shown = [limit.objective.shown(row[other]) for row in rows]
         rows = [
             row
             for row, value in zip(rows, shown, strict=True)
@@ -124,7 +118,7 @@ def _best(
         ]
     if not rows:
         return None
-    return objective_value(objective, min(row[column] for row in rows))
+    return objective.shown(min(row[column] for row in rows))
 
 
 def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Value:

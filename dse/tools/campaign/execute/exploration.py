@@ -33,7 +33,6 @@ from paretosoc.dse.tools.campaign.store.run import (
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import load_losses
 from paretosoc.fitness.profiles.profile_file import load_profile
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_bytes
 from paretosoc.results.errors import ResultError
@@ -50,7 +49,6 @@ from paretosoc.results.front.certificate import proof_files
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_to_document
 from paretosoc.results.io.canonical_json import canonical_bytes, sha256_of
-from paretosoc.results.problem.objectives import objective_names
 from paretosoc.results.problem.problem_file import problem_bytes
 
 MAX_PROBLEMS = 4
@@ -224,9 +222,9 @@ def _timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], 
 
 def _figures(front: Front) -> FrontFigures:
     return FrontFigures(
-        names=objective_names(front.problem),
+        names=front.problem.objective_names,
         objectives=tuple(member.objectives for member in front.members),
-        rows=tuple(tuple(row_of(member.design).tolist()) for member in front.members),
+        rows=tuple(tuple(member.design.row.tolist()) for member in front.members),
         baselines=tuple(
             BaselineFigures(point.name, point.member.objectives, not point.breaks)
             for point in front.baselines

@@ -10,7 +10,7 @@ from enum import Enum
 
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.simulate import make_evaluator, row_of, simulate
+from paretosoc.fitness.simulate import make_evaluator, simulate
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.problem import DesignPoint, Problem
@@ -153,7 +153,7 @@ def predicted_releases(
     Raises:
         ResultError: if the design is overloaded.
     """
-    found = make_evaluator(problem)(row_of(design)[None])
+    found = make_evaluator(problem)(design.row[None])
     count = int(found.periods[0])
     if not count:
         raise ResultError("the member is overloaded: its releases would fall behind for ever")

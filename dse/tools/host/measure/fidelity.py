@@ -13,7 +13,6 @@ from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelityPoint, Prediction
 from paretosoc.dse.tools.host.measure.memory_rates import together_gbps
 from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
-from paretosoc.fitness.simulate import design_of, row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import Front
@@ -26,7 +25,7 @@ PASSES = 3
 def sample_rows(front: Front, samples: int, seed: int) -> IntArray:
     """Return [at most samples + 1, width]: the fastest member, then random rows that differ."""
     space = DesignSpace(front.problem)
-    best = row_of(front.members[choose_member(front, FASTEST)].design)
+    best = front.members[choose_member(front, FASTEST)].design.row
     drawn = space.random(np.random.default_rng(seed), 50 * samples)
     rows = np.concatenate((best[None, :], drawn))
     return rows[unique_rows(rows)][: samples + 1]
@@ -64,7 +63,7 @@ def measure_fidelity(
             "'dse run' compares the responses of a member"
         )
     plain = without_contention(problem)
-    designs = [design_of(problem, row) for row in sample_rows(front, samples, seed)]
+    designs = [problem.design_of(row) for row in sample_rows(front, samples, seed)]
     runs = [DesignRuns(problem, design, dispatch=dispatch) for design in designs]
     units = len(problem.units)
     together = [together_gbps(machine, units)]

@@ -14,7 +14,6 @@ from paretosoc.dse.tools.host.machine.machine import Execution
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -51,7 +50,7 @@ def kept_guarantees(problem: Problem, design: DesignPoint, ran: Ran) -> tuple[Ke
     tolerance."""
     if problem.tolerance_permille is None:
         return ()
-    bounds = make_guarantees(problem, problem.tolerance_permille)(row_of(design)[None])
+    bounds = make_guarantees(problem, problem.tolerance_permille)(design.row[None])
     taken = np.maximum(ran.taken_ns, 0)
     kept = []
     for n, bound in enumerate(bounds.latency_ps[0].tolist()):

@@ -31,7 +31,7 @@ from paretosoc.dse.tools.host.measure.execution_times import (
     undisturbed,
 )
 from paretosoc.dse.tools.host.measure.kept_guarantees import beyond_tolerance
-from paretosoc.fitness.simulate import row_of, simulate
+from paretosoc.fitness.simulate import simulate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.problem.execution import LongRun, Pipeline
@@ -100,7 +100,7 @@ def predict(problem: Problem, design: DesignPoint) -> Predicted:
     """Predict the makespan of one frame alone, and frames per second of a pipeline."""
     frame = simulate(problem, design)
     streamed = replace(problem, execution=Pipeline(_in_flight(problem)))
-    pipeline = make_long_run_evaluator(streamed)(row_of(design)[None])
+    pipeline = make_long_run_evaluator(streamed)(design.row[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
     return Predicted(
         makespan_ms=frame.frame_end_ps[0] / PS_PER_MS,

@@ -13,7 +13,6 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.fastest import find_fastest
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.problem import Problem
@@ -106,7 +105,7 @@ def test_the_verdict_is_that_of_enumeration() -> None:
             assert cover.solver.startswith("z3 ")
             if left:
                 assert cover.left_over is not None
-                assert tuple(row_of(cover.left_over).tolist()) in left
+                assert tuple(cover.left_over.row.tolist()) in left
             else:
                 assert cover.left_over is None
             seen[kind, cover.verdict] += 1
@@ -175,7 +174,7 @@ def test_cvc5_says_the_same_of_the_same_text() -> None:
                 assert second.left_over is not None
                 space = space_of(problem)
                 left = rows_of(space, left_over(space, lemmas))
-                assert tuple(row_of(second.left_over).tolist()) in left
+                assert tuple(second.left_over.row.tolist()) in left
     assert verdicts["unsat"] >= 6
     assert verdicts["sat"] >= 1
 

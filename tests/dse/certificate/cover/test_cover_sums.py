@@ -17,7 +17,6 @@ from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.limits import (
     LOSS,
@@ -95,7 +94,7 @@ def test_the_verdict_is_that_of_enumeration() -> None:
             assert cover.verdict == ("sat" if left else "unsat"), seed
             if left:
                 assert cover.left_over is not None
-                assert tuple(row_of(cover.left_over).tolist()) in left
+                assert tuple(cover.left_over.row.tolist()) in left
             seen["sums" if "QF_LIA" in text else "clauses"] += 1
             seen[cover.verdict] += 1
             # What the limits alone rule out.

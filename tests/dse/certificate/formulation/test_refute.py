@@ -19,7 +19,6 @@ from paretosoc.dse.certificate.formulation.prove import (
     prove_formulation,
 )
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -83,7 +82,7 @@ def test_the_optimum_is_shown_and_nothing_above_it(
             assert is_refuted(space.problem, FAR)
             continue
         row = space.rows[int(space.value.argmin())]
-        fastest = design_of(space.problem, row)
+        fastest = space.problem.design_of(row)
         shown = prove_formulation(space.problem, fastest, best)
         assert shown.optimum_ps == best
         assert not is_refuted(space.problem, best + 1)
@@ -100,7 +99,7 @@ def test_each_design_point_has_its_makespan(seed: int, *, formats: bool) -> None
     feasible = np.flatnonzero(space.value.reshape(-1) != NOTHING)
     for cell in rng.permutation(feasible)[:20].tolist():
         makespan = int(space.value.reshape(-1)[cell])
-        alone = _only(space.problem, design_of(space.problem, space.rows[cell]))
+        alone = _only(space.problem, space.problem.design_of(space.rows[cell]))
         assert Refutation(alone, 0, makespan + 1).has_solution()
         assert not Refutation(alone, 0, makespan).has_solution()
         assert is_refuted(alone, makespan)
@@ -118,7 +117,7 @@ def test_all_that_is_added_follows_from_the_whole_equations(seed: int, *, format
     assert small
     for space in small[:2]:
         row = space.rows[int(space.value.argmin())]
-        alone = _only(space.problem, design_of(space.problem, row))
+        alone = _only(space.problem, space.problem.design_of(row))
         refutation = Refutation(alone, 0, FAR)
         assert refutation.has_solution()
         whole = z3.Solver()
@@ -156,7 +155,7 @@ def test_hints_are_not_trusted(space: Space, monkeypatch: pytest.MonkeyPatch) ->
 def test_parts_are_shared_out(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     best = space.best
     assert best is not None
-    fastest = design_of(space.problem, space.rows[int(space.value.argmin())])
+    fastest = space.problem.design_of(space.rows[int(space.value.argmin())])
     one = prove_formulation(space.problem, fastest, best)
     monkeypatch.setattr(prove, "UPPER_PARTS", 4)
     monkeypatch.setattr(prove, "TASKS", 3)
@@ -178,7 +177,7 @@ def test_parts_are_shared_out(space: Space, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_progress_counts_questions(space: Space) -> None:
     assert space.best is not None
-    fastest = design_of(space.problem, space.rows[int(space.value.argmin())])
+    fastest = space.problem.design_of(space.rows[int(space.value.argmin())])
     seen: list[FormulationProgress] = []
     shown = prove_formulation(space.problem, fastest, space.best, on_progress=seen.append)
     # Before every question.
@@ -197,7 +196,7 @@ def test_limits_end_it(space: Space) -> None:
 
 
 def test_what_the_equations_do_not_have_is_refused(space: Space) -> None:
-    fastest = design_of(space.problem, space.rows[0])
+    fastest = space.problem.design_of(space.rows[0])
     capped = replace(space.problem, power_cap_mw=1000)
     with pytest.raises(ResultError, match=r"\$\.power_cap_mw: must be null"):
         prove_formulation(capped, fastest, 1)

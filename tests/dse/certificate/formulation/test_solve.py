@@ -13,7 +13,6 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import Periodic
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -119,7 +118,7 @@ def check_settings(problem):
         for row, makespan in zip(rows, makespans.tolist(), strict=True)
         if all(
             group.start_ps == group.ready_ps
-            for group in plain_timeline.simulate(problem, design_of(problem, row)).schedule.groups
+            for group in plain_timeline.simulate(problem, problem.design_of(row)).schedule.groups
         )
     ]
     assert paper.value == min(nothing_waits, default=None)

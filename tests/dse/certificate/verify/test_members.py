@@ -16,7 +16,6 @@ from paretosoc.dse.certificate.verify.members import check_members, what_is_wron
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.execution import (
     ExecutionModel,
@@ -36,7 +35,7 @@ ENERGY = (Objective(ObjectiveKind.ENERGY),)
 
 def member_of(problem: Problem, rng: np.random.Generator) -> tuple[Member, tuple[str, ...]]:
     """A design point as a member, and the names of the limits that it breaks."""
-    row = DesignSpace(problem).canonical(row_of(random_design(rng, problem))[None])
+    row = DesignSpace(problem).canonical(random_design(rng, problem).row[None])
     outcomes = make_outcomes(problem)(row)
     assert outcomes.possible.all()
     (member,) = make_members(problem, row, outcomes.objectives)

@@ -20,7 +20,6 @@ from paretosoc.dse.certificate.verify.checks import Verdict
 from paretosoc.dse.certificate.verify.verify import FAILED, Checker, exit_status
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
@@ -181,7 +180,7 @@ def test_costs_lowered_and_everything_else_made_to_fit(files: Files) -> None:
                     )
             unit["time_ps"] = table.tolist()
         problem = problem_from_document(changed.problem)
-        rows = np.stack([row_of(member.design) for member in files.read_front.members])
+        rows = np.stack([member.design.row for member in files.read_front.members])
         objectives = make_outcomes(problem)(rows).objectives
         kept = non_dominated(objectives)
         claim = files.read_front.certificate

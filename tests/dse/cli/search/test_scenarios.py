@@ -18,7 +18,6 @@ from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
 from paretosoc.fitness.check.members import frames as plain_timeline
-from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.execution import frames_in_flight
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -90,7 +89,7 @@ def test_in_a_stream_network_2_of_frame_k_runs_beside_network_1_of_frame_k_plus_
     units = np.array([0] * 3 + [1] * 3)
     fallback = np.where(problem.allowed[np.arange(6), units], units, 0)
     points = np.array([len(domain.frequencies_khz) - 1 for domain in problem.domains])
-    design = design_of(problem, np.concatenate((fallback, points)))
+    design = problem.design_of(np.concatenate((fallback, points)))
     in_flight = frames_in_flight(problem.execution)
     timeline = plain_timeline.simulate(problem, design, frames=5, in_flight=in_flight)
     spans: dict[tuple[int, int], tuple[int, int]] = {}

@@ -21,7 +21,6 @@ from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.members.outcome import plain_outcome
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -71,7 +70,7 @@ def test_what_is_published_gets_better_and_ends_with_the_proved_best_of_all(kind
             outcome = plain_outcome(problem, step.design)
             assert outcome.broken == ()
             assert outcome.objectives == (step.value,)
-            assert_inside(problem, row_of(step.design)[None])
+            assert_inside(problem, step.design.row[None])
     assert improved > 5
 
 

@@ -32,10 +32,9 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.explored import explore
 
@@ -114,7 +113,7 @@ def test_the_worst_power_is_never_passed_and_grows_along_the_steps():
             rows[:, space.groups :] = step
             rows = space.canonical(rows)
             outcomes = evaluate(rows)
-            power = [objective_value(KINDS[1], int(v)) for v in outcomes.objectives[:, 1]]
+            power = [KINDS[1].shown(int(v)) for v in outcomes.objectives[:, 1]]
             most = worst_power_mw(space, list(units), step) / 1000
             assert max(np.array(power)[outcomes.possible], default=0.0) <= most + 1e-5
 
@@ -285,7 +284,7 @@ def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most, tmp_pa
     while len(rows := deciding.ask()):
         proposed |= {row.tobytes() for row in rows}
     assert len(proposed) <= most
-    assert {row_of(member.design).tobytes() for member in front.members} <= proposed
+    assert {member.design.row.tobytes() for member in front.members} <= proposed
     assert front.baselines
 
 

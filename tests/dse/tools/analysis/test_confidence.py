@@ -34,12 +34,11 @@ from paretosoc.dse.tools.analysis.cost_draws import (
 )
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.costs import CostError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.confidence import ChoiceConfidence, Confidence, Odds
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, objective_value
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
 ERROR = CostError(unit=40, network=60, group=80, power=100)
@@ -52,7 +51,7 @@ def half_up(value):
 def problem_and_rows(seed, count=5):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, SHAPE)
-    rows = np.stack([row_of(random_design(rng, problem)) for _ in range(count)])
+    rows = np.stack([random_design(rng, problem).row for _ in range(count)])
     return rng, problem, DesignSpace(problem).canonical(rows)
 
 
@@ -66,7 +65,7 @@ def front_of(seed, count=30, *, rates=False):
             problem = with_rates(rng, problem)
             kinds = (ObjectiveKind.RELATIVE_RESPONSE, ObjectiveKind.POWER)
         problem = replace(problem, objectives=tuple(map(Objective, kinds)))
-        rows = np.stack([row_of(random_design(rng, problem)) for _ in range(count)])
+        rows = np.stack([random_design(rng, problem).row for _ in range(count)])
         rows = rows[make_outcomes(problem)(rows).feasible]
         if len(rows):
             front = seed_front(problem, DesignSpace(problem).canonical(rows), engine="search")
@@ -258,9 +257,7 @@ def test_against_plain_simulation(rates):
         problem, members = front.problem, front.members
         if not rates:
             problem = replace(problem, execution=Periodic(max(m.makespan_ps for m in members)))
-            front = seed_front(
-                problem, np.stack([row_of(m.design) for m in members]), engine="search"
-            )
+            front = seed_front(problem, np.stack([m.design.row for m in members]), engine="search")
             members = front.members
         errors, draws = same_errors(problem, ERROR, idle=0.2), 12
         found = confidence(front, errors, resolution=0.0, draws=draws, seed=seed)
@@ -277,7 +274,7 @@ def test_against_plain_simulation(rates):
                 if rates and not all(kept):
                     continue
                 ordered = sorted(outcome.objectives[k] for outcome in own)
-                shown = [objective_value(problem.objectives[k], ordered[i]) for i in (0, 11)]
+                shown = [problem.objectives[k].shown(ordered[i]) for i in (0, 11)]
                 assert interval == pytest.approx(sorted(shown)), name
             goal = next(iter(choice.goals))
             regrets, losses, best = [], [], 0
@@ -317,7 +314,7 @@ def test_no_error_leaves_no_doubt():
         for choice in found.choices:
             member = front.members[choice.member]
             for k, interval in enumerate(choice.intervals.values()):
-                value = objective_value(front.problem.objectives[k], member.objectives[k])
+                value = front.problem.objectives[k].shown(member.objectives[k])
                 assert interval == (value, value)
             assert choice.meets_limits == 1
             for odds in choice.goals.values():
@@ -352,7 +349,7 @@ def test_more_draws_begin_with_the_same():
 def test_goals_that_are_no_objectives():
     front = front_of(4)
     only = replace(front.problem, objectives=(Objective(ObjectiveKind.STRETCH),))
-    front = seed_front(only, np.stack([row_of(m.design) for m in front.members]), engine="search")
+    front = seed_front(only, np.stack([m.design.row for m in front.members]), engine="search")
     errors = same_errors(only, ERROR)
     for goal in ("fastest", "lowest-energy", "lowest energy"):
         found = confidence(front, errors, goal=goal, draws=5)

@@ -21,7 +21,6 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.cost_draws import same_errors, stated_errors, with_factors
 from paretosoc.dse.tools.analysis.robust import DRAWS, aggregated, robust_outcomes, robustness
 from paretosoc.fitness.check.members.outcome import plain_outcome
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.costs import CostError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Robust
@@ -46,7 +45,7 @@ def measure_of(values, measure):
 def by_hand(errors, robust, row):
     """Measures of objectives and limited figures by the independent checker, and whether the
     nominal figures keep all limits."""
-    design = design_of(errors.problem, row)
+    design = errors.problem.design_of(row)
     objectives, limited = [], []
     for factors in errors.draws(robust.draws, robust.seed):
         outcome = plain_outcome(with_factors(errors.problem, factors), design)

@@ -24,7 +24,6 @@ from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_iden
 from paretosoc.dse.tools.campaign.store.pack import decompress
 from paretosoc.dse.tools.campaign.store.run import RunStatus, RunTask
 from paretosoc.dse.workload.options import Options
-from paretosoc.fitness.simulate import row_of
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.problem.execution import FreeRunning
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
@@ -48,7 +47,7 @@ def test_runs_are_what_explore_finds(campaign, records):
         jobs=1,
     )
     assert run.figures.objectives == tuple(member.objectives for member in front.members)
-    assert run.figures.rows == tuple(tuple(row_of(m.design).tolist()) for m in front.members)
+    assert run.figures.rows == tuple(tuple(m.design.row.tolist()) for m in front.members)
     statuses = {(r.workload, r.settings.power_cap_w): r.status for r in records}
     assert [statuses["alexnet+squeezenet", cap] for cap in (None, "20", "0.1")] == [
         RunStatus.FINISHED,

@@ -24,7 +24,6 @@ from paretosoc.dse.tools.choose.boards import Board, Figure, Standing, in_order,
 from paretosoc.dse.tools.choose.formats import choose_formats
 from paretosoc.dse.tools.choose.judge import ENERGY, nearest_row
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.results.problem.limits import constraints_of
 
@@ -59,7 +58,7 @@ def test_the_table_is_that_of_single_explorations(tmp_path: Path, cap: float) ->
         problem = paretosoc.Problem(path, board.name, precision="fp16", groups=3, **memory)
         front = paretosoc.explore(problem, "nsga2", max_evaluations=200, seed=3, jobs=1)
         sure = front.confidence(draws=DRAWS, seed=3)
-        rows = np.stack([row_of(front[each.member].numeric.design) for each in sure.choices])
+        rows = np.stack([front[each.member].numeric.design.row for each in sure.choices])
         assert problem.costs is not None
         errors = stated_errors(problem.numeric, problem.costs)
         kept = [

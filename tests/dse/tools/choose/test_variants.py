@@ -18,7 +18,6 @@ import paretosoc
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.problem.objectives import objective_value
 from paretosoc.results.problem.problem import Problem
 
 BOARD = "jetson-orin-nano-8gb"
@@ -75,7 +74,7 @@ def test_the_joined_front_is_that_of_the_union_of_all_combinations(
         least = tuple(-accuracy[source] for source in combination)
         for row in np.unique(all_outcomes(problem), axis=0).tolist():
             figures = zip(problem.objectives, row, strict=True)
-            points.add((*(objective_value(of, value) for of, value in figures), *least))
+            points.add((*(of.shown(value) for of, value in figures), *least))
     wanted = {point for point in points if not dominated(point, points)}
     assert wanted
     got = [

@@ -12,7 +12,6 @@ import pytest
 
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulate import row_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_from_bytes
 from paretosoc.results.deploy.deployment import Deployment
@@ -115,7 +114,7 @@ def test_a_dla_loads_as_many_engines_as_the_search_counts_segments(run):
         deployment = on_dla(run, limit)
         problem, design = deployment.problem, deployment.member.design
         assert len(deployment.segments(0)) == 3
-        assert make_outcomes(problem)(row_of(design)[None, :]).feasible.tolist() == [limit == 3]
+        assert make_outcomes(problem)(design.row[None, :]).feasible.tolist() == [limit == 3]
         broken = [entry.why for entry in plain_outcome(problem, design).broken]
         assert broken == ["dla0 has 3 segments, at most 2 allowed"] * (limit == 2)
 

@@ -35,7 +35,6 @@ from paretosoc.dse.tools.host.measure.running import (
 )
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.fitness.simulate import design_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import DesignPoint
@@ -213,7 +212,7 @@ def test_the_sample_is_the_fastest_member_and_rows_that_differ(front):
     assert len({row.tobytes() for row in rows}) == len(rows) <= 10
     assert (rows == sample_rows(front, 9, seed=4)).all()
     fastest = min(front.members, key=lambda member: member.makespan_ps)
-    assert predict(front.problem, design_of(front.problem, rows[0])).makespan_ms == pytest.approx(
+    assert predict(front.problem, front.problem.design_of(rows[0])).makespan_ms == pytest.approx(
         fastest.makespan_ps / 1e9
     )
 

@@ -25,7 +25,7 @@ from paretosoc.dse.tools.host.machine.unit_loop import (
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
 from paretosoc.dse.tools.host.measure.running import WARM_UP, run_releases
 from paretosoc.fitness.check.members.account import plain_account
-from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import Rates
 from tests.support.host_machines import ModelledMachine
@@ -89,7 +89,7 @@ def test_a_plan_in_its_order_gives_what_was_predicted():
     later = several = 0
     for seed in range(60):
         problem, design = drawn(seed)
-        found = make_evaluator(problem)(row_of(design)[None])
+        found = make_evaluator(problem)(design.row[None])
         machine = TimedMachine(problem, design)
         if not found.periods[0]:
             with pytest.raises(ResultError, match="overloaded"):
@@ -124,7 +124,7 @@ def test_a_unit_waits_for_the_instant_of_a_release():
         for problem, design in map(drawn, range(200))
         if len(problem.networks) == 1 and problem.networks[0].repeats > 1
         and problem.networks[0].paced and len(set(design.units.tolist())) == 1
-        and make_evaluator(problem)(row_of(design)[None]).periods[0]
+        and make_evaluator(problem)(design.row[None]).periods[0]
     )  # fmt: skip
     plan = make_release_plan(problem, design, periods=5)
     (order,) = filter(None, plan.order)
