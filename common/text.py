@@ -1,8 +1,11 @@
-"""Texts of files that others wrote, made safe to print, hints at names, counts, and tables."""
+"""Texts of files that others wrote, made safe to print, hints at names, counts, and tables, as
+CSV or for a terminal."""
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -74,6 +77,13 @@ def pluralize(count: int, noun: str, plural: str | None = None) -> str:
     ``1 group``, ``1,200 groups``.
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def csv_text(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as CSV."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([headings, *rows])
+    return stream.getvalue()
 
 
 def plain_table(*headings: str, no_wrap: bool = False, **style: Any) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
 
@@ -269,10 +270,6 @@ def _pe_array(array: PeArray) -> dict[str, Any]:
     }
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _by_status(counts: Counter[Status]) -> str:
     return ", ".join(f"{counts[status]} {status.value}" for status in Status)
 
@@ -300,7 +297,7 @@ def platform_lines(platform: Platform) -> list[str]:
         from_mhz = points[domain.lowest_host].frequency_khz / 1000
         hosting = f", {from_mhz:g} MHz or more as a host ({host.status.value})" if host else ""
         lines.append(
-            f"  {domain.name:<{width}}  {_counted(len(points), 'point'):>9}, "
+            f"  {domain.name:<{width}}  {pluralize(len(points), 'point'):>9}, "
             f"{_from_to(slowest, fastest, 'MHz')} ({domain.ladder_source.status.value})"
             f"{hosting}{volts}{', may be off' if domain.may_be_off else ''}"
         )
@@ -322,7 +319,7 @@ def platform_lines(platform: Platform) -> list[str]:
         lines.append(f"  {'':<{width}}  estimates of times: {said}")
         if unit.max_segments is not None or unit.rules:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
-            rules = _counted(len(unit.rules), "restriction")
+            rules = pluralize(len(unit.rules), "restriction")
             lines.append(f"  {'':<{width}}  {rules} on layers, {limit} segments")
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)
@@ -336,8 +333,8 @@ def platform_lines(platform: Platform) -> list[str]:
         f"at full bandwidth {_watts(power.busy_mw[0], power.busy_mw[-1])}",
         f"Board   {platform.board_mw / 1000:.2f} W always ({platform.board_source.status.value})",
         f"Number format  {platform.default_precision} by default",
-        f"Measured  {_counted(timed, 'network time')}, "
-        f"{_counted(len(platform.profiles), 'network')} by group",
+        f"Measured  {pluralize(timed, 'network time')}, "
+        f"{pluralize(len(platform.profiles), 'network')} by group",
         f"Entries  {_by_status(every)}; of voltage and power: {_by_status(energy)}",
     ]
     for pool in platform.memory_pools:

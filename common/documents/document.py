@@ -7,7 +7,6 @@ or arrays. Whether the values make sense together is checked elsewhere.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -28,7 +27,7 @@ from paretosoc.common.documents.marks import (
     Range,
     Text,
 )
-from paretosoc.common.text import has_control_characters
+from paretosoc.common.text import did_you_mean, has_control_characters
 
 T = TypeVar("T")
 
@@ -142,9 +141,9 @@ def _index(names: str) -> Codec:
     def read(name: str, context: Context) -> int:
         known = context.indices[names]
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=2)
-            hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-            raise Fault(f"must be one of {', '.join(known)}; got {name!r}{hint}")
+            hint = did_you_mean(name, known, "")
+            text = f"must be one of {', '.join(known)}; got {name!r}"
+            raise Fault(f"{text} ({hint})" if hint else text)
         return known[name]
 
     def write(index: int, context: Context) -> str:

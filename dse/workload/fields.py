@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from enum import Enum
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
 from paretosoc.common.options import as_written
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import (
     ANY,
@@ -186,10 +186,10 @@ def parse_limit(text: str, limits: Mapping[str, Field]) -> tuple[str, Any]:
     place, _, number = text.rpartition("=")
     name, colon, owner = place.partition(":")
     if name not in limits:
-        near = get_close_matches(name, limits, n=1)
+        hint = did_you_mean(name, limits, "", most=1)
         raise WorkloadError(
             f"--limit: NAME[:NETWORK]=VALUE is required, with NAME one of {', '.join(limits)}, "
-            f"got {text!r}" + (f"; did you mean {near[0]}?" if near else "")
+            f"got {text!r}" + (hint and f"; {hint}")
         )
     kind: Any = limits[name].kind
     each = kind.each if isinstance(kind, PerName) else kind

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.common.files import read_file
+from paretosoc.common.text import did_you_mean
 from paretosoc.fitness.calibration.csv_table import read_table
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.problem.arithmetic import MAX_LOSS_PPM
@@ -73,10 +73,10 @@ class LossTable:
         known = {layer.name for group in groups for layer in group}
         for layer, loss in rows.items():
             if loss and layer not in known and layer != EVERY_LAYER:
-                near = difflib.get_close_matches(layer, sorted(known), n=2)
-                hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+                hint = did_you_mean(layer, sorted(known), "")
                 raise PlatformError(
-                    f"{self.name}: network {networks[0]!r} has no layer {layer!r}{hint}"
+                    f"{self.name}: network {networks[0]!r} has no layer {layer!r}"
+                    + (hint and f" ({hint})")
                 )
         every = rows.get(EVERY_LAYER, 0)
         return tuple(

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table, pluralize
+from paretosoc.common.text import csv_text, plain_table, pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
@@ -23,9 +23,9 @@ from paretosoc.dse.tools.campaign.analyse.comparison import (
 )
 from paretosoc.dse.tools.campaign.analyse.export import (
     SUFFIXES,
-    csv_text,
     member_rows,
     parquet_bytes,
+    rows_csv,
     run_rows,
 )
 from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
@@ -143,7 +143,7 @@ def export(
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
     flat = member_rows(records) if members else run_rows(records)
-    data = parquet_bytes(flat) if output.suffix == ".parquet" else csv_text(flat).encode()
+    data = parquet_bytes(flat) if output.suffix == ".parquet" else rows_csv(flat).encode()
     replace_file(output, data)
     print(f"Written to {output}: {pluralize(len(flat), 'row')}")
 
@@ -305,15 +305,13 @@ def _texts(pivot: Pivot) -> list[list[str]]:
 
 
 def _csv(pivot: Pivot) -> str:
-    import csv
-    import io
-
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)])
-    for label, row in zip(pivot.rows, pivot.cells, strict=True):
-        writer.writerow([*label, *("" if cell is None else cell.value for cell in row)])
-    return stream.getvalue()
+    return csv_text(
+        [*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)],
+        (
+            [*label, *("" if cell is None else cell.value for cell in row)]
+            for label, row in zip(pivot.rows, pivot.cells, strict=True)
+        ),
+    )
 
 
 def _document(pivot: Pivot) -> dict[str, object]:

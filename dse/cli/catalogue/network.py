@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.text import plain_table, pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE
@@ -64,7 +64,7 @@ def _print(summary: NetworkSummary) -> None:
 
     console = Console(highlight=False)
     lines = [
-        f"{summary.name}: {_plural(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
+        f"{summary.name}: {pluralize(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
         f"{with_prefix(summary.parameters).strip()} parameters "
         f"({with_prefix(summary.parameter_bytes)}B), {with_prefix(summary.activation_bytes)}B "
         f"written, at {summary.bytes_per_element} bytes an element",
@@ -90,7 +90,7 @@ def _print(summary: NetworkSummary) -> None:
 def _groups(summary: NetworkSummary) -> str:
     """Return the default cut of the network, and the layers that no cut can help."""
     text = (
-        f"groups: {summary.groups}, {_plural(summary.group_edges, 'hand-over')}; the largest, "
+        f"groups: {summary.groups}, {pluralize(summary.group_edges, 'hand-over')}; the largest, "
         f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work"
     )
     if summary.largest_group_share <= 1 / MAX_SHARE or summary.groups == 1:
@@ -114,10 +114,6 @@ def _kinds(summary: NetworkSummary) -> Table:
             with_prefix(kind.output_elements),
         )
     return table
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def with_prefix(count: int, digits: int = 4) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +11,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table
+from paretosoc.common.text import csv_text, plain_table
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
@@ -100,11 +98,8 @@ def co_runs(
 
 
 def _write(output: Path, rows: Sequence[tuple[CoRun, str]]) -> None:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows((run.network, run.unit, run.beside, run.beside_unit, ms) for run, ms in rows)
-    replace_file(output, text.getvalue().encode())
+    cells = ((run.network, run.unit, run.beside, run.beside_unit, ms) for run, ms in rows)
+    replace_file(output, csv_text(COLUMNS, cells).encode())
 
 
 def _report(fit: CoRunFit) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
+from paretosoc.common.text import csv_text
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
@@ -81,9 +80,7 @@ def _print_csv(rows: list[dict[str, Any]]) -> None:
     """Print a line per member. Nested values have a column per entry, like ``clocks_mhz.gpu``."""
     flat = [_flat(row) for row in rows]
     columns = list(dict.fromkeys(column for row in flat for column in row))
-    writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
+    print(csv_text(columns, ([row.get(name, "") for name in columns] for row in flat)), end="")
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -5,11 +5,10 @@ Its files are ``replay.json``, ``replay.csv`` (a row per frame) and the pictures
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict, dataclass
 
+from paretosoc.common.text import csv_text
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.io.atomic_folder import FolderKind
 
@@ -85,23 +84,13 @@ def replay_json(replay: Replay) -> str:
 
 def replay_csv(replay: Replay) -> str:
     """Return one row per frame. Frames count from 1, phases from 1, times in ms."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[list[object]] = []
     for number, frame in enumerate(replay.frames, 1):
         phase = replay.phases[frame.phase]
-        writer.writerow(
-            [
-                number,
-                frame.phase + 1,
-                f"{frame.start_ps / PS_PER_MS:.6f}",
-                f"{frame.latency_ps / PS_PER_MS:.6f}",
-                f"{phase.baseline_ps / PS_PER_MS:.6f}",
-                f"{phase.oracle_ps / PS_PER_MS:.6f}",
-                phase.schedules[frame.schedule].nodes,
-            ]
-        )
-    return text.getvalue()
+        times = (frame.start_ps, frame.latency_ps, phase.baseline_ps, phase.oracle_ps)
+        texts = [f"{time / PS_PER_MS:.6f}" for time in times]
+        rows.append([number, frame.phase + 1, *texts, phase.schedules[frame.schedule].nodes])
+    return csv_text(COLUMNS, rows)
 
 
 def replay_files(replay: Replay) -> dict[str, bytes]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from paretosoc.common.text import csv_text
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import displayed
@@ -82,17 +81,17 @@ def _member(of: CombinationFront, position: int) -> JoinedMember:
 
 def joined_csv(fronts: Sequence[JoinedFront]) -> str:
     """Return the members of all boards as CSV, one a row."""
-    text = io.StringIO()
     rows = [(front.board, member) for front in fronts for member in front.members]
-    out = csv.writer(text, lineterminator="\n")
-    if rows:
-        first = rows[0][1]
-        accuracies = [f"accuracy of {owner} [%]" for owner in first.accuracies]
-        out.writerow(["board", *first.variants, *accuracies, *first.objectives, "run", "member"])
+    if not rows:
+        return ""
+    first = rows[0][1]
+    accuracies = [f"accuracy of {owner} [%]" for owner in first.accuracies]
+    headings = ["board", *first.variants, *accuracies, *first.objectives, "run", "member"]
+    cells: list[list[object]] = []
     for board, member in rows:
         figures = (*member.accuracies.values(), *member.objectives.values())
-        out.writerow([board, *member.variants.values(), *figures, member.run, member.member])
-    return text.getvalue()
+        cells.append([board, *member.variants.values(), *figures, member.run, member.member])
+    return csv_text(headings, cells)
 
 
 def joined_lines(fronts: Sequence[JoinedFront]) -> list[str]:

@@ -3,8 +3,6 @@ millionths."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.common.text import reason_of
+from paretosoc.common.text import csv_text, reason_of
 from paretosoc.dse.tools.sensitivity.rewrite import Rewriter, TrainedModel
 from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.results.errors import ResultError
@@ -248,10 +246,5 @@ def layer_losses(
 
 def losses_csv(network: str, rows: Sequence[LayerLoss], metric: Metric) -> bytes:
     """Return the rows as a table with the columns :data:`COLUMNS`."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(
-        (network, row.layer, row.number_format, row.loss_ppm, metric.value) for row in rows
-    )
-    return text.getvalue().encode()
+    cells = ((network, row.layer, row.number_format, row.loss_ppm, metric.value) for row in rows)
+    return csv_text(COLUMNS, cells).encode()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
 from typing import Any
 
+from paretosoc.common.text import csv_text
 from paretosoc.dse.tools.campaign.analyse.pivot import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
@@ -60,13 +60,9 @@ def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     ]
 
 
-def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+def rows_csv(rows: Sequence[dict[str, Any]]) -> str:
     """Return the rows as CSV, with a line of names."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    return csv_text(rows[0] if rows else [], (row.values() for row in rows))
 
 
 def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:

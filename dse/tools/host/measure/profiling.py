@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from paretosoc.common.text import csv_text
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
@@ -150,9 +149,6 @@ def _load(text: bytes) -> Platform:
 
 def _sweep_csv(measured: Measured, demands: Sequence[Sequence[float]]) -> bytes:
     sweep = sweep_of(measured.co_runs, demands)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["own_gbps", "external_gbps", "slowdown"])
-    for row in zip(sweep.own, sweep.external, sweep.slowdown, strict=True):
-        writer.writerow([f"{value:.6g}" for value in row])
-    return text.getvalue().encode()
+    rows = zip(sweep.own, sweep.external, sweep.slowdown, strict=True)
+    texts = ([f"{value:.6g}" for value in row] for row in rows)
+    return csv_text(("own_gbps", "external_gbps", "slowdown"), texts).encode()
