@@ -21,7 +21,6 @@ from benchmarks.harness.report import Column, Value, tabulate
 from paretosoc.dse.space.members import rows_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
-from paretosoc.results.front.front import objective_array
 from paretosoc.results.problem.parts import GROUP
 
 EVALUATIONS = 20_000
@@ -75,8 +74,8 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
     right = dse.explore(case.problem(), "nsga2", max_evaluations=evaluations)
     rows = rows_of(planned.numeric.members)
     played = make_outcomes(right.numeric.problem)(rows).objectives
-    ratio = played[:, 0] / objective_array(planned.numeric)[:, 0]
-    best = objective_array(right.numeric)
+    ratio = played[:, 0] / planned.numeric.objective_array[:, 0]
+    best = right.numeric.objective_array
     reference = reference_point(np.concatenate([best, played]))
     return {
         "workload": f"{', '.join(case.networks)} on {case.platform}",

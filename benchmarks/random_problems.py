@@ -42,7 +42,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import BoundSummary, Front, objective_array
+from paretosoc.results.front.front import BoundSummary, Front
 from paretosoc.results.problem.problem import Problem
 
 DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
@@ -139,7 +139,7 @@ def _exact(found: Enumerated, front: Front, nodes: int) -> str:
         _check_epsilon(found, front, claim.objectives, claim.members, claim.epsilon_ppm)
     if front.is_complete:
         best = found.feasible[non_dominated(found.feasible)]
-        if not np.array_equal(np.unique(objective_array(front), axis=0), np.unique(best, axis=0)):
+        if not np.array_equal(np.unique(front.objective_array, axis=0), np.unique(best, axis=0)):
             raise AssertionError("the front is not the one of all design points")
         return "complete"
     return "in part" if reached else "ended"
@@ -177,7 +177,7 @@ def _check_epsilon(
     epsilon_ppm: int | None,
 ) -> None:
     columns = _columns(front, objectives)
-    values = objective_array(front)[list(members)][:, columns]
+    values = front.objective_array[list(members)][:, columns]
     if epsilon_ppm is None or not is_within(values, found.feasible[:, columns], epsilon_ppm):
         raise AssertionError(f"{', '.join(objectives)} not within {epsilon_ppm} ppm")
 

@@ -19,7 +19,6 @@ import paretosoc as dse
 from benchmarks.harness.report import Column, Value, tabulate
 from paretosoc.common.arrays import IntArray
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
-from paretosoc.results.front.front import objective_array
 
 EVALUATIONS = 60_000
 LIMITS = (None, 1)
@@ -66,8 +65,8 @@ CASES = (
 def measure(case: Case, evaluations: int) -> dict[str, Value]:
     """Return a row of the table."""
     free = case.search("any", evaluations)
-    values = {limit: objective_array(case.search(limit, evaluations).numeric) for limit in LIMITS}
-    every = np.concatenate([objective_array(free.numeric), *values.values()])
+    values = {limit: case.search(limit, evaluations).numeric.objective_array for limit in LIMITS}
+    every = np.concatenate([free.numeric.objective_array, *values.values()])
     best = every[non_dominated(every)]
     reference = reference_point(every)
     whole = hypervolume(best, reference)

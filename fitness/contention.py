@@ -23,6 +23,7 @@ import numpy as np
 
 from paretosoc.common.units import KBPS_PER_GBPS
 from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from paretosoc.results.problem.parts import ContentionTable
@@ -33,11 +34,6 @@ COARSE_KBPS = (1_000, 10_000, 100_000)
 for int64. The published ones have a tenth of a GB/s at best."""
 COARSE_RATE = Fraction(1, 100)
 """Scaled rates keep two decimals, like the published ones."""
-
-
-def round_half_up(value: Fraction) -> int:
-    """Return the nearest integer. Halves go up."""
-    return (2 * value.numerator + value.denominator) // (2 * value.denominator)
 
 
 def contention_table(

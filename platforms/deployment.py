@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
 
-from paretosoc.platforms.source import Source
+from paretosoc.common.documents.marks import Key
+from paretosoc.platforms.source import Khz, Sourced, pairs
 
 
 class ControlKind(Enum):
@@ -31,9 +33,9 @@ class ClockControl:
     kind: ControlKind
     nodes: tuple[tuple[str, ...], ...]
     """Every folder that has to be set, each with its paths in different releases."""
-    online: tuple[str, ...]
+    source: Sourced
+    online: tuple[str, ...] = ()
     """Files that take CPUs off line by 0 if the domain is off."""
-    source: Source
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,13 @@ class ModeParameter:
 class PowerMode:
     """A power mode that comes with the board."""
 
-    number: int
+    number: Annotated[int, Key("id")]
     name: str
     cores: int
     """CPU cores on line."""
     all_gpu: bool
     """Whether the GPU keeps all the processors that it has in the first mode."""
-    caps_khz: tuple[tuple[str, int | None], ...]
+    caps_khz: Annotated[tuple[tuple[str, int | None], ...], pairs(Khz | None), Key("max_mhz")]
     """Domain to its cap, None: as fast as it goes, 0: off."""
 
 
@@ -73,18 +75,18 @@ class PowerModes:
     settings: tuple[str, ...]
     """Lines of a mode that are no clocks, as the first mode has them: cores on line, the mask of
     GPU processors."""
-    source: Source
+    source: Sourced
 
 
 @dataclass(frozen=True)
 class ExecutionProvider:
     """ONNX Runtime's name of a unit."""
 
-    name: str
+    name: Annotated[str, Key("provider")]
     """``CUDAExecutionProvider``."""
-    options: tuple[tuple[str, str], ...]
+    options: Annotated[tuple[tuple[str, str], ...], pairs(str)] = ()
     """Options of the provider."""
-    session: tuple[tuple[str, str], ...]
+    session: Annotated[tuple[tuple[str, str], ...], pairs(str)] = ()
     """Entries of the session's configuration that the provider reads."""
 
 
@@ -94,15 +96,15 @@ class Deployment:
 
     controls: tuple[ClockControl, ...] = ()
     power_modes: PowerModes | None = None
-    tensorrt: tuple[tuple[str, int | None], ...] = ()
+    tensorrt: Annotated[tuple[tuple[str, int | None], ...], pairs(int | None)] = ()
     """Units that TensorRT builds for: None is the GPU, a number a DLA core."""
     tensorrt_versions: tuple[str, ...] = ()
     """In rising order, of each major version the first release that builds for these units."""
-    onnxruntime: tuple[tuple[str, ExecutionProvider], ...] = ()
+    onnxruntime: Annotated[tuple[tuple[str, ExecutionProvider], ...], pairs(ExecutionProvider)] = ()
     """Units that ONNX Runtime has a provider for."""
-    openvino: tuple[tuple[str, str], ...] = ()
+    openvino: Annotated[tuple[tuple[str, str], ...], pairs(str)] = ()
     """Units that OpenVINO has a device for: ``CPU``, ``GPU``, ``NPU``."""
-    rknn: tuple[tuple[str, str], ...] = ()
+    rknn: Annotated[tuple[tuple[str, str], ...], pairs(str)] = ()
     """Units that RKNN builds for, with their core masks: ``NPU_CORE_0``."""
     rknn_target: str | None = None
     """RKNN's name of the chip."""

@@ -5,10 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Annotated
 
+from paretosoc.common.documents.marks import Key
 from paretosoc.platforms.deployment import Deployment
 from paretosoc.platforms.measurement import NetworkProfile, NetworkTime
-from paretosoc.platforms.source import Source, Status
+from paretosoc.platforms.source import (
+    Exact,
+    Kbps,
+    Ns,
+    SharesOf,
+    Source,
+    Sourced,
+    Status,
+    whole,
+)
 
 SHARED_POOL = "shared"
 """The memory of units that name no pool, beside others."""
@@ -82,11 +93,11 @@ class FitError:
     """
 
     networks: int
-    median_percent: Fraction
-    p90_percent: Fraction
-    constant_percent: Fraction | None
-    unit_percent: Fraction
-    network_percent: Fraction
+    median_percent: Exact
+    p90_percent: Exact
+    unit_percent: Exact
+    network_percent: Exact
+    constant_percent: Exact | None = None
 
     @property
     def words(self) -> str:
@@ -123,13 +134,13 @@ class Peak:
 
     precision: str
     bytes_per_element: int
-    macs_per_cycle: Fraction
-    efficiency: tuple[tuple[str, Fraction], ...]
-    source: Source
+    macs_per_cycle: Exact
+    efficiency: SharesOf
+    source: Sourced
     tile: Tile = Tile()
-    bandwidth_share: Fraction | None = None
-    ns_per_layer: int | None = None
-    ns_per_network: int = 0
+    bandwidth_share: Exact | None = None
+    ns_per_layer: Annotated[Ns | None, Key("us_per_layer")] = None
+    ns_per_network: Annotated[Ns, Key("us_per_network")] = 0
     """Fixed time of every inference."""
     error: FitError | None = None
 
@@ -142,9 +153,9 @@ class ClockLaw:
     the fastest clocks, relative to each other, empty if nobody measured any.
     """
 
-    overlap: Fraction
-    shares: tuple[tuple[str, Fraction], ...]
-    source: Source
+    overlap: Exact
+    source: Sourced
+    shares: SharesOf = ()
 
 
 @dataclass(frozen=True)
@@ -154,16 +165,16 @@ class Contention:
     ``max_minor_percent`` is MRMC. ``rate_percent_per_gbps`` is rateN.
     """
 
-    normal_bandwidth_kbps: int
-    total_bandwidth_kbps: int
+    normal_bandwidth_kbps: Annotated[Kbps, Key("normal_gbps")]
+    total_bandwidth_kbps: Annotated[Kbps, Key("total_gbps")]
     """TBWDC."""
-    balance_point_kbps: int
+    balance_point_kbps: Annotated[Kbps, Key("balance_gbps")]
     """CBP."""
-    peak_bandwidth_kbps: int
+    peak_bandwidth_kbps: Annotated[Kbps, Key("peak_gbps")]
     """PBW."""
-    max_minor_percent: Fraction
-    rate_percent_per_gbps: Fraction
-    source: Source
+    max_minor_percent: Exact
+    rate_percent_per_gbps: Exact
+    source: Sourced
 
 
 @dataclass(frozen=True)
@@ -174,10 +185,10 @@ class Sharing:
     measurements.
     """
 
-    permille: int
-    least_permille: int
-    most_permille: int
-    source: Source
+    permille: Annotated[int, whole(10, "permille"), Key("percent")]
+    least_permille: Annotated[int, whole(10, "permille"), Key("least_percent")]
+    most_permille: Annotated[int, whole(10, "permille"), Key("most_percent")]
+    source: Sourced
 
 
 @dataclass(frozen=True)
@@ -204,14 +215,14 @@ class Rule:
     any.
     """
 
-    kind: str | None
-    operation: str
-    limit: str | None
-    minimum: int | None
-    maximum: int | None
-    allowed: tuple[int, ...] | None
     reason: str
-    source: Source
+    source: Sourced
+    kind: str | None = None
+    operation: str = "*"
+    limit: str | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    allowed: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -266,11 +277,11 @@ class Transition:
     """Cost of handing a tensor over: bytes over ``bandwidth_kbps`` plus ``fixed_ns``."""
 
     unit: str
-    out_bandwidth_kbps: int
-    out_fixed_ns: int
-    in_bandwidth_kbps: int
-    in_fixed_ns: int
-    source: Source
+    out_bandwidth_kbps: Annotated[Kbps, Key("out_gbps")]
+    out_fixed_ns: Annotated[Ns, Key("out_us")]
+    in_bandwidth_kbps: Annotated[Kbps, Key("in_gbps")]
+    in_fixed_ns: Annotated[Ns, Key("in_us")]
+    source: Sourced
 
 
 @dataclass(frozen=True)
@@ -291,8 +302,8 @@ class MemoryPool:
     """A memory beside the shared one, of one or several units."""
 
     name: str
-    capacity_bytes: int
-    source: Source
+    capacity_bytes: Annotated[int, whole(1 << 20, "bytes"), Key("capacity_mib")]
+    source: Sourced
 
 
 @dataclass(frozen=True)
@@ -306,11 +317,11 @@ class PeArray:
     unit: str
     counts: tuple[int, ...]
     vaults: int
-    cache_bytes: int
+    cache_bytes: Annotated[int, whole(1024, "bytes"), Key("cache_kb")]
     """Cache of each engine."""
-    cache_bandwidth_kbps: int
-    cache_fixed_ns: int
-    source: Source
+    cache_bandwidth_kbps: Annotated[Kbps, Key("cache_gbps")]
+    cache_fixed_ns: Annotated[Ns, Key("cache_us")]
+    source: Sourced
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,19 @@ and assumed."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.platforms.platform import Domain, Peak, PeArray, Platform, Source, Status, Unit
+from paretosoc.platforms.platform import Domain, Peak, Platform, Source, Status, Unit
 
+_WORDS = re.compile("_(bandwidth|fixed|point)(?=_(kbps|ns))")
+"""Left out of keys."""
 ENERGY = ("voltages", "power")
 """Topics that energy rests on, besides times."""
 _TOPICS = {
@@ -63,6 +67,25 @@ def _source(source: Source) -> dict[str, str]:
     return {"status": source.status.value, "source": source.text}
 
 
+def _figures(entry: Any) -> dict[str, Any]:
+    """Return the fields of an entry as JSON types, its source in keys of its own."""
+    found: dict[str, Any] = {}
+    for field in fields(entry):
+        key, value = _WORDS.sub("", field.name), getattr(entry, field.name)
+        found |= _source(value) if isinstance(value, Source) else {key: _plain(value)}
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return float(value)
+    if is_dataclass(value):
+        return _figures(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
 def _domain(domain: Domain) -> dict[str, Any]:
     points = domain.operating_points
     return {
@@ -94,7 +117,6 @@ def peak_gmacs_per_s(platform: Platform, unit: Unit, peak: Peak) -> float:
 
 
 def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
-    contention = unit.contention
     return {
         "name": unit.name,
         "kind": unit.kind,
@@ -102,23 +124,9 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
         "host": unit.host,
         "peaks": [
             {
-                "precision": peak.precision,
-                "bytes_per_element": peak.bytes_per_element,
+                **_figures(peak),
                 "gmacs_per_s": peak_gmacs_per_s(platform, unit, peak),
                 "efficiency": {kind: float(share) for kind, share in peak.efficiency},
-                "tile": asdict(peak.tile),
-                "bandwidth_share": None
-                if peak.bandwidth_share is None
-                else float(peak.bandwidth_share),
-                "ns_per_layer": peak.ns_per_layer,
-                "ns_per_network": peak.ns_per_network,
-                "error": None
-                if peak.error is None
-                else {
-                    key: None if value is None else float(value)
-                    for key, value in asdict(peak.error).items()
-                },
-                **_source(peak.source),
             }
             for peak in unit.peaks
         ],
@@ -137,38 +145,9 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             "own_share": float(unit.fixed_own_share),
             **_source(unit.fixed_source),
         },
-        "power": [
-            {
-                "domain": table.domain,
-                "idle_mw": list(table.idle_mw),
-                "busy_mw": list(table.busy_mw),
-                **_source(table.source),
-            }
-            for table in unit.power
-        ],
-        "contention": None
-        if contention is None
-        else {
-            "normal_kbps": contention.normal_bandwidth_kbps,
-            "total_kbps": contention.total_bandwidth_kbps,
-            "balance_kbps": contention.balance_point_kbps,
-            "peak_kbps": contention.peak_bandwidth_kbps,
-            "max_minor_percent": float(contention.max_minor_percent),
-            "rate_percent_per_gbps": float(contention.rate_percent_per_gbps),
-            **_source(contention.source),
-        },
-        **(
-            {}
-            if unit.sharing is None
-            else {
-                "sharing": {
-                    "permille": unit.sharing.permille,
-                    "least_permille": unit.sharing.least_permille,
-                    "most_permille": unit.sharing.most_permille,
-                    **_source(unit.sharing.source),
-                }
-            }
-        ),
+        "power": _plain(unit.power),
+        "contention": _plain(unit.contention),
+        **({} if unit.sharing is None else {"sharing": _figures(unit.sharing)}),
         "support": {
             "kinds": None if unit.supported_kinds is None else list(unit.supported_kinds),
             "unsupported_operations": list(unit.unsupported_operations),
@@ -209,10 +188,8 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             {
                 "memory_pools": [
                     {
-                        "name": pool.name,
-                        "capacity_bytes": pool.capacity_bytes,
+                        **_figures(pool),
                         "units": [u.name for u in platform.units if u.memory_pool == pool.name],
-                        **_source(pool.source),
                     }
                     for pool in platform.memory_pools
                 ]
@@ -220,19 +197,9 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             if platform.memory_pools
             else {}
         ),
-        "transitions": [
-            {
-                "unit": transition.unit,
-                "out_kbps": transition.out_bandwidth_kbps,
-                "out_ns": transition.out_fixed_ns,
-                "in_kbps": transition.in_bandwidth_kbps,
-                "in_ns": transition.in_fixed_ns,
-                **_source(transition.source),
-            }
-            for transition in platform.transitions
-        ],
+        "transitions": _plain(platform.transitions),
         "board": {"mw": platform.board_mw, **_source(platform.board_source)},
-        "pe_array": None if platform.pe_array is None else _pe_array(platform.pe_array),
+        "pe_array": _plain(platform.pe_array),
         "measurements": [
             {
                 "network": record.names[0],
@@ -255,18 +222,6 @@ def platform_data(platform: Platform) -> dict[str, Any]:
             }
             for profile in platform.profiles
         ],
-    }
-
-
-def _pe_array(array: PeArray) -> dict[str, Any]:
-    return {
-        "unit": array.unit,
-        "counts": list(array.counts),
-        "vaults": array.vaults,
-        "cache_bytes": array.cache_bytes,
-        "cache_kbps": array.cache_bandwidth_kbps,
-        "cache_ns": array.cache_fixed_ns,
-        **_source(array.source),
     }
 
 

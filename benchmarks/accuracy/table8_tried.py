@@ -25,7 +25,7 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.workload.workload import workload_of
-from paretosoc.fitness.simulate import make_evaluator, row_of
+from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
@@ -111,7 +111,7 @@ def as_work(built: BuiltProblem, prediction: Prediction) -> Times:
     names = [unit.name for unit in built.problem.units]
     times = {}
     for method in prediction.comparison.methods:
-        row = row_of(method.member.design)
+        row = method.member.design.row
         problem, mapped = occupying(built.problem, row, names.index("gpu"))
         times[method.name] = make_evaluator(problem)(mapped[None]).makespan_ps[0] / PS_PER_MS
     return times

@@ -213,9 +213,9 @@ def _fit_error(
         networks,
         Fraction(100 * median),
         Fraction(100 * p90),
-        None if constant is None else Fraction(100 * constant),
         Fraction(100 * unit),
         Fraction(100 * network),
+        None if constant is None else Fraction(100 * constant),
     )
 
 

@@ -9,6 +9,7 @@ from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.fitness.execution import scheduled
 from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.objectives import displayed, shown_values
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.batches import energy_per_image_mj, images_per_second
 from paretosoc.results.text.member_diff import clocks_mhz
@@ -90,10 +91,9 @@ class Member:
     def values(self) -> dict[str, float]:
         """Return the value of each objective, in the unit of
         :attr:`results.problem.objectives.Objective.unit`."""
-        pairs = zip(self._problem.objectives, self.numeric.objectives, strict=True)
-        return {
-            objective.label(self._problem): objective.shown(value) for objective, value in pairs
-        }
+        labels = (objective.label(self._problem) for objective in self._problem.objectives)
+        shown = shown_values(self._problem.objectives, self.numeric.objectives)
+        return dict(zip(labels, shown, strict=True))
 
     @cached_property
     def clocks_mhz(self) -> dict[str, float | None]:
@@ -124,9 +124,7 @@ class Member:
     def display(self) -> dict[str, float]:
         """Return the value of each ``objective [unit]``, named like the columns of
         ``to_pandas()``."""
-        units = (f" [{objective.unit}]" for objective in self._problem.objectives)
-        pairs = zip(self.values.items(), units, strict=True)
-        return {label + unit: value for (label, value), unit in pairs}
+        return displayed(self._problem, self.numeric.objectives)
 
     @property
     def values_text(self) -> str:

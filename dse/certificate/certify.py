@@ -33,7 +33,7 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import CertificateSummary, Front, objective_array
+from paretosoc.results.front.front import CertificateSummary, Front
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.io.canonical_json import sha256_of
 from paretosoc.results.problem.problem import Problem
@@ -101,7 +101,7 @@ class CertifiedFront:
         problem = front.problem
         names = problem.objective_names
         columns = [names.index(name) for name in self.claim.objectives]
-        values = objective_array(front)
+        values = front.objective_array
         best = non_dominated(values[:, columns]).tolist()
         certificate = replace(
             self.files.certificate,
@@ -244,7 +244,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
     problem = front.problem
     names = tuple(problem.objective_names[column] for column in columns)
     front = with_rows(front, result.rows)
-    values = objective_array(front)
+    values = front.objective_array
     best = non_dominated(values[:, list(columns)]).tolist()
     tree = result.tree
     certificate = Certificate(
@@ -291,7 +291,7 @@ def with_rows(front: Front, rows: IntArray) -> Front:
     if not new:
         return front
     before = rows_of(front.members)
-    values = objective_array(front)
+    values = front.objective_array
     rows = np.concatenate((before, rows[new]))
     objectives = np.concatenate((values, objectives[new]))
     kept = non_dominated(objectives)
@@ -305,7 +305,7 @@ def with_rows(front: Front, rows: IntArray) -> Front:
 
 
 def _known(front: Front, columns: Sequence[int]) -> Incumbents:
-    values = objective_array(front)
+    values = front.objective_array
     rows = rows_of(front.members)
     best = non_dominated(values[:, list(columns)])
     return Incumbents(values[best][:, list(columns)], rows[best])

@@ -29,13 +29,14 @@ from paretosoc.dse.workload.objectives import parse_objective, with_default_obje
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.with_options import strictest, with_limits
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
-from paretosoc.fitness.contention import contention_table, round_half_up
+from paretosoc.fitness.contention import contention_table
 from paretosoc.fitness.cost_model.power import unit_idle_mw
 from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import channel_costs
 from paretosoc.fitness.profiles.loss_table import COLUMNS
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit

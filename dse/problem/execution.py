@@ -18,7 +18,7 @@ from paretosoc.dse.workload.options import (
 )
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
-from paretosoc.fitness.contention import round_half_up
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.source import round_half_up
 
 LIMIT_PS = 1 << 47
 """Stand-alone times stay below this (results.problem.problem.TIME_LIMIT_PS)."""
@@ -164,7 +164,7 @@ def ladder_costs(
         PlatformError: if a time is too long to be kept (140 s). The message starts with ``label``.
     """
     slowest = parts.at(Ratios(*(Fraction(khz[-1], khz[0]) for khz in ladders)))
-    if rounded_half_up(slowest) >= LIMIT_PS:
+    if round_half_up(slowest) >= LIMIT_PS:
         raise PlatformError(
             f"{label}: a group's time must stay below 140 s, "
             f"got {slowest.numerator // slowest.denominator // PS_PER_S} s at the slowest clocks"
@@ -182,10 +182,10 @@ def ladder_costs(
         time = parts.at(
             Ratios(*(Fraction(khz[-1], khz[k]) for khz, k in zip(ladders, place, strict=True)))
         )
-        times[place] = rounded_half_up(time)
+        times[place] = round_half_up(time)
         peak = int(peaks[place[-1]])
         # The demand of a time of nothing is the peak.
-        demand = rounded_half_up(parts.traffic / time) if time else peak
+        demand = round_half_up(parts.traffic / time) if time else peak
         demands[place] = min(demand, peak)
     np.maximum(times, 1, out=times)
     np.minimum(demands, peaks, out=demands)

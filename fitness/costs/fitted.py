@@ -36,9 +36,9 @@ from paretosoc.fitness.cost_model.dvfs_forms import (
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -147,7 +147,7 @@ def _picoseconds(
         if not sure.all():
             with localcontext(Context(prec=DIGITS)):
                 doubtful = law(clocks_of(platform, unit, points[~sure], Decimal), Decimal)[place]
-                times[~sure] = [rounded_half_up(exact(time * PS_PER_MS)) for time in doubtful]
+                times[~sure] = [round_half_up(exact(time * PS_PER_MS)) for time in doubtful]
         found.append(np.maximum(times, 1))
     return found
 

@@ -19,9 +19,9 @@ from paretosoc.fitness.costs.measured_blocks import (
 )
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios, scale_to
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
 from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -228,11 +228,9 @@ def _scaled(
         parts = scale_to(parts, Fraction(measurement.time_ps), ratios)
     traffic, requested = measurement.traffic_kbps, measurement.requested_kbps
     if traffic is not None:
-        parts = [replace(one, traffic=rounded_half_up(traffic * one.at(ratios))) for one in parts]
+        parts = [replace(one, traffic=round_half_up(traffic * one.at(ratios))) for one in parts]
     if requested is not None:
-        parts = [
-            replace(one, requested=rounded_half_up(requested * one.at(ratios))) for one in parts
-        ]
+        parts = [replace(one, requested=round_half_up(requested * one.at(ratios))) for one in parts]
     return parts
 
 

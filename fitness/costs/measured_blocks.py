@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.support import host_tail
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 
@@ -126,7 +126,7 @@ def _mean(rates: Sequence[int | None], times: Sequence[int]) -> int | None:
     if len(known) < len(rates):
         return None
     total = sum(rate * time for rate, time in zip(known, times, strict=True))
-    return rounded_half_up(Fraction(total, sum(times)))
+    return round_half_up(Fraction(total, sum(times)))
 
 
 def _from_layers(

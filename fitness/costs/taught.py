@@ -21,9 +21,9 @@ from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios
 from paretosoc.fitness.costs.standard_errors import REPEATED
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.costs.cost_origins import ONE_OF_TWO, CostError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -54,7 +54,7 @@ def compared(
     if not estimate or 2 * estimate < sum(times):
         return None
     measured = sum(measured_ps.values())
-    return Comparison(network.name, unit.name, precision, measured, rounded_half_up(estimate))
+    return Comparison(network.name, unit.name, precision, measured, round_half_up(estimate))
 
 
 def posterior(before: CostError, comparisons: Sequence[Comparison]) -> tuple[Fraction, CostError]:

@@ -12,9 +12,9 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.fitness.costs.measured import last_groups
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Transition, Unit
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -93,7 +93,7 @@ def carrying_ps(platform: Platform, units: Sequence[Unit], size: int) -> IntArra
 
 def _carried(out: Transition, into: Transition, size: int) -> int:
     traffic = size * TRAFFIC_PER_BYTE
-    return rounded_half_up(
+    return round_half_up(
         Fraction(traffic, out.out_bandwidth_kbps)
         + Fraction(traffic, into.in_bandwidth_kbps)
         + (out.out_fixed_ns + into.in_fixed_ns) * PS_PER_NS
@@ -105,7 +105,7 @@ def _converting_ps(platform: Platform, unit: Unit, traffic: int) -> int:
     memory's bandwidth."""
     bandwidth = platform.memory_peak_kbps * (unit.bandwidth_share or 1)
     time = Fraction(traffic * TRAFFIC_PER_BYTE) / bandwidth + unit.fixed_ns_per_layer * PS_PER_NS
-    return rounded_half_up(time)
+    return round_half_up(time)
 
 
 FS_PER_BYTE_AND_KBPS = 10**12
@@ -143,5 +143,5 @@ def _per_token(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     fastest = Fraction(width * FS_PER_BYTE_AND_KBPS, kbps)
     return np.array(
-        [rounded_half_up(fastest * Fraction(ladder[-1], khz)) for khz in ladder], dtype=np.int64
+        [round_half_up(fastest * Fraction(ladder[-1], khz)) for khz in ladder], dtype=np.int64
     )

@@ -11,9 +11,9 @@ from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.io.canonical_json import canonical_bytes
 
 Document = dict[str, Any]
@@ -77,12 +77,12 @@ def comparison_document(comparison: Comparison) -> Document:
 
 def ms(time_ps: Fraction) -> int | float:
     """Return a time in milliseconds, rounded to whole picoseconds, at least one."""
-    return _number(max(1, rounded_half_up(time_ps)), PS_PER_MS)
+    return _number(max(1, round_half_up(time_ps)), PS_PER_MS)
 
 
 def rounded(value: Fraction, decimals: int) -> int | float:
     """Return a number with this many decimals, rounded half up."""
-    return _number(rounded_half_up(value * 10**decimals), 10**decimals)
+    return _number(round_half_up(value * 10**decimals), 10**decimals)
 
 
 def _number(value: int, scale: int) -> int | float:

@@ -20,12 +20,13 @@ from paretosoc.fitness.calibration.dvfs_profile import (
 )
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import parse_exact, rounded_half_up
+from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.measurement_file import read_network_profile
 from paretosoc.platforms.io.platform_file import MAX_BYTES
 from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.measurement import Comparison, NetworkProfile
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 CostModel = Callable[[GroupedNetwork, Platform, NetworkCosts], NetworkCosts]
@@ -117,6 +118,6 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
 def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:
     check_unit(record["unit"], platform, where)
     measured, estimated = (
-        max(1, rounded_half_up(Fraction(record[key]) * PS_PER_MS)) for key in ("ms", "estimate_ms")
+        max(1, round_half_up(Fraction(record[key]) * PS_PER_MS)) for key in ("ms", "estimate_ms")
     )
     return Comparison(record["network"], record["unit"], record["precision"], measured, estimated)

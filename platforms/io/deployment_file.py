@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from paretosoc.platforms.deployment import (
-    ClockControl,
-    ControlKind,
-    Deployment,
-    ExecutionProvider,
-    ModeParameter,
-    PowerMode,
-    PowerModes,
-)
+from paretosoc.platforms.deployment import Deployment, PowerModes
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.measurement_file import integer_of, read_source
+from paretosoc.platforms.io.measurement_file import read_figures
+
+T = TypeVar("T")
 
 
 def read_deployment(
-    entry: Mapping[str, Any] | None, domains: Iterable[str], units: Iterable[str]
+    entry: Mapping[str, Any] | None, domains: Container[str], units: Container[str]
 ) -> Deployment | None:
     """Return the section, or None if the file has none.
 
@@ -32,88 +27,43 @@ def read_deployment(
     if entry is None:
         return None
     here = "deployment"
-    known = tuple(domains)
-    controls = tuple(
-        ClockControl(
-            domain=control["domain"],
-            kind=ControlKind(control["kind"]),
-            nodes=tuple(tuple(paths) for paths in control["nodes"]),
-            online=tuple(control.get("online", ())),
-            source=read_source(control),
-        )
-        for control in entry["controls"]
-        if control["domain"] in known
-    )
+    found = read_figures(Deployment, entry, here)
+    controls = tuple(control for control in found.controls if control.domain in domains)
     _check_distinct([control.domain for control in controls], f"{here}.controls")
-    there = set(units)
-    tensorrt = tuple(item for item in entry.get("tensorrt", {}).items() if item[0] in there)
-    onnxruntime = tuple(
-        (
-            unit,
-            ExecutionProvider(
-                provider["provider"],
-                tuple(provider.get("options", {}).items()),
-                tuple(provider.get("session", {}).items()),
-            ),
-        )
-        for unit, provider in entry.get("onnxruntime", {}).items()
-        if unit in there
-    )
-    modes = entry.get("power_modes")
-    return Deployment(
+    modes = found.power_modes
+    return replace(
+        found,
         controls=controls,
-        power_modes=None if modes is None else _power_modes(modes, known, f"{here}.power_modes"),
-        tensorrt=tensorrt,
-        tensorrt_versions=tuple(entry.get("tensorrt_versions", ())),
-        onnxruntime=onnxruntime,
-        openvino=tuple(item for item in entry.get("openvino", {}).items() if item[0] in there),
-        rknn=tuple(item for item in entry.get("rknn", {}).items() if item[0] in there),
-        rknn_target=entry.get("rknn_target"),
-        runtime=entry.get("runtime"),
+        power_modes=None if modes is None else _of_domains(modes, domains, f"{here}.power_modes"),
+        tensorrt=_of(units, found.tensorrt),
+        onnxruntime=_of(units, found.onnxruntime),
+        openvino=_of(units, found.openvino),
+        rknn=_of(units, found.rknn),
     )
 
 
-def _power_modes(entry: Mapping[str, Any], domains: tuple[str, ...], where: str) -> PowerModes:
-    parameters = tuple(
-        ModeParameter(
-            domain=parameter["domain"],
-            hertz=parameter["hertz"],
-            names=tuple(tuple(names) for names in parameter["names"]),
-            has_minimum=parameter["has_minimum"],
-        )
-        for parameter in entry["parameters"]
-        if parameter["domain"] in domains
-    )
-    named = [parameter["domain"] for parameter in entry["parameters"]]
+def _of(names: Container[str], entries: tuple[tuple[str, T], ...]) -> tuple[tuple[str, T], ...]:
+    return tuple(item for item in entries if item[0] in names)
+
+
+def _of_domains(modes: PowerModes, domains: Container[str], where: str) -> PowerModes:
+    named = [parameter.domain for parameter in modes.parameters]
     _check_distinct(named, f"{where}.parameters")
-    modes = []
-    for index, mode in enumerate(entry["modes"]):
-        here = f"{where}.modes[{index}].max_mhz"
-        if set(mode["max_mhz"]) != set(named):
+    for index, mode in enumerate(modes.modes):
+        caps = dict(mode.caps_khz)
+        if set(caps) != set(named):
             raise PlatformError(
-                f"{here} must have the domains of the parameters ({', '.join(named)}), "
-                f"got {', '.join(mode['max_mhz'])}"
+                f"{where}.modes[{index}].max_mhz must have the domains of the parameters "
+                f"({', '.join(named)}), got {', '.join(caps)}"
             )
-        modes.append(
-            PowerMode(
-                number=mode["id"],
-                name=mode["name"],
-                cores=mode["cores"],
-                all_gpu=mode["all_gpu"],
-                caps_khz=tuple(
-                    (
-                        domain,
-                        None if mhz is None else integer_of(mhz, 1000, f"{here}.{domain}", "kHz"),
-                    )
-                    for domain, mhz in mode["max_mhz"].items()
-                    if domain in domains
-                ),
-            )
-        )
-    numbers = [mode.number for mode in modes]
+    numbers = [mode.number for mode in modes.modes]
     if len(set(numbers)) != len(numbers):
         raise PlatformError(f"{where}.modes must have distinct ids, got {numbers}")
-    return PowerModes(parameters, tuple(modes), tuple(entry["settings"]), read_source(entry))
+    return replace(
+        modes,
+        parameters=tuple(p for p in modes.parameters if p.domain in domains),
+        modes=tuple(replace(mode, caps_khz=_of(domains, mode.caps_khz)) for mode in modes.modes),
+    )
 
 
 def _check_distinct(names: list[str], where: str) -> None:

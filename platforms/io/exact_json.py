@@ -88,8 +88,3 @@ def canonical_json(document: Any) -> bytes:
         return value
 
     return json.dumps(plain(document), sort_keys=True, separators=(",", ":")).encode()
-
-
-def rounded_half_up(value: Fraction) -> int:
-    """Return the nearest integer. Halves go up."""
-    return (2 * value.numerator + value.denominator) // (2 * value.denominator)

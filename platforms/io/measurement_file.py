@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
+from paretosoc.common.documents.document import read_document
+from paretosoc.common.documents.marks import Fault
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.measurement import (
     Clocks,
     NetworkProfile,
@@ -20,10 +21,23 @@ from paretosoc.platforms.measurement import (
     UnitMeasurement,
 )
 from paretosoc.platforms.platform import Domain, Memory, Unit
-from paretosoc.platforms.source import Source, Status
+from paretosoc.platforms.source import Source, Status, round_half_up
 
+T = TypeVar("T")
 _FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw")
 """The figures of a part by unit."""
+
+
+def read_figures(kind: type[T], entry: Mapping[str, Any], where: str) -> T:
+    """Return an entry that fits the schema. ``where`` is its place.
+
+    Raises:
+        PlatformError: on a figure that is no whole number of its unit. It names the place.
+    """
+    try:
+        return read_document(kind, entry)
+    except Fault as fault:
+        raise PlatformError(f"{where}{fault.path} {fault.requirement}") from None
 
 
 def read_source(figure: Mapping[str, Any]) -> Source:
@@ -147,7 +161,7 @@ def _read_parts(
             peak = memory.bytes_per_cycle * khz[memory.domain]
             traffic = _share(percent, peak)
             if gbps is not None:
-                traffic = rounded_half_up(Fraction(gbps) * 10**6)
+                traffic = round_half_up(Fraction(gbps) * 10**6)
                 if traffic > peak:
                     raise PlatformError(
                         f"{path}.traffic_gbps.{name} must be at most {peak / 10**6:g}, the "
@@ -159,7 +173,7 @@ def _read_parts(
                     time_ps=None if time is None else max(1, _ps(time)),
                     traffic_kbps=traffic,
                     requested_kbps=_share(requested, peak),
-                    power_mw=None if power is None else rounded_half_up(Fraction(power)),
+                    power_mw=None if power is None else round_half_up(Fraction(power)),
                     note=part.get("notes", {}).get(name, ""),
                 )
             )
@@ -195,11 +209,11 @@ def _check_names(key: str, entries: Sequence[PartMeasurement], where: str) -> No
 
 
 def _share(percent: int | Decimal | None, peak: int) -> int | None:
-    return None if percent is None else rounded_half_up(Fraction(percent) * peak / 100)
+    return None if percent is None else round_half_up(Fraction(percent) * peak / 100)
 
 
 def _ps(ms: int | Decimal) -> int:
-    return rounded_half_up(Fraction(ms) * PS_PER_MS)
+    return round_half_up(Fraction(ms) * PS_PER_MS)
 
 
 def read_network_profile(

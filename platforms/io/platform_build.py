@@ -7,12 +7,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from paretosoc.common.units import KBPS_PER_GBPS
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.deployment_file import read_deployment
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.io.measurement_file import (
     integer_of,
+    read_figures,
     read_network_profile,
     read_network_time,
     read_source,
@@ -23,7 +22,6 @@ from paretosoc.platforms.platform import (
     ClockLaw,
     Contention,
     Domain,
-    FitError,
     Memory,
     MemoryPool,
     OperatingPoint,
@@ -33,10 +31,10 @@ from paretosoc.platforms.platform import (
     PowerTable,
     Rule,
     Sharing,
-    Tile,
     Transition,
     Unit,
 )
+from paretosoc.platforms.source import round_half_up
 
 MAX_BANDWIDTH_KBPS = 10**10
 """10 TB/s: demand x power then stays in 64 bits."""
@@ -67,7 +65,7 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     unit_by_name = {unit.name: unit for unit in units}
     _check_precision(document["default_precision"], units)
     transitions = tuple(
-        _transition(entry, f"transitions[{index}]")
+        read_figures(Transition, entry, f"transitions[{index}]")
         for index, entry in enumerate(document["transitions"])
     )
     _check_transitions(transitions, unit_by_name)
@@ -78,7 +76,7 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
         units=units,
         memory=memory,
         transitions=transitions,
-        board_mw=rounded_half_up(Fraction(document["board"]["mw"])),
+        board_mw=round_half_up(Fraction(document["board"]["mw"])),
         board_source=read_source(document["board"]),
         default_precision=document["default_precision"],
         measurements=tuple(
@@ -99,22 +97,15 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
 def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeArray | None:
     if entry is None:
         return None
-    if entry["unit"] not in units:
+    array = read_figures(PeArray, entry, "pe_array")
+    if array.unit not in units:
         raise PlatformError(
-            f"pe_array.unit must name a unit ({', '.join(units)}), got {entry['unit']!r}"
+            f"pe_array.unit must name a unit ({', '.join(units)}), got {array.unit!r}"
         )
-    counts = tuple(entry["counts"])
-    if list(counts) != sorted(counts):
-        raise PlatformError(f"pe_array.counts must rise, got {', '.join(map(str, counts))}")
-    return PeArray(
-        unit=entry["unit"],
-        counts=counts,
-        vaults=entry["vaults"],
-        cache_bytes=integer_of(entry["cache_kb"], 1024, "pe_array.cache_kb", "bytes"),
-        cache_bandwidth_kbps=rounded_half_up(Fraction(entry["cache_gbps"]) * KBPS_PER_GBPS),
-        cache_fixed_ns=integer_of(entry["cache_us"], 1000, "pe_array.cache_us", "ns"),
-        source=read_source(entry),
-    )
+    if list(array.counts) != sorted(array.counts):
+        counts = ", ".join(map(str, array.counts))
+        raise PlatformError(f"pe_array.counts must rise, got {counts}")
+    return array
 
 
 def _require_distinct(values: Sequence[str], where: str, key: str) -> None:
@@ -225,11 +216,7 @@ def _memory_pool(entry: Mapping[str, Any], where: str) -> MemoryPool:
         raise PlatformError(
             f"{where}.name must not be {SHARED_POOL!r}, the memory of all units that name no pool"
         )
-    return MemoryPool(
-        name=entry["name"],
-        capacity_bytes=integer_of(entry["capacity_mib"], 1 << 20, f"{where}.capacity_mib", "bytes"),
-        source=read_source(entry),
-    )
+    return read_figures(MemoryPool, entry, where)
 
 
 def _check_pools(pools: Sequence[MemoryPool], units: Sequence[Unit]) -> None:
@@ -276,11 +263,11 @@ def _unit(
             f"got {', '.join(table.domain for table in power)}"
         )
     peaks = tuple(
-        _peak(peak, f"{where}.peaks[{index}]") for index, peak in enumerate(entry["peaks"])
+        read_figures(Peak, peak, f"{where}.peaks[{index}]")
+        for index, peak in enumerate(entry["peaks"])
     )
     _require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
-    support = entry["support"]
-    fixed = entry["fixed"]
+    support, fixed, contention = entry["support"], entry["fixed"], entry["contention"]
     return Unit(
         name=entry["name"],
         kind=entry["kind"],
@@ -299,7 +286,7 @@ def _unit(
         fixed_own_share=Fraction(fixed.get("own_share", 0)),
         fixed_source=read_source(fixed),
         power=power,
-        contention=_contention(entry["contention"]),
+        contention=None if contention is None else read_figures(Contention, contention, where),
         supported_kinds=None if support["kinds"] is None else tuple(support["kinds"]),
         unsupported_operations=tuple(support["unsupported_operations"]),
         rules=tuple(
@@ -318,67 +305,19 @@ def _unit(
 def _sharing(entry: Mapping[str, Any] | None, where: str) -> Sharing | None:
     if entry is None:
         return None
-    names = ("least_percent", "percent", "most_percent")
-    least, usual, most = (
-        integer_of(entry[name], 10, f"{where}.{name}", "permille") for name in names
-    )
-    if not least <= usual <= most:
-        raise PlatformError(f"{where}: {', '.join(names)} must rise, got {least}, {usual}, {most}")
-    return Sharing(usual, least, most, read_source(entry))
+    found = read_figures(Sharing, entry, where)
+    if not found.least_permille <= found.permille <= found.most_permille:
+        raise PlatformError(
+            f"{where}: least_percent, percent, most_percent must rise, got "
+            f"{found.least_permille}, {found.permille}, {found.most_permille}"
+        )
+    return found
 
 
 def _clock_law(entry: Mapping[str, Any], host: str | None, where: str) -> ClockLaw:
-    shares = entry.get("shares", {})
-    if "host" in shares and host is None:
+    if "host" in entry.get("shares", {}) and host is None:
         raise PlatformError(f"{where}.shares must not have host: the unit has none")
-    return ClockLaw(
-        overlap=Fraction(entry["overlap"]),
-        shares=tuple((part, Fraction(share)) for part, share in shares.items()),
-        source=read_source(entry),
-    )
-
-
-def _peak(entry: Mapping[str, Any], where: str) -> Peak:
-    share, error = entry.get("bandwidth_share"), entry.get("error")
-
-    def ns(key: str) -> int | None:
-        return integer_of(entry[key], 1000, f"{where}.{key}", "ns") if key in entry else None
-
-    return Peak(
-        precision=entry["precision"],
-        bytes_per_element=entry["bytes_per_element"],
-        macs_per_cycle=Fraction(entry["macs_per_cycle"]),
-        efficiency=tuple((kind, Fraction(share)) for kind, share in entry["efficiency"].items()),
-        source=read_source(entry),
-        tile=Tile(**entry.get("tile", {})),
-        bandwidth_share=None if share is None else Fraction(share),
-        ns_per_layer=ns("us_per_layer"),
-        ns_per_network=ns("us_per_network") or 0,
-        error=None
-        if error is None
-        else FitError(
-            error["networks"],
-            Fraction(error["median_percent"]),
-            Fraction(error["p90_percent"]),
-            Fraction(error["constant_percent"]) if "constant_percent" in error else None,
-            Fraction(error["unit_percent"]),
-            Fraction(error["network_percent"]),
-        ),
-    )
-
-
-def _contention(entry: Mapping[str, Any] | None) -> Contention | None:
-    if entry is None:
-        return None
-    return Contention(
-        normal_bandwidth_kbps=rounded_half_up(Fraction(entry["normal_gbps"]) * KBPS_PER_GBPS),
-        total_bandwidth_kbps=rounded_half_up(Fraction(entry["total_gbps"]) * KBPS_PER_GBPS),
-        balance_point_kbps=rounded_half_up(Fraction(entry["balance_gbps"]) * KBPS_PER_GBPS),
-        peak_bandwidth_kbps=rounded_half_up(Fraction(entry["peak_gbps"]) * KBPS_PER_GBPS),
-        max_minor_percent=Fraction(entry["max_minor_percent"]),
-        rate_percent_per_gbps=Fraction(entry["rate_percent_per_gbps"]),
-        source=read_source(entry),
-    )
+    return read_figures(ClockLaw, entry, where)
 
 
 def _rule(entry: Mapping[str, Any], where: str) -> Rule:
@@ -387,28 +326,7 @@ def _rule(entry: Mapping[str, Any], where: str) -> Rule:
         raise PlatformError(f"{where} must have limit where it has {bounds[0]}, got none")
     if "limit" in entry and not bounds:
         raise PlatformError(f"{where} must have minimum, maximum or allowed with limit, got none")
-    allowed = entry.get("allowed")
-    return Rule(
-        kind=entry.get("kind"),
-        operation=entry.get("operation", "*"),
-        limit=entry.get("limit"),
-        minimum=entry.get("minimum"),
-        maximum=entry.get("maximum"),
-        allowed=None if allowed is None else tuple(allowed),
-        reason=entry["reason"],
-        source=read_source(entry),
-    )
-
-
-def _transition(entry: Mapping[str, Any], where: str) -> Transition:
-    return Transition(
-        unit=entry["unit"],
-        out_bandwidth_kbps=rounded_half_up(Fraction(entry["out_gbps"]) * KBPS_PER_GBPS),
-        out_fixed_ns=integer_of(entry["out_us"], 1000, f"{where}.out_us", "ns"),
-        in_bandwidth_kbps=rounded_half_up(Fraction(entry["in_gbps"]) * KBPS_PER_GBPS),
-        in_fixed_ns=integer_of(entry["in_us"], 1000, f"{where}.in_us", "ns"),
-        source=read_source(entry),
-    )
+    return read_figures(Rule, entry, where)
 
 
 def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Unit]) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
+from paretosoc.platforms.source import round_half_up
 
 MAX_POWER_MW = 10_000_000
 """10 kW: no chip draws more."""
@@ -51,7 +51,7 @@ def voltages_mv(
     result: list[int | None] = []
     for frequency in frequencies_khz:
         above = max(Fraction(0), frequency - knee)
-        result.append(rounded_half_up(low + (high - low) * (above / (top - knee) if above else 0)))
+        result.append(round_half_up(low + (high - low) * (above / (top - knee) if above else 0)))
     return tuple(result)
 
 
@@ -76,7 +76,7 @@ def power_mw(
                 f"{where}.mw must have one power per operating point ({len(frequencies_khz)}), "
                 f"got {len(curve['mw'])}"
             )
-        return tuple(rounded_half_up(Fraction(value)) for value in curve["mw"])
+        return tuple(round_half_up(Fraction(value)) for value in curve["mw"])
     capacitance = Fraction(curve.get("capacitance_nf", 0))
     leakage = Fraction(curve.get("leakage_mw_per_v", 0))
     constant = Fraction(curve.get("constant_mw", 0))
@@ -96,5 +96,5 @@ def power_mw(
                 f"{where} must stay below {MAX_POWER_MW} mW, got {int(value)} mW "
                 f"at {frequency / 1000:g} MHz"
             )
-        result.append(rounded_half_up(value))
+        result.append(round_half_up(value))
     return tuple(result)

@@ -36,9 +36,7 @@ def write_study(front: Front, path: Path, name: str) -> None:
     with warnings.catch_warnings():
         # Names of objectives are called experimental since Optuna 3.2.
         warnings.simplefilter("ignore")
-        study.set_metric_names(
-            [f"{measure}{o.label(problem)} [{o.unit}]" for o in problem.objectives]
-        )
+        study.set_metric_names([measure + o.title(problem) for o in problem.objectives])
     parameters = [_parameters(front, member) for member in front.members]
     # Every trial names all values that a parameter has in some trial.
     spaces = {

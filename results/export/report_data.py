@@ -16,7 +16,7 @@ from paretosoc.results.export.report_proofs import proofs_of
 from paretosoc.results.front.choices import RESOLUTIONS, choose
 from paretosoc.results.front.confidence import Confidence
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import Front, Member, objective_array
+from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_document import front_sha256
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
@@ -102,7 +102,7 @@ def report_data(
             }
             for objective in problem.objectives
         ],
-        "stairs": non_dominated(objective_array(front)).tolist(),
+        "stairs": non_dominated(front.objective_array).tolist(),
         "varying_domains": list(varying_domains(front)),
         "execution": describe_execution(problem.execution)
         + (" (each network once, on an idle chip)" if problem.execution == OneFrame() else ""),

@@ -17,7 +17,7 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.epsilon import epsilon_of, most_within
-from paretosoc.results.front.front import Front, Member, ranked_array
+from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.problem import Problem
 
@@ -90,7 +90,7 @@ def _choices(front: Front, ppm: int) -> Choices:
     everyone = range(len(front.members))
     if ppm == 0:
         return Choices(0.0, tuple(Choice(index, (index,)) for index in everyone))
-    values = ranked_array(front)
+    values = front.ranked_array
     reach = _Reach(values, ppm)
     named = list(mark_members(front))
     order = sorted(everyone, key=lambda i: (*preference(front.problem, front.members[i]), i))

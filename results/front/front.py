@@ -350,6 +350,33 @@ class Front:
     def __repr__(self) -> str:
         return f"<Front: {len(self.members)} members of {self.problem!r}>"
 
+    @property
+    def objective_array(self) -> IntArray:
+        """Return the objectives of all members, [members, objectives]. All are minimised.
+
+        Raises:
+            ResultError: if a value is beyond int64.
+        """
+        return self._table([member.objectives for member in self.members])
+
+    @property
+    def ranked_array(self) -> IntArray:
+        """Return the figures that members are non-dominated in, [members, objectives]: the measures
+        of a robust front, else the objectives.
+
+        Raises:
+            ResultError: if a value is beyond int64.
+        """
+        return self._table([member.ranked for member in self.members])
+
+    def _table(self, rows: Sequence[tuple[int, ...]]) -> IntArray:
+        shape = len(self.members), len(self.problem.objectives)
+        try:
+            values: IntArray = np.array(rows, dtype=np.int64).reshape(shape)
+        except (OverflowError, ValueError):
+            raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
+        return values
+
     def to_pandas(self) -> DataFrame:
         """Return a row per member. See :func:`results.text.dataframe.front_frame`."""
         from paretosoc.results.text.dataframe import front_frame
@@ -376,32 +403,3 @@ class Front:
             and self.bounds.epsilon_ppm == 0
             and len(self.bounds.objectives) == len(self.problem.objectives)
         )
-
-
-def objective_array(front: Front) -> IntArray:
-    """Return the objectives of all members, [members, objectives]. All are minimised.
-
-    Raises:
-        ResultError: if a value is beyond int64.
-    """
-    return _table(front, [member.objectives for member in front.members])
-
-
-def ranked_array(front: Front) -> IntArray:
-    """Return the figures that members are non-dominated in, [members, objectives]: the measures of
-    a robust front, else the objectives.
-
-    Raises:
-        ResultError: if a value is beyond int64.
-    """
-    return _table(front, [member.ranked for member in front.members])
-
-
-def _table(front: Front, rows: Sequence[tuple[int, ...]]) -> IntArray:
-    try:
-        values: IntArray = np.array(rows, dtype=np.int64).reshape(
-            len(front.members), len(front.problem.objectives)
-        )
-    except (OverflowError, ValueError):
-        raise ResultError("$.members[*].objectives: must be int64, one per objective") from None
-    return values

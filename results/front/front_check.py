@@ -16,7 +16,7 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import FreeRun, Front, Member, objective_array, ranked_array
+from paretosoc.results.front.front import FreeRun, Front, Member
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -41,12 +41,12 @@ def check_front(front: Front) -> None:
         ],
     )
     _check_robust(front)
-    values = ranked_array(front)
+    values = front.ranked_array
     kept = non_dominated(values)
     if len(kept) != len(values):
         dominated = np.setdiff1d(np.arange(len(values)), kept)
         raise ResultError(f"$.members[{dominated[0]}]: is dominated by, or equal to, another")
-    if len(values) and (np.diff(objective_array(front)[:, 0]) < 0).any():
+    if len(values) and (np.diff(front.objective_array[:, 0]) < 0).any():
         raise ResultError("$.members: must be in the order of the first objective")
     _check_claims(front)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.results.front.front import BaselinePoint, Front, objective_array
+from paretosoc.results.front.front import BaselinePoint, Front
 from paretosoc.results.problem.problem import Problem
 
 ONE_UNIT = "one-unit"
@@ -59,7 +59,7 @@ def mapping_gain(front: Front) -> MappingGain | None:
     if not base or not _maps(front):
         return None
     theirs = np.array([point.member.objectives for point in base], dtype=np.int64)
-    ours = objective_array(front)
+    ours = front.objective_array
     fastest = [p for p in front.baselines if not p.breaks and is_at_fastest(front.problem, p)]
     gains = [_gains(ours, theirs, k) for k in range(theirs.shape[1])]
     return MappingGain(

@@ -12,7 +12,7 @@ from operator import mul
 from paretosoc.common.text import did_you_mean
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import knee
-from paretosoc.results.front.front import Front, ranked_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
@@ -48,7 +48,7 @@ def _marks(front: Front) -> dict[int, tuple[str, ...]]:
     its members."""
     marks: dict[int, list[str]] = {}
     if front.members:
-        values = ranked_array(front)
+        values = front.ranked_array
         for column, objective in enumerate(front.problem.objectives):
             best = int(values[:, column].argmin())
             marks.setdefault(best, []).append(mark_of_best(front.problem, objective))

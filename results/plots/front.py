@@ -18,7 +18,7 @@ from paretosoc.results.front.bounds import least_points
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import within
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.bars import Bars, Intervals, bars_of
@@ -117,7 +117,7 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     # In between two members the best known is the worse of both: a step, never the diagonal.
     where = "steps-pre" if objectives[0].larger_is_better else "steps-post"
     if len(objectives) == 2:
-        best = non_dominated(objective_array(front)).tolist()
+        best = non_dominated(front.objective_array).tolist()
         line = sorted((xs[i], ys[i]) for i in best)
         axes.plot(
             *zip(*line, strict=True),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.style import INK, add_legend
 
@@ -33,7 +33,7 @@ def draw_levels(
     from matplotlib import colormaps
 
     objective = front.problem.objectives[2]
-    values = objective_array(front)
+    values = front.objective_array
     third = values[:, 2]
     ranks = np.ceil(np.array(SHARES) * len(third)).astype(int) - 1
     limits = np.unique(np.sort(third)[ranks])

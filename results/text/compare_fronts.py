@@ -14,7 +14,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import hypervolume, reference_point
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -82,8 +82,8 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     for which, front in (("first", first), ("second", second)):
         if not front.members:
             raise ResultError(f"the {which} front is empty: there is nothing to compare")
-    a = objective_array(first)
-    b = objective_array(second)[:, [others.index(name) for name in names]]
+    a = first.objective_array
+    b = second.objective_array[:, [others.index(name) for name in names]]
     both = np.concatenate((a, b))
     reference = reference_point(both)
     total = hypervolume(both, reference)

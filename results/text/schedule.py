@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import plain_table, pluralize
+from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.problem.problem import Problem

@@ -17,7 +17,7 @@ from paretosoc.fitness.multipliers.structure import longest_networks
 from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
-from paretosoc.results.front.front import BoundSummary, Front, objective_array
+from paretosoc.results.front.front import BoundSummary, Front
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.text.space_description import describe_space
@@ -153,7 +153,7 @@ def default_boxes(problem: Problem) -> int:
 
 
 def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
-    values = objective_array(front)
+    values = front.objective_array
     best = values[:, list(columns)]
     return [tuple(row) for row in best[non_dominated(best)].tolist()]
 
@@ -221,7 +221,7 @@ def bound_summary(front: Front, proof: BoundProof, boxes: int, simulated: int = 
     """
     names = front.problem.objective_names
     columns = [names.index(name) for name in proof.objectives]
-    values = objective_array(front)[:, columns]
+    values = front.objective_array[:, columns]
     best = non_dominated(values).tolist()
     corners = open_corners(values[best].tolist())
     high = 1

@@ -20,7 +20,7 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.bounds import MAX_SIMULATED, BoundProof, Simulated
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -58,7 +58,7 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     feasible = rows[outcomes.feasible], outcomes.objectives[outcomes.feasible]
     best = non_dominated(feasible[1])
     values = feasible[1][best]
-    if {*map(tuple, values.tolist())} != {*map(tuple, objective_array(front).tolist())}:
+    if {*map(tuple, values.tolist())} != {*map(tuple, front.objective_array.tolist())}:
         front = replace(front, members=make_members(problem, feasible[0][best], values))
     corners = open_corners(values.tolist(), most=MAX_CORNERS)
     region = tuple(tuple(None if v is None else v - 1 for v in corner) for corner in corners)

@@ -7,7 +7,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners, region_reaches
-from paretosoc.results.front.front import BoundSummary, Front, objective_array
+from paretosoc.results.front.front import BoundSummary, Front
 from paretosoc.results.text.space_description import describe_space
 
 
@@ -38,7 +38,7 @@ def wrong_bounds(
         return f"simulated: there are {checked.simulated} design points, not {claim.simulated}"
     names = front.problem.objective_names
     columns = [names.index(name) for name in proof.objectives]
-    values = objective_array(front)[:, columns]
+    values = front.objective_array[:, columns]
     best = non_dominated(values).tolist()
     if list(claim.members) != best:
         return f"members: those that no other beats are {best}, not {list(claim.members)}"

@@ -40,7 +40,7 @@ from paretosoc.results.export.result_folder import (
 from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import percent
-from paretosoc.results.front.front import CertificateSummary, Front, objective_array
+from paretosoc.results.front.front import CertificateSummary, Front
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_space
 
@@ -232,7 +232,7 @@ def _baselines_hold(front: Front, *, compiled: bool) -> Check:
     if front.provenance.single_decision:
         detail += f"; {front.provenance.engine} may be behind them"
     elif front.robust is None:
-        values = objective_array(front)
+        values = front.objective_array
         for point in front.baselines:
             reached = (values <= np.array(point.member.objectives, dtype=np.int64)).all(axis=1)
             if not point.breaks and not reached.any():
@@ -273,7 +273,7 @@ def _claim_holds(
         return wrong("objectives: all are required")
     if not front.members:
         return wrong("there are no members")
-    values = objective_array(front)
+    values = front.objective_array
     best = non_dominated(values[:, columns]).tolist()
     if list(claim.members) != best:
         return wrong(f"members: those that no other beats are {best}, not {list(claim.members)}")

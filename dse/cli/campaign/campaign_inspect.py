@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import csv_text, plain_table, pluralize
+from paretosoc.common.tables import csv_text, plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (

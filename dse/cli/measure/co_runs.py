@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import csv_text, plain_table
+from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
@@ -116,7 +116,8 @@ def _print(found: Fidelity) -> None:
 
 
 def _points_table(found: Fidelity) -> Table:
-    times, rates = (f">pred.\n{of} >no\ncont. >meas.\n{of}".split(" ") for of in ("ms", "1/s"))
+    times = (">pred.\nms", ">no\ncont.", ">meas.\nms")
+    rates = (">pred.\n1/s", ">no\ncont.", ">meas.\n1/s")
     result = plain_table("design\npoint", *times, ">spread", *rates, ">lost", no_wrap=True)
     for point in found.points:
         span, rate = point.makespan_ms, point.frames_per_s

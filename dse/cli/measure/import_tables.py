@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     NetworkName,
@@ -126,8 +126,8 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
 
 
 def _table(found: list[Quantity]) -> Table:
-    figures = (">samples", ">median", ">mean", ">least", ">most")
-    table = plain_table("quantity", *figures, "unit")
+    headings = (">samples", ">median", ">mean", ">least", ">most")
+    table = plain_table("quantity", *headings, "unit")
     for item in found:
         figures = (f"{value:.5g}" for value in (item.median, item.mean, item.least, item.most))
         table.add_row(item.name, str(item.samples), *figures, item.unit)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 import paretosoc as dse
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.api.measuring import MOST_MINUTES
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt

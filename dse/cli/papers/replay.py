@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.compiling import announce_compilation
-from paretosoc.common.text import plain_table, pluralize
+from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, Replay, replay_files

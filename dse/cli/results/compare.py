@@ -10,7 +10,7 @@ import typer
 from rich import box
 from rich.console import Console
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.front import Front

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file

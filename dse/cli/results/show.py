@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.baselines.evaluate_all import compared_objective
 from paretosoc.dse.certificate.summary import describe_claim

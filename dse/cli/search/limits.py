@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 import paretosoc as dse
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.problem.constraint_status import limit_and_value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.io.atomic_folder import FolderKind
 

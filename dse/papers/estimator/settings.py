@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
 
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.documents.document import read_document, write_document
+from paretosoc.common.documents.marks import Key
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins
 from paretosoc.dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
@@ -81,11 +83,11 @@ class EstimatorSettings:
     """All that turns design points into the transformer's inputs, and its outputs into values."""
 
     board: BoardShape
-    throughput: Bins
-    power: Bins
-    scaling: Scaling
     short_play: bool
     """Whether a short play of the mapping is among the inputs; without it nothing is simulated."""
+    throughput: Annotated[Bins, Key("throughput_hz")]
+    power: Annotated[Bins, Key("power_w")]
+    scaling: Scaling
 
     @property
     def segment_features(self) -> int:
@@ -106,18 +108,7 @@ class EstimatorSettings:
 
     def document(self) -> dict[str, Json]:
         """Return the settings as JSON content."""
-        board: dict[str, Json] = {key: list(value) for key, value in asdict(self.board).items()}
-        return {
-            "board": board,
-            "short_play": self.short_play,
-            **{
-                name: {"edges": bins.edges.tolist(), "centres": bins.centres.tolist()}
-                for name, bins in (("throughput_hz", self.throughput), ("power_w", self.power))
-            },
-            "scaling": {
-                field.name: getattr(self.scaling, field.name).tolist() for field in fields(Scaling)
-            },
-        }
+        return write_document(self)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> EstimatorSettings:
@@ -126,37 +117,19 @@ class EstimatorSettings:
         Raises:
             KeyError, TypeError, ValueError: if it is no such document.
         """
-        board, scaling = document["board"], document["scaling"]
-        if document["short_play"] not in (True, False):
-            raise TypeError(f"short_play: true or false is required, got {document['short_play']}")
-        result = cls(
-            board=BoardShape(
-                tuple(map(str, board["units"])),
-                tuple(map(str, board["domains"])),
-                tuple(map(operator.index, board["points"])),
-            ),
-            throughput=_bins(document["throughput_hz"]),
-            power=_bins(document["power_w"]),
-            scaling=Scaling(*(_array(scaling[field.name]) for field in fields(Scaling))),
-            short_play=document["short_play"],
-        )
-        sizes = [len(getattr(result.scaling, field.name)) for field in fields(Scaling)]
+        result = read_document(cls, document)
+        if result.short_play not in (True, False):
+            raise TypeError(f"short_play: true or false is required, got {result.short_play}")
+        for points in result.board.points:
+            operator.index(points)
+        scaling = list(vars(result.scaling).values())
+        if not all(array.ndim == 1 and np.isfinite(array).all() for array in scaling):
+            raise ValueError("scaling: finite numbers are required")
         segment, summary = result.segment_features, result.summary_figures
-        wanted = [segment, segment, summary, summary]
+        sizes, wanted = [len(array) for array in scaling], [segment, segment, summary, summary]
         if sizes != wanted:
             raise ValueError(f"scaling: {wanted} figures are required, got {sizes}")
         return result
-
-
-def _array(value: Json) -> FloatArray:
-    array = np.array(value, dtype=np.float64)
-    if array.ndim != 1 or not np.isfinite(array).all():
-        raise ValueError("finite numbers are required")
-    return array
-
-
-def _bins(entry: Mapping[str, Any]) -> Bins:
-    return Bins(_array(entry["edges"]), _array(entry["centres"]))
 
 
 def places(bins: Bins, values: FloatArray) -> Float32Array:

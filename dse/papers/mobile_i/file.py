@@ -23,6 +23,12 @@ PERIODIC_FOLDER = FolderKind(
     frozenset({FILE, "front.svg", "front.png", "schedule.svg", "schedule.png", REPORT_FILE})
 )
 Place = tuple[EngineArray, TaskGraph]
+PLAIN = (
+    *("network", "platform", "platform_sha256", "network_sha256"),
+    *("inferences", "parts", "command", "version"),
+)
+SCHEDULE, LISTS = ("method", "copies", "period_ps"), ("engine", "start_ps", "ahead", "cached")
+"""Keys that results and schedules have as they are."""
 
 
 def periodic_files(result: PeriodicResult) -> dict[str, bytes]:
@@ -48,14 +54,7 @@ def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
         places.setdefault((schedule.array, schedule.graph), len(places))
     document: dict[str, Any] = {
         "format": FORMAT,
-        "network": result.network,
-        "platform": result.platform,
-        "platform_sha256": result.platform_sha256,
-        "network_sha256": result.network_sha256,
-        "inferences": result.inferences,
-        "parts": result.parts,
-        "command": result.command,
-        "version": result.version,
+        **{key: getattr(result, key) for key in PLAIN},
         "arrays": [
             {
                 **vars(array),
@@ -75,17 +74,19 @@ def _schedule_document(
     schedule: PeriodicSchedule, places: dict[Place, int], inferences: int
 ) -> dict[str, Any]:
     return {
-        "method": schedule.method,
         "array": places[schedule.array, schedule.graph],
-        "copies": schedule.copies,
-        "period_ps": schedule.period_ps,
+        **{key: getattr(schedule, key) for key in SCHEDULE},
+        **_figures(schedule, inferences),
+        **{key: list(getattr(schedule, key)) for key in LISTS},
+    }
+
+
+def _figures(schedule: PeriodicSchedule, inferences: int) -> dict[str, int]:
+    """Return the keys whose values follow from the others."""
+    return {
         "latency_ps": schedule.latency_ps(inferences),
         "prologue_ps": schedule.prologue_ps,
         "energy_fj": schedule.energy_fj(inferences),
-        "engine": list(schedule.engine),
-        "start_ps": list(schedule.start_ps),
-        "ahead": list(schedule.ahead),
-        "cached": list(schedule.cached),
     }
 
 
@@ -115,14 +116,7 @@ def periodic_from_document(document: Any, *, check_hashes: bool = True) -> Perio
     ]
     inferences = document["inferences"]
     return PeriodicResult(
-        network=document["network"],
-        platform=document["platform"],
-        platform_sha256=document["platform_sha256"],
-        network_sha256=document["network_sha256"],
-        inferences=inferences,
-        parts=document["parts"],
-        command=document["command"],
-        version=document["version"],
+        **{key: document[key] for key in PLAIN},
         members=_schedules(document["members"], places, inferences, "$.members"),
         others=_schedules(document["others"], places, inferences, "$.others"),
     )
@@ -138,25 +132,13 @@ def _schedules(
             raise ResultError(f"{path}.array: must be below {len(places)}, got {entry['array']}")
         array, graph = places[entry["array"]]
         size = entry["copies"] * len(graph.tasks)
-        for key in ("engine", "start_ps", "ahead"):
+        for key in LISTS[:3]:
             if len(entry[key]) != size:
                 raise ResultError(f"{path}.{key}: must have {size} entries, got {len(entry[key])}")
-        schedule = PeriodicSchedule(
-            method=entry["method"],
-            graph=graph,
-            array=array,
-            copies=entry["copies"],
-            period_ps=entry["period_ps"],
-            engine=tuple(entry["engine"]),
-            start_ps=tuple(entry["start_ps"]),
-            ahead=tuple(entry["ahead"]),
-            cached=tuple(entry["cached"]),
-        )
-        for key, value in (
-            ("latency_ps", schedule.latency_ps(inferences)),
-            ("prologue_ps", schedule.prologue_ps),
-            ("energy_fj", schedule.energy_fj(inferences)),
-        ):
+        read: dict[str, Any] = {key: entry[key] for key in SCHEDULE}
+        read.update({key: tuple(entry[key]) for key in LISTS})
+        schedule = PeriodicSchedule(graph=graph, array=array, **read)
+        for key, value in _figures(schedule, inferences).items():
             if entry[key] != value:
                 raise ResultError(f"{path}.{key}: is {value}, not {entry[key]}")
         schedules.append(schedule)

@@ -13,8 +13,8 @@ from paretosoc.fitness.costs.network_costs import choose_precision, network_cost
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import rounded_half_up
 from paretosoc.platforms.platform import PeArray, Platform, Unit
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -97,7 +97,7 @@ def task_graph(
                 f"{unit.name!r} cannot run {operation.name!r} of network {operations.name!r}: "
                 f"{costs.note[operation.group]}"
             )
-        share = max(1, rounded_half_up(time * operation.share))
+        share = max(1, round_half_up(time * operation.share))
         tasks.append(Task(operation.name, share, powers[operation.group]))
     number_format = choose_precision(platform, precision)
     (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == number_format]
@@ -121,7 +121,7 @@ def firing_task_graph(graph: SdfGraph, platform: Platform) -> TaskGraph:
     power = sum(table.above_idle_mw[-1] for table in unit.power)
     firings, edges = firing_operations(graph)
     tasks = tuple(
-        Task(f.name, max(1, rounded_half_up(Fraction(f.time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
+        Task(f.name, max(1, round_half_up(Fraction(f.time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
         for f in firings
     )
     return TaskGraph(
@@ -140,12 +140,12 @@ def _transfer(source: int, target: int, size: int, platform: Platform, array: Pe
     """Return a transfer. The way through the memory is that of a transition from the unit to
     another one. A cache that would be slower counts as fast as that."""
     (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
-    memory = rounded_half_up(
+    memory = round_half_up(
         Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)
         + Fraction(size * TRAFFIC_PER_BYTE, way.in_bandwidth_kbps)
         + (way.out_fixed_ns + way.in_fixed_ns) * PS_PER_NS
     )
-    cache = rounded_half_up(
+    cache = round_half_up(
         Fraction(size * TRAFFIC_PER_BYTE, array.cache_bandwidth_kbps)
         + array.cache_fixed_ns * PS_PER_NS
     )

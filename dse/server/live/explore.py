@@ -28,13 +28,7 @@ from paretosoc.results.export.report_data import report_data
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import knee, reference_point
 from paretosoc.results.front.epsilon import is_weak
-from paretosoc.results.front.front import (
-    CertificateSummary,
-    Front,
-    HypervolumePoint,
-    Provenance,
-    objective_array,
-)
+from paretosoc.results.front.front import CertificateSummary, Front, HypervolumePoint, Provenance
 from paretosoc.results.io.canonical_json import Json
 
 MAX_POINTS = 300
@@ -251,7 +245,7 @@ def _few_members(front: Front) -> Front:
     """Return the front with few members. A claim about the best member at an objective stays, since
     that one is kept. A claim of completeness is dropped, since it would not hold for few members.
     """
-    few = _few(objective_array(front)).tolist()
+    few = _few(front.objective_array).tolist()
     if len(few) == len(front.members):
         return front
     claim = front.certificate

@@ -85,14 +85,6 @@ class Board:
         """Return its name and its variants."""
         return " ".join([self.name, *filter(None, [label_of(self.variants)])])
 
-    def to_document(self) -> dict[str, Any]:
-        """Return it as JSON content. Infinite figures are null."""
-        document = asdict(self)
-        document["standing"] = self.standing.value
-        for figure in (document["figures"] or {}).values():
-            figure |= {name: finite_or_none(value) for name, value in figure.items()}
-        return document
-
 
 @dataclass(frozen=True)
 class BoardChoice:
@@ -120,19 +112,13 @@ class BoardChoice:
         return next(board for board in self.boards if board.name == name)
 
     def to_document(self) -> dict[str, Any]:
-        """Return it as JSON content."""
-        return {
-            "workload": self.workload,
-            "requirements": list(self.requirements),
-            "draws": self.draws,
-            "seed": self.seed,
-            "energy_per": self.energy_per,
-            "limits": dict(self.limits),
-            "currency": self.currency,
-            "boards": [board.to_document() for board in self.boards],
-            "fronts": [front.to_document() for front in self.fronts],
-            "accuracy_sources": list(self.accuracy_sources),
-        }
+        """Return it as JSON content. Infinite figures are null."""
+        document = asdict(self)
+        for board in document["boards"]:
+            board["standing"] = board["standing"].value
+            for figure in (board["figures"] or {}).values():
+                figure |= {name: finite_or_none(value) for name, value in figure.items()}
+        return document
 
 
 def in_order(boards: list[Board], energy: str) -> tuple[Board, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import displayed
@@ -37,10 +36,6 @@ class JoinedFront:
     is_complete: bool
     """Whether every combination's front is proved complete."""
     members: tuple[JoinedMember, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return it as JSON content."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)

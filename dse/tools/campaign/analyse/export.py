@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.dse.tools.campaign.analyse.pivot import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord

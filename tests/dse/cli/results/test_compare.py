@@ -11,7 +11,7 @@ from benchmarks.problems.number_formats import with_losses
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import Front, objective_array
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.compare_fronts import compare_fronts, problem_differences
 
@@ -112,9 +112,7 @@ def test_rates_are_negative_and_have_no_ratio(front):
 
 def test_objectives_in_another_order_are_the_same(front):
     turned_problem = replace(front.problem, objectives=front.problem.objectives[::-1])
-    turned = replace(
-        with_objectives(front, objective_array(front)[:, ::-1]), problem=turned_problem
-    )
+    turned = replace(with_objectives(front, front.objective_array[:, ::-1]), problem=turned_problem)
     found = compare_fronts(front, turned)
     assert found.first.shared == tuple(range(len(front.members)))
 
