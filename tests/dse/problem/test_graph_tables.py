@@ -35,6 +35,7 @@ from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from tests.support.problems.csdf_graphs import entries, live_graphs
+from tests.support.problems.workload_texts import read
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BOARD = EXAMPLES / "platforms" / "two_processors.json"
@@ -278,6 +279,27 @@ def test_initial_tokens_limit_the_frames_in_flight() -> None:
     assert any("frames in flight: 2, as graph 'block_video'" in text for text in found.warnings)
     # One frame alone has none.
     assert build_problem(workload, chip, Options()).warnings == ()
+
+
+def test_a_graph_stands_beside_networks_and_runs_where_their_runtime_does_not() -> None:
+    chip = load_platform("jetson-agx-xavier")
+    text = f"""
+networks:
+  - {{name: detect, network: squeezenet, reads_mb: {{video: 0.3}}}}
+  - {{name: video, network: {VIDEO}, deadline_ms: 60}}
+"""
+    workload = read(text)
+    options = with_defaults(Options(groups=2), chip, workload)
+    problem = build_problem(workload, chip, options).problem
+    detect, video = problem.networks
+    assert (problem.runtime, detect.waits_for) == ("trtexec", (1,))
+    assert problem.handovers == ((video.groups[-1], detect.first_group),)
+    runs = {unit.name: (unit.time_ps > 0).reshape(len(unit.time_ps), -1) for unit in problem.units}
+    assert not runs["cpu"][list(detect.groups)].any()
+    assert runs["cpu"][list(video.groups)].all()
+    assert not runs["gpu"][list(video.groups)].any()
+    alone = with_defaults(Options(), chip, replace(workload, networks=workload.networks[1:]))
+    assert alone.runtime is None
 
 
 @pytest.mark.parametrize(
