@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find dse fitness results -name '*.py')
 
-.PHONY: setup demo test quick lint types unit wheel docs clean
+.PHONY: setup demo test quick lint types unit wheel wheel-libraries docs clean
 
 setup: $(VENV)/.warmed
 
@@ -49,19 +49,40 @@ unit:
 quick: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal --quiet
 
-# Builds what is released, the wheel from the source archive, installs it into an empty environment,
-# and uses it outside the sources.
+# Builds what is released, the wheel from the source archive, with machine code for processors of these
+# levels, each of which takes some six minutes of one core. Installs it into an empty environment, and
+# uses it outside the sources.
+LEVELS ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3)
+PIP := -m pip install --quiet --disable-pip-version-check
 wheel:
 	rm -rf .wheel build
 	$(PYTHON) -m venv .wheel/build
-	.wheel/build/bin/python -m pip install --quiet --disable-pip-version-check build
+	.wheel/build/bin/python $(PIP) build wheel
 	.wheel/build/bin/python -m build --outdir .wheel/dist .
 	$(PYTHON) -m venv .wheel/empty
-	.wheel/empty/bin/python -m pip install --quiet --disable-pip-version-check .wheel/dist/*.whl
+	.wheel/empty/bin/python $(PIP) .wheel/dist/*.whl
+	$(if $(LEVELS),$(MAKE) --no-print-directory wheel-libraries)
 	cd .wheel && empty/bin/paretosoc explore alexnet resnet18 --platform jetson-orin-nano-8gb \
 		--groups 5 --max-evaluations 2000 --output front
 	cd .wheel && empty/bin/paretosoc verify front && empty/bin/paretosoc report front
 	cd .wheel && empty/bin/python -c "import paretosoc, dse; assert paretosoc is dse"
+
+# Compiles the kernels of the installed wheel for all levels, and puts the libraries into it, which
+# makes it a wheel of a platform. A search with it does not import numba.
+wheel-libraries:
+	cd .wheel && for level in $(LEVELS); do \
+		NUMBA_CPU_NAME=$$level NUMBA_CPU_FEATURES=+cx8 NUMBA_CACHE_DIR=$$PWD/code \
+		empty/bin/python -m paretosoc.dse.compile || exit; done
+	cd .wheel && build/bin/python -m wheel unpack dist/*.whl && rm dist/*.whl
+	cd .wheel/paretosoc-*/paretosoc/fitness/machine_code && mkdir libraries && \
+		cd $(CURDIR)/.wheel/code && find . -name '*.so' -exec cp --parents {} $$OLDPWD/libraries \;
+	cd .wheel && build/bin/python -m wheel pack --dest-dir dist paretosoc-*
+	cd .wheel && build/bin/python -m wheel tags --remove \
+		--platform-tag manylinux_2_17_$(shell uname -m) dist/*.whl
+	.wheel/empty/bin/python $(PIP) --force-reinstall --no-deps .wheel/dist/*.whl
+	cd .wheel && empty/bin/python -c "import sys; from paretosoc.dse.cli.main import run; \
+		assert not run('explore alexnet resnet18 -p jetson-orin-nano-8gb --groups 5 -o plain'.split()); \
+		assert 'numba' not in sys.modules"
 
 # The site, in site/: pages, references from the program itself, pictures drawn now; links checked.
 docs: setup
