@@ -93,6 +93,10 @@ def test_every_page_is_in_the_navigation_once() -> None:
 def test_the_site_needs_nothing_from_outside() -> None:
     config = yaml.safe_load(text_of(ROOT / "mkdocs.yml"))
     assert config["theme"]["font"] is False
+    # Without one of this name the plugin for sites without a server would load it from elsewhere.
+    (script,) = config["extra"]["polyfills"]
+    assert "iframe-worker" in script
+    assert (DOCS / script).exists()
     for page in PAGES:
         for target in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", text_of(page)):
             assert not re.match(r"[a-z]+:", target), f"{target} is loaded from elsewhere"
@@ -103,7 +107,7 @@ def test_the_reference_names_the_whole_library_and_every_command() -> None:
     from paretosoc.dse.cli.commands import COMMANDS
     from paretosoc.dse.cli.lazy import names_of
 
-    named = re.findall(r"^::: dse\.(\w+)$", text_of(DOCS / "reference/api.md"), re.MULTILINE)
+    named = re.findall(r"^::: paretosoc\.(\w+)$", text_of(DOCS / "reference/api.md"), re.MULTILINE)
     assert sorted(named) == sorted(dse.__all__)
     headings = re.findall(r"^### dse (.*)$", command_reference(), re.MULTILINE)
     for name in names_of(COMMANDS):

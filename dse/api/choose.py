@@ -78,7 +78,7 @@ def choose(
     Raises:
         DseError: on input that cannot be used, whatever the board.
 
-    Example:
+    Examples:
         >>> found = dse.choose("examples/workloads/camera.yaml",
         ...                    ["jetson-orin-nano-8gb", "rk3588"])
         >>> found.boards[0].name, found.boards[0].probability

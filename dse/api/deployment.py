@@ -50,7 +50,7 @@ def deploy(
         DseError: if the format cannot serve the platform or a unit, a model cannot be found or
             is not that of the search, or the folder cannot be written.
 
-    Example:
+    Examples:
         >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
     """
     check_type("front", front, Front, "a dse.Front (dse.load reads a folder)")

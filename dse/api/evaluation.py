@@ -59,7 +59,7 @@ def evaluate(
         WorkloadError: on an argument of another kind, or a network, unit, group or clock that the
             problem does not have or permit.
 
-    Example:
+    Examples:
         >>> dse.evaluate(problem, {"vgg19": "gpu", "resnet50": "dla0"}).member.latency_ms
     """
     check_type("problem", problem, Problem, "a dse.Problem")

@@ -94,7 +94,7 @@ class Front(Sequence[Member]):
     ``front["lowest-energy"]``, ``front["knee"]``. Comparisons between fronts:
     ``dse compare``.
 
-    Example:
+    Examples:
         >>> front = dse.load("runs/demo")
         >>> front["knee"].energy_mj
         >>> front.plot("front.pdf")
@@ -136,7 +136,7 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: unless the resolution is at least 0 and below 1.
 
-        Example:
+        Examples:
             >>> for choice in front.choices(0.02):
             ...     print(choice.member, choice.stands_for)
         """
@@ -171,7 +171,7 @@ class Front(Sequence[Member]):
             WorkloadError: on an argument out of bounds.
             ResultError: if the front is empty, there is no such goal, or no errors are known.
 
-        Example:
+        Examples:
             >>> sure = front.confidence("fastest")
             >>> sure.choices[0].intervals["latency [ms]"], sure.choices[0].goals["fastest"].best
         """
@@ -212,7 +212,7 @@ class Front(Sequence[Member]):
             ResultError: if a field is not as it must be, was changed or is of another front, or
                 something was taken before. The message names the field.
 
-        Example:
+        Examples:
             >>> front = front.update("plan/results.json")
             >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
         """
@@ -430,7 +430,7 @@ class Front(Sequence[Member]):
     def to_optuna(self, path: str | Path, name: str = "front") -> None:
         """Write the members as the trials of a study of Optuna, in an SQLite file.
 
-        Example:
+        Examples:
             >>> front.to_optuna("front.db")  # then: optuna-dashboard sqlite:///front.db
 
         Raises:

@@ -59,7 +59,7 @@ def compare(first: FrontLike, second: FrontLike) -> FrontComparison:
     Raises:
         ResultError: if a front is empty, or the objectives are not the same.
 
-    Example:
+    Examples:
         >>> dse.compare("runs/first", front).first.hypervolume
     """
     return compare_fronts(front_of(first).numeric, front_of(second).numeric)
@@ -137,7 +137,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
         WorkloadError: on no method, or fewer than two runs of one.
         ResultError: if a front is empty, or the objectives are not the same.
 
-    Example:
+    Examples:
         >>> runs = {name: [dse.explore(problem, name, seed=seed) for seed in range(10)]
         ...         for name in ("nsga2", "random")}
         >>> print(dse.statistics(runs).to_latex())

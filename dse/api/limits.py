@@ -73,7 +73,7 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
     Raises:
         DseError: on input that cannot be used.
 
-    Example:
+    Examples:
         >>> for price in dse.limits("runs/tight").prices:
         ...     print(price.limit, price.relaxed_to, price.objective, price.now, price.then)
     """

@@ -106,7 +106,7 @@ def plan_measurements(
         DseError: on an argument out of bounds, an empty front, a goal that does not exist, or a
             platform that is not known or whose units no runtime measures.
 
-    Example:
+    Examples:
         >>> plan = dse.plan_measurements(front, minutes=30)
         >>> plan.save("plan")  # run measure.py there on the board
         >>> front = front.update("plan/results.json")

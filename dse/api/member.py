@@ -19,7 +19,7 @@ from paretosoc.results.text.member_diff import clocks_mhz
 class Member:
     """A design point: a unit for every group, an operating point for every clock domain.
 
-    Example:
+    Examples:
         >>> best = front["fastest"]
         >>> best.latency_ms, best.energy_mj, best.clocks_mhz, best.mapping["vgg19"]
     """

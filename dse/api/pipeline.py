@@ -115,7 +115,7 @@ def explore(
         DseError: on input that cannot be used.
         InfeasibleError: if no design point that was found meets all constraints.
 
-    Example:
+    Examples:
         >>> import paretosoc as dse
         >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier", max_evaluations=5_000)
         >>> front["fastest"].latency_ms

@@ -37,7 +37,7 @@ Networks = str | Path | Sequence[str | Path] | Workload
 class Problem:
     """Networks on a chip with objectives and constraints: the input of :func:`dse.explore`.
 
-    Example:
+    Examples:
         >>> import paretosoc as dse
         >>> problem = dse.Problem(["vgg19", "resnet50"], "jetson-agx-xavier",
         ...                       units=["gpu", "dla0"], fixed={"emc": "max"}, max_transitions=2)
@@ -62,8 +62,8 @@ class Problem:
                 (``.xml``), ``NAME*COPIES``, several of these, one workload file, or a
                 :class:`dse.Workload`.
             platform: a name, a file, or a :class:`dse.Platform`.
-            options: objectives, limits, and how networks are cut and run, as listed below and
-                in :doc:`the table of options <options>`.
+            options: objectives, limits, and how networks are cut and run, as listed below
+                and in the table of options.
 
         Raises:
             GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used. All
@@ -173,7 +173,7 @@ class Problem:
         ``problem.operators()`` of the result returns sampling, crossover, mutation and duplicate
         elimination that keep rows inside the space.
 
-        Example:
+        Examples:
             >>> from pymoo.algorithms.moo.nsga2 import NSGA2
             >>> from pymoo.optimize import minimize
             >>> pymoo_problem = problem.as_pymoo()

@@ -22,7 +22,7 @@ from paretosoc.results.export.result_folder import other_kind
 class Verification:
     """Result of verifying a result folder. True if everything holds.
 
-    Example:
+    Examples:
         >>> assert dse.verify("runs/demo").holds
         >>> [check.name for check in dse.verify("runs/demo") if not check.holds]
     """
@@ -86,7 +86,7 @@ def verify(
         ResultError: if there is no result folder, or with ``raise_on_failure`` if a check fails.
         WorkloadError: on arguments that cannot be used.
 
-    Example:
+    Examples:
         >>> dse.verify("runs/demo", raise_on_failure=True)
     """
     check_arguments(

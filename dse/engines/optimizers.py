@@ -29,7 +29,7 @@ class Optimizer(Protocol):
     the front. Under the entry point ``paretosoc.optimizers`` a package offers one to ``dse explore
     --engine``.
 
-    Example:
+    Examples:
         >>> class Mine:
         ...     def start(self, space, seed):
         ...         return MyEngine(space, np.random.default_rng(seed))
@@ -104,7 +104,7 @@ class NSGA2:
         It is for :func:`pymoo.optimize.minimize` with a problem of :meth:`dse.Problem.as_pymoo`.
         pymoo's callbacks and terminations apply.
 
-        Example:
+        Examples:
             >>> minimize(problem.as_pymoo(), dse.NSGA2().as_pymoo(), ("n_evals", 20_000), seed=1)
         """
         from paretosoc.dse.search.optimizers.pymoo_adapters import EngineAlgorithm
@@ -163,7 +163,7 @@ class Pymoo:
 
     ``make``: a function without arguments that returns a new algorithm.
 
-    Example:
+    Examples:
         >>> from pymoo.algorithms.moo.rvea import RVEA
         >>> dse.explore(problem, dse.Pymoo(make=lambda: RVEA(directions)))
     """

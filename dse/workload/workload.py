@@ -129,7 +129,7 @@ class WorkloadNetwork:
 class Workload:
     """All networks of one frame. ``frames_in_flight`` matters if throughput is asked for.
 
-    Example:
+    Examples:
         >>> dse.Workload("vgg19", "resnet50*2", free_running=True)
     """
 
