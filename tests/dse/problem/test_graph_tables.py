@@ -23,7 +23,6 @@ from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
-from paretosoc.fitness.simulate import design_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.execution import frames_in_flight
@@ -73,7 +72,7 @@ def designs(problem: Problem) -> Iterator[DesignPoint]:
     groups = problem.group_count
     fastest = [len(domain.frequencies_khz) - 1 for domain in problem.domains]
     for row in np.unique(all_designs(problem)[:, :groups], axis=0):
-        yield design_of(problem, np.array([*row, *fastest]))
+        yield problem.design_of(np.array([*row, *fastest]))
 
 
 def frame_period(problem: Problem, design: DesignPoint) -> int:
@@ -176,7 +175,7 @@ def test_the_decoder_is_as_fast_as_its_slowest_processor() -> None:
     assert problem.networks[0].group_names == ("vld", "iq", "idct", "mc")
     place = {unit.name: u for u, unit in enumerate(problem.units)}
     row = [place[name] for name in ("arm0", "arm0", "arm1", "arm1")]
-    design = design_of(problem, np.array([*row, 4, 4, 0]))
+    design = problem.design_of(np.array([*row, 4, 4, 0]))
     graph = read_graph(Path(H263))
     # A coprocessor and its processor do one thing at a time.
     binding = {"vld": "p", "iq": "p", "idct": "q", "mc": "q"}
@@ -259,7 +258,7 @@ def test_the_front_of_a_graph_is_that_of_all_design_points(seed: int, tmp_path: 
     front = dse.explore(
         dse.Problem(tmp_path / "g.xml", str(BOARD), fixed={"arm0": "max"}), seed=seed
     )
-    rows = [design_of(front.problem, row) for row in all_designs(front.problem)]
+    rows = [front.problem.design_of(row) for row in all_designs(front.problem)]
     outcomes = [plain_outcome(front.problem, row, compiled=True) for row in rows]
     points = {tuple(found.objectives) for found in outcomes}
     best = {p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)}
