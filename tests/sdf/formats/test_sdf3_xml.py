@@ -96,8 +96,8 @@ def test_the_examples() -> None:
     assert converter.actor_by_name["reader"].execution_times == (("cpu", 22), ("dsp", 40))
     video = read_graph(EXAMPLES / "block_video.xml")
     assert sum(repetition_vector(video).values()) == 21_296
-    for path in EXAMPLES.glob("*.xml"):
-        assert format_sdf3(read_graph(path)) == path.read_text(encoding="utf-8")
+    for name, graph in (("rate_converter", converter), ("block_video", video)):
+        assert format_sdf3(graph) == (EXAMPLES / f"{name}.xml").read_text(encoding="utf-8")
 
 
 # As other tools write it: other quotes, extra attributes and elements, sizes in bits.
