@@ -40,7 +40,9 @@ def pytest_addoption(parser: Any) -> None:
     parser.addoption("--find-slow", action="store_true", help=f"write {SLOW_TESTS.name}")
 
 
-def pytest_configure(config: Any) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: Any) -> None:
+    config = session.config  # Not earlier: xdist starts processes before.
     if not (config.getoption("--quick") or config.getoption("--find-slow")):
         return
     from numba.core.dispatcher import Dispatcher
