@@ -32,7 +32,7 @@ from tests.dse.certificate.boxes.test_prove import changed, front_of, is_within
 from tests.dse.certificate.verify.test_random_edits import MEANINGFUL, places
 from tests.support.sample import SAMPLE
 
-EDITS = 12 * SAMPLE
+EDITS = 24 * SAMPLE
 PER_FOLDER = 24
 BOXES = 6
 
