@@ -80,7 +80,7 @@ def test_the_front_learns(folder, dse, tmp_path):
     assert "$.measured[0]: was taken before" in again.err
     plan = dse("measure", "next", folder, "--minutes", "3", "--draws", "200", "--json")
     assert plan.status == 0, plan.err
-    assert set(json.loads(plan.out)) == {"minutes", "now", "experiments"}
+    assert set(json.loads(plan.out)) == {"minutes", "now", "experiments", "loss_after_co_runs"}
 
 
 def test_json_says_whether_to_stop(folder, dse, tmp_path):
