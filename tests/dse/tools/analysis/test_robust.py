@@ -111,7 +111,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def front(problem):
-    return dse_library.explore(problem, max_evaluations=200, robust="p90", seed=3)
+    return dse_library.explore(problem, max_evaluations=200, robust="p90", seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def document(front):
 
 def test_the_seed_decides(problem, front):
     for jobs in (1, 2):
-        again = dse_library.explore(problem, max_evaluations=200, robust="p90", seed=3, jobs=jobs)
+        again = dse_library.explore(problem, max_evaluations=200, robust="p90", seed=5, jobs=jobs)
         assert document(again) == document(front)
     other = dse_library.explore(problem, max_evaluations=200, robust="p90", seed=4)
     assert {m.robust for m in other.numeric.members}.isdisjoint(
@@ -234,7 +234,7 @@ def other_measure(content, _):
 
 
 def fewer_draws(content, _):
-    content["robust"]["draws"] -= 10
+    content["robust"]["draws"] -= 25
 
 
 def other_seed(content, _):
