@@ -306,7 +306,9 @@ class Front(Sequence[Member]):
         shown = choose(self.numeric).members
         few = replace(self.numeric, members=tuple(self.numeric.members[i] for i in shown))
         try:
-            found = sureness(few, self.stated_errors, resolution=0, draws=_PICTURE_DRAWS)
+            found = sureness(
+                few, self.stated_errors, resolution=0, draws=_PICTURE_DRAWS, pairs=False
+            )
         except ResultError:
             return {}
         return {
@@ -470,9 +472,10 @@ class Front(Sequence[Member]):
             # As many draws as take some seconds: intervals and regrets are read to two digits.
             draws = min(DRAWS // 2, max(50, _PAGE_MEMBERS // len(self)))
             try:
-                sure = ReportConfidence(
-                    self.confidence(resolution=0, draws=draws), self.confidence(draws=draws)
+                of_members = sureness(
+                    self.numeric, self.stated_errors, resolution=0, draws=draws, pairs=False
                 )
+                sure = ReportConfidence(of_members, self.confidence(draws=draws))
             except ResultError as error:
                 notes.append(f"without error bars: {error}")
         html = report_html(self.numeric, schedule_of, self.costs, texts, sure)

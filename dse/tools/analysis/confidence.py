@@ -63,6 +63,7 @@ def confidence(
     resolution: float | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    pairs: bool = True,
 ) -> Confidence:
     """Return the confidence in the choices of a front.
 
@@ -72,6 +73,7 @@ def confidence(
             another objective's best; None for all names of the front.
         resolution: see :func:`results.front.choices.choose`.
         seed: the same seed gives the same result.
+        pairs: whether to find pairs that cannot be told apart, which takes long for thousands.
 
     Raises:
         WorkloadError: on arguments out of bounds, or too many draws for memory.
@@ -82,7 +84,8 @@ def confidence(
         raise ResultError("the front is empty: it has no member to be sure of")
     goals = goals_of(front.problem, goal)
     choices = choose(front, resolution)
-    return Drawn.of(front, errors, choices, goals, draws, seed).confidence(front, choices, seed)
+    drawn = Drawn.of(front, errors, choices, goals, draws, seed)
+    return drawn.confidence(front, choices, seed, pairs=pairs)
 
 
 def goals_of(problem: Problem, goal: str | None) -> Goals:
@@ -189,7 +192,9 @@ class Drawn:
                     drawn.best[name][owner[value.argmin()]] += 1
         return drawn
 
-    def confidence(self, front: Front, choices: Choices, seed: int) -> Confidence:
+    def confidence(
+        self, front: Front, choices: Choices, seed: int, *, pairs: bool = True
+    ) -> Confidence:
         """Return how sure the choices are."""
         return Confidence(
             draws=len(self.figures),
@@ -198,7 +203,10 @@ class Drawn:
             choices=tuple(
                 self.choice(front.problem, choices, place) for place in range(len(choices.entries))
             ),
-            alike={name: _alike(self.values[name], choices.members) for name in self.values},
+            alike={
+                name: _alike(values, choices.members) if pairs else ()
+                for name, values in self.values.items()
+            },
         )
 
     @cached_property
@@ -315,9 +323,9 @@ def _alike(values: FloatArray, members: Sequence[int]) -> tuple[tuple[int, int],
     """Return the pairs of members neither of which is better often enough, by their values [draws,
     members]. Half of the draws in which they are equal count for each."""
     pairs = []
-    for a in range(len(members)):
-        for b in range(a + 1, len(members)):
-            ahead = (values[:, a] < values[:, b]).mean() + (values[:, a] == values[:, b]).mean() / 2
-            if 1 - SURE < ahead < SURE:
-                pairs.append((members[a], members[b]))
+    for a, member in enumerate(members):
+        own, others = values[:, [a]], values[:, a + 1 :]
+        ahead = (own < others).mean(axis=0) + (own == others).mean(axis=0) / 2
+        alike = a + 1 + np.flatnonzero((ahead > 1 - SURE) & (ahead < SURE))
+        pairs += [(member, members[b]) for b in alike]
     return tuple(pairs)
