@@ -327,5 +327,5 @@ def _alike(values: FloatArray, members: Sequence[int]) -> tuple[tuple[int, int],
         own, others = values[:, [a]], values[:, a + 1 :]
         ahead = (own < others).mean(axis=0) + (own == others).mean(axis=0) / 2
         alike = a + 1 + np.flatnonzero((ahead > 1 - SURE) & (ahead < SURE))
-        pairs += [(member, members[b]) for b in alike]
+        pairs += [(member, members[b]) for b in alike.tolist()]
     return tuple(pairs)
