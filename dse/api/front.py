@@ -56,6 +56,7 @@ from paretosoc.results.front.named_members import (
     member_title,
 )
 from paretosoc.results.io.canonical_json import canonical_bytes, parse
+from paretosoc.results.problem.execution import FreeRunning
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import table_rows
@@ -470,7 +471,8 @@ class Front(Sequence[Member]):
         sure = None
         if self.costs is not None and len(self):
             # As many draws as take some seconds: intervals and regrets are read to two digits.
-            draws = min(DRAWS // 2, max(50, _PAGE_MEMBERS // len(self)))
+            most = DRAWS // 2 if not isinstance(self.problem.execution, FreeRunning) else 50
+            draws = min(most, max(50, _PAGE_MEMBERS // len(self)))
             try:
                 of_members = sureness(
                     self.numeric, self.stated_errors, resolution=0, draws=draws, pairs=False

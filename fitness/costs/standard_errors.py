@@ -38,8 +38,8 @@ IDLE_POWER = 200
 MEASURED_IDLE = 50
 """Error of measured power that is drawn whatever runs, at other clocks."""
 DEMAND = 1000
-"""Error of the bandwidth that a unit's groups ask for beside others. With it and the next, 17 of 24
-published co-runs under given schedules are within their intervals of 90 %, without them 10
+"""Error of the bandwidth that a unit's groups ask for beside others. With it and the next, 22 of 24
+published co-runs under given schedules are within their intervals of 90 %, without them 11
 (``python -m benchmarks.validation.co_run_intervals``)."""
 SHARING_OVERHEAD = 500
 """Error of the overhead of a shared unit: fits that leave out one pair of four give 16 to 19 %, a
