@@ -247,6 +247,7 @@ def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from paretosoc.dse.certificate.summary import describe_claims
     from paretosoc.dse.workload.objectives import OF_A_FRAME
     from paretosoc.fitness.guarantee.first_come import guarantee_figures
+    from paretosoc.results.front.named_members import KNEE, mark_members
     from paretosoc.results.text.front import front_table
     from paretosoc.results.text.space_description import describe_fixed_clocks
 
@@ -275,8 +276,9 @@ def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: 
         highlight=False,
         soft_wrap=True,
     )
+    has_knee = any(KNEE in marks for marks in mark_members(front).values())
     console.print(
-        f"Next: dse report {folder}; dse show {folder} --member knee",
+        f"Next: dse report {folder}; dse show {folder} --member {KNEE if has_knee else 0}",
         highlight=False,
         soft_wrap=True,
     )
