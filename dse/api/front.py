@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 _SHARE = "a number from 0 to below 1"
 _PAGE_MEMBERS = 200_000
 """Members times draws that a page waits for."""
+_PAGE_DRAWS = 50
+"""The fewest. Free-running networks, which take long to simulate, have no more."""
 _PICTURE_DRAWS = 100
 """They take half a second."""
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
@@ -471,8 +473,9 @@ class Front(Sequence[Member]):
         sure = None
         if self.costs is not None and len(self):
             # As many draws as take some seconds: intervals and regrets are read to two digits.
-            most = DRAWS // 2 if not isinstance(self.problem.execution, FreeRunning) else 50
-            draws = min(most, max(50, _PAGE_MEMBERS // len(self)))
+            draws = min(DRAWS // 2, max(_PAGE_DRAWS, _PAGE_MEMBERS // len(self)))
+            if isinstance(self.problem.execution, FreeRunning):
+                draws = _PAGE_DRAWS
             try:
                 of_members = sureness(
                     self.numeric, self.stated_errors, resolution=0, draws=draws, pairs=False

@@ -159,7 +159,7 @@ class CostErrors:
     def _draw(self, seed: int, index: int) -> _Draw:
         """Return independent draws of Student's t, as normal ones of random variances."""
         alone, both = self.rows.demand, self.rows.count - self.rows.demand
-        # Errors of co-runs have a generator of their own: without any, nothing else is drawn anew.
+        # Errors of co-runs have a generator of their own, which leaves the numbers of the others.
         parts = [(np.random.default_rng([seed, index]), alone)]
         parts.append((np.random.default_rng([seed, index, 1]), both))
         found = []
