@@ -119,11 +119,15 @@ TEXTS = st.text(
 
 @st.composite
 def spoilt(draw, good):
-    """Texts by name, and which of them are random instead of those that ``good`` gives."""
+    """Texts by name, and which of them are random instead of those that ``good`` gives.
+
+    Plain numbers are among the random ones, so that some are taken whatever hypothesis draws.
+    """
     texts = draw(st.fixed_dictionaries(good))
     names = draw(st.sets(st.sampled_from([*good]), max_size=2))
+    mixed = TEXTS | NUMBERS
     for name in names:
-        random_texts = st.lists(TEXTS, max_size=3) if isinstance(texts[name], list) else TEXTS
+        random_texts = st.lists(mixed, max_size=3) if isinstance(texts[name], list) else mixed
         texts[name] = draw(random_texts)
     return texts, names
 
