@@ -96,6 +96,13 @@ PICTURES = (
         (_PAIR, "dse plot energy runs/pair -o energy.svg"),
     ),
     Picture(
+        "roofline",
+        "Whether computing or the memory limits a group, in time and in energy.",
+        _pair,
+        "roofline",
+        (_PAIR, "dse plot roofline runs/pair -o roofline.svg"),
+    ),
+    Picture(
         "convergence",
         "How fast the search got there.",
         _pair,

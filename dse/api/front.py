@@ -47,6 +47,7 @@ from paretosoc.results.front.certificate import CertificateStatus, ProofArtifact
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
 from paretosoc.results.front.confidence import Confidence
 from paretosoc.results.front.front import Front as NumericFront
+from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import (
     FASTEST,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from paretosoc.dse.certificate.strategy import ProofOutcome
+    from paretosoc.results.plots.roofline import Roof
 
 
 _SHARE = "a number from 0 to below 1"
@@ -78,7 +80,7 @@ _PAGE_DRAWS = 50
 _PICTURE_DRAWS = 100
 """They take half a second."""
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
-_DEFAULT_MEMBERS = {"gantt": (FASTEST,), "energy": (FASTEST, LOWEST_ENERGY)}
+_TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,11 +346,11 @@ class Front(Sequence[Member]):
         members: Sequence[int | str] = ("fastest",),
         overwrite: bool = False,
     ) -> None:
-        """Draw a figure: ``front``, ``gantt``, ``convergence`` or ``energy``.
+        """Draw a figure: ``front``, ``gantt``, ``convergence``, ``energy`` or ``roofline``.
 
         Args:
             file: .svg, .pdf or .png.
-            members: members to draw in ``gantt`` and ``energy``.
+            members: members to draw in ``gantt``, ``energy`` and ``roofline``.
             overwrite: replace a file that exists.
 
         Raises:
@@ -374,7 +376,7 @@ class Front(Sequence[Member]):
         """Return a figure of one or several fronts, to be saved within ``picture_settings()``.
 
         Args:
-            what: ``front``, ``gantt``, ``convergence`` or ``energy``.
+            what: ``front``, ``gantt``, ``convergence``, ``energy`` or ``roofline``.
             named: fronts with the names that they have in the figure.
             members: members to draw. Default: the fastest one (and the one with the lowest energy).
 
@@ -386,6 +388,7 @@ class Front(Sequence[Member]):
         from paretosoc.results.plots.front import draw_front
         from paretosoc.results.plots.fronts import draw_fronts
         from paretosoc.results.plots.gantt import draw_gantts
+        from paretosoc.results.plots.roofline import draw_roofline
 
         check_plot(what)
         fronts = [(name, front.numeric) for name, front in named]
@@ -398,19 +401,33 @@ class Front(Sequence[Member]):
         chosen = [
             (
                 member_title(front, index) if len(fronts) == 1 else f"{name}, member {index}",
-                front.problem,
+                n,
                 front.members[index],
             )
-            for name, front in fronts
+            for n, (name, front) in enumerate(fronts)
             for index in dict.fromkeys(
-                choose_member(front, text) for text in members or _DEFAULT_MEMBERS[what]
+                choose_member(front, text)
+                for text in members or ((FASTEST,) if what == "gantt" else _TWO_ENDS)
             )
         ]
+        if what == "roofline":
+            return draw_roofline(
+                [(title, named[n][1]._rooflines(member)) for title, n, member in chosen]
+            )
+        of_fronts = [(title, fronts[n][1].problem, member) for title, n, member in chosen]
         if what == "energy":
-            return draw_energy(chosen)
+            return draw_energy(of_fronts)
         return draw_gantts(
-            [(title, scheduled(problem, member)) for title, problem, member in chosen]
+            [(title, scheduled(problem, member)) for title, problem, member in of_fronts]
         )
+
+    def _rooflines(self, member: NumericMember) -> list[Roof]:
+        # Imported here: a search needs no deployments.
+        from paretosoc.dse.tools.analysis.roofline import rooflines
+        from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
+
+        chip = searched_platform(self.numeric)
+        return rooflines(self.problem, member, require_origins(self.costs), chip)
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
         """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""

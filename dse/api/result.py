@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
-PLOTS = ("front", "gantt", "convergence", "energy")
+PLOTS = ("front", "gantt", "convergence", "energy", "roofline")
 
 
 class Result(Protocol):
@@ -52,8 +52,7 @@ class Result(Protocol):
 
     @classmethod
     def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
-        """Return a figure of one or several results: ``front``, ``gantt``, ``convergence``,
-        ``energy``."""
+        """Return a figure of one or several results, one of ``PLOTS``."""
         ...
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:

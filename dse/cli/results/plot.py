@@ -24,11 +24,13 @@ class Plot(StrEnum):
     GANTT = "gantt"
     CONVERGENCE = "convergence"
     ENERGY = "energy"
+    ROOFLINE = "roofline"
 
 
 def plot(
     what: Annotated[
-        Plot, typer.Argument(metavar="PICTURE", help="front, gantt, convergence or energy.")
+        Plot,
+        typer.Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline."),
     ],
     folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],
     output: Annotated[
@@ -38,8 +40,8 @@ def plot(
         list[str] | None,
         typer.Option(
             "--member",
-            help="Member for gantt and energy: an index or a name such as fastest, knee or "
-            "lowest-energy. Repeatable. [default: fastest; energy: also lowest-energy]",
+            help="Member for gantt, energy and roofline: an index or a name such as fastest, knee "
+            "or lowest-energy. Repeatable. [default: fastest; but for gantt also lowest-energy]",
         ),
     ] = None,
     label: Annotated[
@@ -48,10 +50,10 @@ def plot(
     ] = None,
     force: opt.Force = False,
 ) -> None:
-    """Draw fronts, schedules, convergence or energy of results, one or two columns wide."""
+    """Draw fronts, schedules, convergence, energy or rooflines, one or two columns wide."""
 
-    if member and what not in (Plot.GANTT, Plot.ENERGY):
-        raise WorkloadError(f"--member: is for gantt and energy, not for {what.value}")
+    if member and what in (Plot.FRONT, Plot.CONVERGENCE):
+        raise WorkloadError(f"--member: is for gantt, energy, roofline, not for {what.value}")
     if label and len(label) != len(folders):
         raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
     check_output_file(output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS))

@@ -72,7 +72,10 @@ def test_a_study_has_all_members_as_its_best_trials(dse, pair_folder, tmp_path):
 
 @pytest.mark.parametrize(
     ("what", "suffix"),
-    [("front", ".pdf"), ("gantt", ".png"), ("convergence", ".svg"), ("energy", ".svg")],
+    [
+        *(("front", ".pdf"), ("gantt", ".png"), ("convergence", ".svg"), ("energy", ".svg")),
+        ("roofline", ".svg"),
+    ],
 )
 def test_every_plot_of_one_and_of_two_results(dse, pair_folder, tmp_path, what, suffix):
     for folders in ([pair_folder], [pair_folder, pair_folder]):
@@ -87,7 +90,7 @@ def test_every_plot_of_one_and_of_two_results(dse, pair_folder, tmp_path, what, 
     ("arguments", "told"),
     [
         (["front", "-o", "a.gif"], ".svg, .pdf or .png is required"),
-        (["front", "-o", "a.svg", "--member", "knee"], "is for gantt and energy"),
+        (["front", "-o", "a.svg", "--member", "knee"], "is for gantt, energy, roofline"),
         (["gantt", "-o", "a.svg", "--label", "a", "--label", "b"], "1 are required, got 2"),
         (["gantt", "-o", "a.svg", "--member", "best"], "a number from 0"),
         (["pie", "-o", "a.svg"], "pie"),

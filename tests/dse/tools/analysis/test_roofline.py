@@ -1,0 +1,35 @@
+"""Rooflines: estimated groups stay below the roofs, and peaks are those of the platform."""
+
+import math
+
+import numpy as np
+import pytest
+
+from paretosoc.dse.api.front import Front
+from paretosoc.dse.tools.analysis.roofline import rooflines
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.costs.cost_origins import CostOrigin
+
+
+@pytest.mark.parametrize("which", ["fastest", "lowest-energy"])
+def test_estimated_groups_stay_below_the_roofs(pair_folder, which):
+    front = Front.load(pair_folder)
+    chip = load_platform(front.numeric.provenance.platform)
+    roofs = rooflines(front.problem, front[which].numeric, front.costs, chip)
+    used = {front.problem.units[u].name for u in front[which].numeric.design.units.tolist()}
+    assert {roof.unit for roof in roofs} == used
+    origins = {
+        entry.origin for n in front.costs.networks for group in n.groups for entry in group.by_unit
+    }
+    assert CostOrigin.MEASURED not in origins
+    for roof in roofs:
+        clocks = dict(roof.clocks_mhz)
+        unit = chip.unit_by_name[roof.unit]
+        (peak,) = (p for p in unit.peaks if p.precision == front.costs.precision)
+        per_cycle = 2 * float(peak.macs_per_cycle)
+        assert roof.gops == pytest.approx(clocks[unit.clocks[0]] / 1000 * per_cycle)
+        for point in roof.points:
+            at = np.array([min(point.intensity, 1e9)])
+            assert 0 < point.gops <= roof.attainable(at)[0] * (1 + 1e-6)
+            assert 0 < point.gops_per_watt <= roof.attainable_per_watt(at)[0] * (1 + 1e-3)
+    assert math.isfinite(sum(point.intensity for roof in roofs for point in roof.points))
