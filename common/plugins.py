@@ -12,6 +12,7 @@ group                      name of                         object
 ``paretosoc.importers``    ``dse import NAME``             function of a command, as those in
                                                            ``dse.cli.measure.import_profile``
 ``paretosoc.deployments``  ``dse deploy --to NAME``        :class:`dse.tools.deploy.job.Format`
+``paretosoc.objectives``   ``dse explore --objective``     :class:`dse.OwnObjective` of this name
 ``paretosoc.results``      ``NAME.json`` of a folder       like :class:`dse.api.result.Result`
 =========================  ==============================  ======================================
 

@@ -61,6 +61,7 @@ from paretosoc.results.problem.limits import (
     constraints_of,
 )
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import relative_rates_ppm, time_per_image_ps
 
@@ -155,7 +156,7 @@ def make_outcomes(
         found = Evaluated(
             problem, rows, account(rows, frame), frame, memory, count_segments, guarantee
         )
-        columns = [OBJECTIVE_VALUES[entry.kind](found, entry) for entry in problem.objectives]
+        columns = [_value(found, entry) for entry in problem.objectives]
         values = [_figure(found, entry) for entry in constraints]
         table = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
         possible = found.account.possible
@@ -174,7 +175,7 @@ def needs_frame(problem: Problem) -> bool:
 
     It must be unless frames overlap and no objective or limit looks at one frame.
     """
-    kinds = [objective.kind for objective in problem.objectives]
+    kinds = [objective.kind for objective in problem.basic_objectives]
     limited = [limit.kind.figure for limit in constraints_of(problem)]
     return rules_of(problem).needs_frame or any(
         kind.spec.needs_frame for kind in (*kinds, *limited) if kind is not None
@@ -183,7 +184,7 @@ def needs_frame(problem: Problem) -> bool:
 
 def guarantees(problem: Problem) -> bool:
     """Return whether a guaranteed latency is an objective or limited."""
-    kinds = [objective.kind for objective in problem.objectives]
+    kinds = [objective.kind for objective in problem.basic_objectives]
     limited = [limit.kind.figure for limit in constraints_of(problem)]
     guaranteed = {ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE}
     return not guaranteed.isdisjoint((*kinds, *limited))
@@ -193,6 +194,21 @@ def tolerance_of(problem: Problem) -> tuple[int, int]:
     """Return the tolerance of a problem that has one."""
     assert problem.tolerance_permille is not None, "check_problem"
     return problem.tolerance_permille
+
+
+def _value(found: Evaluated, objective: Objective) -> IntArray:
+    """Return the integer of an objective, [n]. A user's own is computed of possible rows only."""
+    kind = objective.kind
+    if not isinstance(kind, OwnObjective):
+        return OBJECTIVE_VALUES[kind](found, objective)
+    possible = found.account.possible
+    figures = [
+        np.array([part.shown(value) for value in _value(found, part)[possible].tolist()])
+        for part in objective.parts([network.name for network in found.problem.networks])
+    ]
+    values = np.zeros(len(possible), dtype=np.int64)
+    values[possible] = kind.integers(figures)
+    return values
 
 
 def _figure(found: Evaluated, limit: Constraint) -> IntArray:

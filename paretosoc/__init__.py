@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.workload.workload import Workload as Workload
     from paretosoc.platforms.io.platform_file import load_platform as platform
     from paretosoc.platforms.platform import Platform as Platform
+    from paretosoc.results.problem.own_objective import OwnObjective as OwnObjective
 
 _EXPORTS = {
     "choose": "paretosoc.dse.api.choose",
@@ -75,6 +76,7 @@ _EXPORTS = {
     "InfeasibleError": "paretosoc.dse.errors",
     "Workload": "paretosoc.dse.workload.workload",
     "Platform": "paretosoc.platforms.platform",
+    "OwnObjective": "paretosoc.results.problem.own_objective",
 }
 _RENAMED = {
     "platform": ("paretosoc.platforms.io.platform_file", "load_platform"),
@@ -90,6 +92,7 @@ __all__ = [
     "MeasurementPlan",
     "Member",
     "Optimizer",
+    "OwnObjective",
     "Platform",
     "Problem",
     "Pymoo",

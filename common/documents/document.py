@@ -303,7 +303,7 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
                 _check_value(own, part, f"{path}.{key}")
         return
     if get_origin(kind) in (Union, UnionType):
-        (kind,) = (part for part in get_args(kind) if part is not NoneType)
+        kind = next(part for part in get_args(kind) if part is not NoneType)
         _check_value(value, _marked(kind, marks), path, "null or ")
     elif isinstance(value, tuple):
         items = find_mark(marks, Items)

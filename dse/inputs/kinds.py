@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.problem.own_objective import OwnObjective, remember
 from paretosoc.results.problem.problem import MAX_TOLERANCE_PERMILLE
 
 Number = int | float | Fraction | Decimal
@@ -276,6 +277,17 @@ class Names(Kind):
         if not names:
             raise WorkloadError(f"{name}: at least one name is required, got {given!r}")
         return names
+
+
+@dataclass(frozen=True)
+class Objectives(Names):
+    """Names of objectives. The library also takes those of a user's own as objects."""
+
+    def read(self, value: Any, name: str) -> tuple[str, ...]:
+        given = [value] if isinstance(value, OwnObjective) else value
+        if isinstance(given, Sequence) and not isinstance(given, str):
+            given = [remember(one) if isinstance(one, OwnObjective) else one for one in given]
+        return super().read(given, name)
 
 
 @dataclass(frozen=True)

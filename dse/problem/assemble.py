@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -38,7 +38,7 @@ from paretosoc.fitness.profiles.loss_table import COLUMNS
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, ObjectiveKind
 from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
@@ -83,6 +83,7 @@ def assemble(
     if len(set(objectives)) != len(objectives):
         raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
     execution = choose_execution(workload, options, objectives)
+    kinds = {part.kind for objective in objectives for part in objective.parts(names)}
     workload = with_limits(workload, options)
     closed_form = isinstance(execution, ClosedForm)
     if closed_form and any(entry.is_choice for entry in units):
@@ -98,6 +99,7 @@ def assemble(
         platform,
         frames=frames,
         has_phases=any(network.continues is not None for network in workload.networks),
+        is_objective=ObjectiveKind.MEMORY in kinds,
     )
     demands = [
         np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
@@ -126,7 +128,7 @@ def assemble(
         )
         for u, entry in enumerate(units)
     )
-    _check_losses(options, objectives, losses)
+    _check_losses(options, kinds, losses)
     most_loss = strictest("max_accuracy_loss_percent", options, workload)
     allowed = allowed_units(workload, options.pins, networks, problem_units, costs)
     rivals = rules.rivals(platform)
@@ -264,13 +266,13 @@ def _network(
 
 
 def _check_losses(
-    options: Options, objectives: Sequence[Objective], losses: Sequence[IntArray] | None
+    options: Options, kinds: Collection[Kind], losses: Sequence[IntArray] | None
 ) -> None:
     """Check that the accuracy loss of number formats is known if accuracy is an objective or
     limited."""
     name = "max_accuracy_loss_percent"
     asked = as_written(name) if options.max_accuracy_loss_percent else None
-    if any(objective.kind is ObjectiveKind.ACCURACY_LOSS for objective in objectives):
+    if ObjectiveKind.ACCURACY_LOSS in kinds:
         asked = f"the objective {ObjectiveKind.ACCURACY_LOSS.value}"
     if asked is not None and losses is None:
         raise WorkloadError(

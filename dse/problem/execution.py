@@ -30,7 +30,7 @@ from paretosoc.results.problem.execution import (
     Pipeline,
     Rates,
 )
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 
 _NONE = Options()
 _CHANNELS = {
@@ -52,7 +52,9 @@ def choose_execution(
         WorkloadError: on an option or objective that means nothing under that model.
     """
     free_running = options.free_running or workload.free_running
-    throughput = any(objective.kind is ObjectiveKind.THROUGHPUT for objective in objectives)
+    names = [network.name for network in workload.networks]
+    kinds = [part.kind for objective in objectives for part in objective.parts(names)]
+    throughput = ObjectiveKind.THROUGHPUT in kinds
     rate = options.frames_per_second or workload.frames_per_second
     own_period = period_of_rates_s(workload.networks)
     if own_period is not None and (free_running or throughput or rate is not None):
@@ -63,7 +65,7 @@ def choose_execution(
     _check_closed_form(options, throughput=throughput)
     has_rates = own_period is not None
     check_objectives(options.objectives, objectives, free_running=free_running, has_rates=has_rates)
-    _check_guarantee(workload, options, objectives)
+    _check_guarantee(workload, options, kinds)
     _check_options(options, free_running=free_running, has_rates=has_rates)
     if free_running:
         _check_free_running(workload, options)
@@ -149,9 +151,8 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
             raise _excluded(field.as_written(), "there is no common frame")
 
 
-def _check_guarantee(workload: Workload, options: Options, objectives: Sequence[Objective]) -> None:
+def _check_guarantee(workload: Workload, options: Options, kinds: Sequence[Kind]) -> None:
     """Check that guaranteed objectives have a tolerance, and that a deadline is guaranteed."""
-    kinds = [objective.kind for objective in objectives]
     asked = as_written("guarantee") if options.guarantee else None
     has_rates = any(network.rate_hz is not None for network in workload.networks)
     for kind in (ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE):

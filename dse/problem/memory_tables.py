@@ -13,7 +13,6 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import FIELDS, Options, as_written
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.platforms.platform import SHARED_POOL, Platform
-from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.parts import MemoryPool
 from paretosoc.sdf.grouping.activations import held_activation_elements
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -44,6 +43,7 @@ def memory_tables(
     *,
     frames: int,
     has_phases: bool,
+    is_objective: bool,
 ) -> MemoryTables | None:
     """Return the bytes of networks on units, or None if memory is not asked for and always fits.
 
@@ -58,6 +58,7 @@ def memory_tables(
         frames: number of frames in flight.
         has_phases: networks share weights, which these sums count twice. Capacities then limit
             nothing.
+        is_objective: memory is.
 
     Raises:
         WorkloadError: on a limit of a pool that none of the units has.
@@ -93,8 +94,7 @@ def memory_tables(
         if capacity is not None and not has_phases and most > capacity:
             key = name if named else None
             caps[key] = min(capacity, caps.get(key, capacity))
-    objectives = {text.partition(":")[0] for text in options.objectives}
-    if not caps and ObjectiveKind.MEMORY.value not in objectives:
+    if not caps and not is_objective:
         return None
     pools = tuple(MemoryPool(name, caps.get(name)) for name in names) if named else ()
     return MemoryTables(weights, activations, caps.get(None), pools, pool_of)

@@ -9,11 +9,10 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, Scenario, as_written
 from paretosoc.dse.workload.releases import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_named, kinds_by_name
 
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 OF_FREE_RUNNING, OF_A_STREAM = ("throughput", "energy"), ("throughput", "latency")
-_SIMPLE = {kind.value: kind for kind in ObjectiveKind}
 
 
 def with_default_objectives(options: Options, workload: Workload) -> Options:
@@ -50,16 +49,18 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
         WorkloadError: on an unknown name. The nearest names are suggested.
     """
     kind, colon, network = text.partition(":")
-    if kind not in _SIMPLE or (colon and not _SIMPLE[kind].spec.of_one_network):
+    found = kind_named(kind)
+    if found is None or (colon and not found.spec.of_one_network):
+        kinds = kinds_by_name()
         raise WorkloadError(
-            f"objective {text!r} is not known ({did_you_mean(kind, _SIMPLE)}; these take :NETWORK: "
-            f"{', '.join(name for name, kind in _SIMPLE.items() if kind.spec.of_one_network)})"
+            f"objective {text!r} is not known ({did_you_mean(kind, kinds)}; these take :NETWORK: "
+            f"{', '.join(name for name, kind in kinds.items() if kind.spec.of_one_network)})"
         )
     if not colon:
-        return Objective(_SIMPLE[kind])
+        return Objective(found)
     if network not in network_names:
         raise WorkloadError(
             f"objective {text!r}: there is no network {network!r} in the workload "
             f"(there are {', '.join(network_names)})"
         )
-    return Objective(_SIMPLE[kind], network_names.index(network))
+    return Objective(found, network_names.index(network))

@@ -23,6 +23,7 @@ from paretosoc.dse.inputs.kinds import (
     Flag,
     Names,
     Number,
+    Objectives,
     PerName,
     PerUnit,
     Pins,
@@ -48,6 +49,7 @@ from paretosoc.results.problem.limits import (
     RESPONSE_95,
     TRANSITIONS,
 )
+from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.parts import DISPATCHES, MAX_BATCH
 from paretosoc.results.problem.runtimes import Runtime
 
@@ -354,14 +356,15 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     objectives: Annotated[
-        str | Sequence[str] | None,
+        str | OwnObjective | Sequence[str | OwnObjective] | None,
         Field(
-            Names(),
+            Objectives(),
             "Objective: latency, latency:NETWORK, inverse-latency, throughput, energy, "
             "power, efficiency, stretch, memory; of phases tokens-per-second, energy-per-token; "
             "with --free-running fairness; with --losses accuracy-loss; "
             "with --tolerance guaranteed-latency, guaranteed-response; with rates of networks "
-            "relative-response, response, response-95, jitter, misses, each also of one :NETWORK",
+            "relative-response, response, response-95, jitter, misses, each also of one :NETWORK; "
+            "or one that an installed package registers",
             *("--objective", "objectives"),
             starts_others=True,
             default="latency, energy; free-running throughput, energy; with rates "

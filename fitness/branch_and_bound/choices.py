@@ -35,13 +35,13 @@ from paretosoc.results.problem.limits import ENERGY as ENERGY_BUDGET
 from paretosoc.results.problem.limits import LOSS as LOSS_LIMIT
 from paretosoc.results.problem.limits import MEMORY as MEMORY_CAP
 from paretosoc.results.problem.limits import POWER as POWER_CAP
-from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
 RATES = 8
 """Exchange rates that are tried: four times the largest power of all, and halves of it."""
 RATE_TIMES_TIME = 1 << 61
-_OBJECTIVES = {
+_OBJECTIVES: dict[tuple[Kind, bool], int] = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
     (ObjectiveKind.LATENCY, True): NETWORK_LATENCY,
     (ObjectiveKind.INVERSE_LATENCY, False): RATE_SUM,

@@ -15,13 +15,13 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.interchangeable import interchangeable_before
-from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, ObjectiveKind
 from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import Problem
 
 NONE = -1
 MAKESPAN, NETWORK, RATES, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(9)
-KINDS = {
+KINDS: dict[tuple[Kind, bool], int] = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
     (ObjectiveKind.LATENCY, True): NETWORK,
     (ObjectiveKind.INVERSE_LATENCY, False): RATES,

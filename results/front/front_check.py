@@ -18,7 +18,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import FreeRun, Front, Member
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.rates import member_relative_ppm, time_per_image_ps
@@ -340,7 +340,7 @@ def _of_responses(problem: Problem, member: Member, objective: Objective) -> int
     assert member.responses is not None, "_check_responses"
     period = problem.execution.period_ps
     assert period is not None, "check_problem"
-    columns: dict[ObjectiveKind, list[int]] = {
+    columns: dict[Kind, list[int]] = {
         ObjectiveKind.RELATIVE_RESPONSE: [
             PPM * longest * problem.releases(n) // period
             for n, longest in enumerate(member.latencies_ps)

@@ -3,7 +3,8 @@
 In files every objective is an integer that is minimised. Quantities that people maximise
 (throughput, rates) are turned back for display. A new objective has a kind and a spec here, its
 integer in :mod:`fitness.objectives`, the same once more in
-:mod:`fitness.check.members.outcome`, and its definition in ``docs/reference/result_files.md``.
+:mod:`fitness.check.members.outcome`, and its definition in ``docs/reference/result_files.md``. One
+of a user's own is a function of these (:mod:`results.problem.own_objective`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from paretosoc.common.units import (
     UHZ_PER_HZ,
     UW_PER_W,
 )
+from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import (
     EXECUTION_MODELS,
     ClosedForm,
@@ -36,6 +38,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Rates,
 )
+from paretosoc.results.problem.own_objective import OWN_OBJECTIVES, OwnObjective
 
 if TYPE_CHECKING:
     from paretosoc.results.problem.problem import Problem
@@ -70,11 +73,35 @@ class ObjectiveKind(Enum):
         return OBJECTIVES[self]
 
 
-def _kind_named(name: str) -> ObjectiveKind:
-    kinds = {kind.value: kind for kind in ObjectiveKind}
-    if name not in kinds:
-        raise Fault(f"must be one of {', '.join(kinds)}; got {name!r}")
-    return kinds[name]
+Kind = ObjectiveKind | OwnObjective
+"""A kind of objective: the program's, or a user's own."""
+
+
+def kinds_by_name() -> dict[str, Kind]:
+    """Return the program's kinds, and those that problems of this process were given."""
+    return {**{kind.value: kind for kind in ObjectiveKind}, **OWN_OBJECTIVES.own}
+
+
+def kind_named(name: str) -> Kind | None:
+    """Return the kind of a name, or None if neither the program nor an installed package has it.
+
+    Raises:
+        ResultError: if the package's object cannot be had.
+    """
+    kinds = kinds_by_name()
+    if name not in kinds and name in OWN_OBJECTIVES.names():
+        return OWN_OBJECTIVES.get(name, "objective")
+    return kinds.get(name)
+
+
+def _kind_named(name: str) -> Kind:
+    kind = kind_named(name)
+    if kind is None:
+        raise Fault(
+            f"must be one of {', '.join(kinds_by_name())}, or of an installed package that "
+            f"registers it under paretosoc.objectives; got {name!r}"
+        )
+    return kind
 
 
 @dataclass(frozen=True)
@@ -99,7 +126,7 @@ def _keys_of(objective: Objective, context: Context) -> _NetworkKeys:
 class Objective:
     """One objective. ``network`` (an index) narrows it to one network."""
 
-    kind: Annotated[ObjectiveKind, As(Name, _kind_named, lambda kind: kind.value)]
+    kind: Annotated[Kind, As(Name, _kind_named, lambda kind: kind.value)]
     """The optimised figure. Its key in front.json is name."""
     network: Annotated[int | None, Keys(_NetworkKeys, _network_of, _keys_of)] = None
 
@@ -112,6 +139,19 @@ class Objective:
     def larger_is_better(self) -> bool:
         """Return whether people maximise the displayed value."""
         return self.kind.spec.larger_is_better
+
+    def parts(self, names: Sequence[str]) -> tuple[Objective, ...]:
+        """Return the objectives that it is computed from: itself, if it is none of a user's own.
+
+        Args:
+            names: of the networks.
+
+        Raises:
+            ResultError: on an own objective of a network that there is not.
+        """
+        if not isinstance(self.kind, OwnObjective):
+            return (self,)
+        return tuple(_part(self.kind, text, names) for text in self.kind.of)
 
     def name_in(self, problem: Problem) -> str:
         """Name in ``front.json``, unit included: ``latency_ps``, ``latency_ps:NETWORK``, ..."""
@@ -199,6 +239,16 @@ class ObjectiveSpec:
     unit_table: str | None = None
     """Table of a unit that it adds up over the groups, whatever the clocks: each unit must have it
     if the figure is an objective or limited."""
+
+
+def _part(own: OwnObjective, text: str, names: Sequence[str]) -> Objective:
+    kind, colon, network = text.partition(":")
+    if colon and network not in names:
+        raise ResultError(
+            f"objective {own.name!r}: {text!r}: there is no network {network!r} "
+            f"(there are {', '.join(names)})"
+        )
+    return Objective(ObjectiveKind(kind), names.index(network) if colon else None)
 
 
 def _divided(by: int) -> Callable[[int], float]:

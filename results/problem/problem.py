@@ -275,6 +275,13 @@ class Problem:
         """Names of all objectives in ``front.json``, in their order."""
         return tuple(objective.name_in(self) for objective in self.objectives)
 
+    @property
+    def basic_objectives(self) -> tuple[Objective, ...]:
+        """Return the objectives, with those of a user's own replaced by what these are computed
+        from."""
+        names = [network.name for network in self.networks]
+        return tuple(part for objective in self.objectives for part in objective.parts(names))
+
     def design_of(self, row: IntArray) -> DesignPoint:
         """Return the design point of a row, the inverse of :attr:`DesignPoint.row`."""
         row = np.array(row, dtype=np.int64)

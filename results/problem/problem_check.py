@@ -290,7 +290,7 @@ def _check_tolerance(problem: Problem) -> None:
             "$.tolerance_permille",
             f"must be at most 1000 and at least 1000, got {list(tolerance)}",
         )
-    kinds = {objective.kind for objective in problem.objectives}
+    kinds = {objective.kind for objective in problem.basic_objectives}
     guaranteed = {ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE}
     require(
         tolerance is not None or not (problem.guarantee or guaranteed & kinds),
@@ -318,7 +318,7 @@ def _check_tolerance(problem: Problem) -> None:
 
 def _check_limits(problem: Problem) -> None:
     """Check that limits fit the execution model, and that units have the tables of all figures."""
-    kinds = {objective.kind for objective in problem.objectives}
+    kinds = {objective.kind for objective in problem.basic_objectives}
     for owner in Of:
         for field, limits in fields_of(owner).items():
             models = [model for limit in limits for model in limit.models]

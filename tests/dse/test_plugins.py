@@ -22,6 +22,7 @@ from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import OTHER_RESULTS
 from paretosoc.results.io.document import check_against_schema
+from paretosoc.results.problem.own_objective import OWN_OBJECTIVES
 from paretosoc.sdf.catalogue.catalogue import load_network
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +76,20 @@ def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_pat
     assert (warm == np.where(cold > 0, cold * 105 // 100, -1)).all()
 
 
+def test_an_installed_package_adds_an_objective(installed, tmp_path):
+    goals = ("--objective", "latency", "--objective", "energy-delay")
+    limits = ("--max-evaluations", "300", "--no-certify")
+    done = run(installed, tmp_path, *EXPLORE, *limits, *goals, "-o", "own")
+    assert done.returncode == 0, done.stderr
+    done = run(installed, tmp_path, "show", "own", "--member", "least-energy-delay")
+    assert (done.returncode, "mJ ms" in done.stdout) == (0, True), done.stderr
+    done = run(installed, tmp_path, "verify", "own")
+    assert done.returncode in (0, 4), done.stdout + done.stderr
+    alone = run(tmp_path, tmp_path, "show", "own")
+    assert alone.returncode == 2
+    assert "registers it under paretosoc.objectives; got 'energy-delay'" in alone.stderr
+
+
 def test_an_installed_package_adds_an_importer_and_a_deployment(installed, tmp_path):
     layer = next(a.layer.name for a in load_network("alexnet").graph.actors if a.layer)
     (tmp_path / "times.txt").write_text(f"{layer} 0.5\n")
@@ -111,6 +126,7 @@ def test_the_papers_are_registered_and_not_built_in():
         (IMPORTERS, PlatformError),
         (FORMATS, ResultError),
         (OTHER_RESULTS, ResultError),
+        (OWN_OBJECTIVES, ResultError),
     ],
 )
 @pytest.mark.parametrize(

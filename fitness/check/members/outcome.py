@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory, segments, transitions
@@ -25,6 +27,7 @@ from paretosoc.results.problem.limits import (
     constraints_of,
 )
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.rates import times_alone_ps
 
@@ -80,9 +83,7 @@ def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = Fal
     return PlainOutcome(
         timeline=account.frame,
         free_run=None if run is None else run.free_run,
-        objectives=tuple(
-            PLAIN_OBJECTIVES[objective.kind](account, objective) for objective in problem.objectives
-        ),
+        objectives=tuple(_value(account, objective) for objective in problem.objectives),
         energy_fj=account.energy_fj,
         energy_by_unit_fj=account.energy_by_unit_fj,
         broken=(*broken_rules(problem, design), *_broken_limits(account, limited)),
@@ -91,6 +92,16 @@ def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = Fal
         latencies_ps=account.latencies_ps,
         window_ps=None if account.rates is None else account.rates.window_ps,
     )
+
+
+def _value(account: PlainAccount, objective: Objective) -> int:
+    """Return the integer of an objective. The function of a user's own is all that the simulator
+    has, too."""
+    kind = objective.kind
+    if not isinstance(kind, OwnObjective):
+        return PLAIN_OBJECTIVES[kind](account, objective)
+    parts = objective.parts([network.name for network in account.problem.networks])
+    return int(kind.integers([np.array([p.shown(_value(account, p))]) for p in parts])[0])
 
 
 def _summaries(account: PlainAccount) -> tuple[Responses, ...]:
