@@ -5,8 +5,14 @@ ended after 1, 40 or any number of nodes, and bounds over boxes are computed. A 
 error or a warning, a claim that enumeration refutes, or a corner that the check of bounds refuses
 to the search.
 
-Usage: ``python -m benchmarks.random_problems [--count N] [--first N] [--seed S] [--jobs N]``.
-The exit status is 1 on any deviation. ``--first`` begins at a later problem of the seed.
+With ``--applications``, tasks beside networks with variants and batches are drawn instead. Each
+combination of variants is explored and proved, and the fronts are joined as ``dse choose`` does. A
+front that is proved complete must be the one of all design points, and a joined front that of all
+design points of all combinations, with accuracies as objectives.
+
+Usage: ``python -m benchmarks.random_problems [--applications] [--count N] [--first N] [--seed S]
+[--jobs N]``. The exit status is 1 on any deviation. ``--first`` begins at a later problem of the
+seed.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ import time
 import traceback
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,6 +34,8 @@ from multiprocessing import get_context
 
 import numpy as np
 
+import paretosoc as dse
+from benchmarks.problems.enumerated.applications import Application, enumerated_application
 from benchmarks.problems.enumerated.formats import enumerated_formats, enumerated_losses
 from benchmarks.problems.enumerated.frames import enumerated
 from benchmarks.problems.enumerated.models import enumerated_model
@@ -38,6 +46,8 @@ from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.errors import InfeasibleError
+from paretosoc.dse.tools.choose.joined import CombinationFront, join
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
@@ -54,6 +64,10 @@ DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
 )
 NODES = (1, 40, 3_000_000)
 MOST_BOXES, MOST_MEMBERS = 3, 4
+CLAIMS = (
+    *("complete", "in part", "ended", "bounds", "no bounds", "nothing to prove"),
+    *("infeasible", "joined complete", "joined in part"),
+)
 SEEDS = 1_000_000
 """Numbers of problems of one seed."""
 AT_ONCE = 20
@@ -93,6 +107,84 @@ def judge(number: int, seed: int = 0) -> Judged:
         deviation=deviation,
         cpu_s=time.process_time() - began,
     )
+
+
+def judge_application(number: int, seed: int = 0) -> Judged:
+    """Draw the application of a number, and compare its fronts with all its design points."""
+    began = time.process_time()
+    drawn = (enumerated_application((seed * SEEDS + number) * 1000 + k) for k in count())
+    application = next(one for one in drawn if one is not None)
+    problems = [problem.numeric for problem in application.problems]
+    features = {
+        "variants": len(problems) > 1,
+        "batches": any(n.batch > 1 for p in problems for n in p.networks),
+        "waiting": any(n.waits_for for n in problems[0].networks),
+        "results that move": bool(problems[0].handovers),
+        "power cap": problems[0].power_cap_mw is not None,
+    }
+    said: list[str] = []
+    deviation = None
+    try:
+        for claim in _joined_claims(application):
+            said.append(claim)
+    except Exception:
+        deviation = traceback.format_exc()
+    return Judged(
+        number=number,
+        model=problems[0].execution.words,
+        features=tuple(name for name, has in features.items() if has),
+        said=tuple(said),
+        deviation=deviation,
+        cpu_s=time.process_time() - began,
+    )
+
+
+def _joined_claims(application: Application) -> Iterator[str]:
+    """Yield how far the front of each combination, and then the joined one, is proved, once
+    enumeration confirms it."""
+    fronts: list[CombinationFront] = []
+    every: list[np.ndarray] = []
+    is_complete = True
+    for each, problem, found in zip(
+        application.combined, application.problems, application.found, strict=True
+    ):
+        every.append(_with_accuracies(found.feasible, each.accuracies))
+        try:
+            front = dse.certify(dse.explore(problem, max_evaluations=1000, jobs=1), jobs=1).numeric
+        except InfeasibleError:
+            if len(found.feasible):
+                raise
+            yield "infeasible"
+            continue
+        fronts.append(CombinationFront(each.names, each.accuracies, str(len(fronts)), front))
+        is_complete &= front.is_complete
+        yield _compared(front.objective_array, found.feasible, complete=front.is_complete)
+    members = [
+        _with_accuracies(fronts[int(one.run)].front.objective_array[[one.member]], one.accuracies)
+        for one in join("", fronts, is_complete=is_complete).members
+    ]
+    if members:
+        joined = np.concatenate(members), np.concatenate(every)
+        yield f"joined {_compared(*joined, complete=is_complete)}"
+
+
+def _with_accuracies(objectives: np.ndarray, accuracies: Mapping[str, float]) -> np.ndarray:
+    """Return objectives [n, m] with a column for each accuracy, which is to be large."""
+    columns = [np.full(len(objectives), -round(1000 * percent)) for percent in accuracies.values()]
+    return np.column_stack([objectives, *columns])
+
+
+def _compared(members: np.ndarray, feasible: np.ndarray, *, complete: bool) -> str:
+    """Check that members are among all feasible points, and the best of them if they claim it."""
+    points = {tuple(row) for row in feasible.tolist()}
+    if not {tuple(row) for row in members.tolist()} <= points:
+        raise AssertionError("a member is no feasible design point")
+    if not complete:
+        return "in part"
+    best = feasible[non_dominated(feasible)]
+    if not np.array_equal(np.unique(members, axis=0), np.unique(best, axis=0)):
+        raise AssertionError("the front is not the one of all design points")
+    return "complete"
 
 
 def _drawn(number: int, seed: int) -> tuple[Enumerated, Front, np.random.Generator]:
@@ -215,13 +307,16 @@ FEATURES: dict[str, Callable[[Problem], bool]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge the problems. Return the exit status."""
     parser = argparse.ArgumentParser(description="claims about random problems, by enumeration")
+    parser.add_argument(
+        "--applications", action="store_true", help="with tasks, variants and batches"
+    )
     parser.add_argument("--count", type=int, default=1000, help="problems to draw")
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws other problems")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     options = parser.parse_args(arguments)
     numbers = range(options.first, options.first + options.count)
-    judging = partial(judge, seed=options.seed)
+    judging = partial(judge_application if options.applications else judge, seed=options.seed)
     if options.jobs == 1:
         return show(map(judging, numbers))
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as processes:
@@ -244,7 +339,7 @@ def show(judged: Iterable[Judged]) -> int:
             deviations += 1
             print(f"problem {one.number}: {one.model}, {', '.join(one.features)}", flush=True)
             print(one.deviation, flush=True)
-    columns = ("complete", "in part", "ended", "bounds", "no bounds", "nothing to prove")
+    columns = tuple(claim for claim in CLAIMS if any(claim == found for _, found in said))
     print("model: problems; " + ", ".join(columns) + "; CPU seconds")
     for model, number in sorted(models.items()):
         counts = ", ".join(str(said[model, claim]) for claim in columns)

@@ -65,9 +65,19 @@ def test_a_dataflow_graph_is_explored_and_verified(
     assert run(["sdf", str(graph)]) == 0
     fastest = read_results(Path(folder)).members[0].objectives[0]
     assert f"throughput: 1/{fastest} iterations per time unit" in capsys.readouterr().out
-    assert run(["run", folder]) == 2
-    assert run(["profile", str(EXAMPLES / "sdf" / "block_video.xml"), "-o", f"{folder}.json"]) == 2
-    assert "is a task, and has no model to run" in capsys.readouterr().err
+    assert run(["show", folder]) == 0
+    assert "Times are given, half within" in capsys.readouterr().out
+    copy = tmp_path / "DECODER.XML"
+    copy.write_bytes((EXAMPLES / "sdf" / "h263decoder.xml").read_bytes())
+    for arguments, words in (
+        (("run", folder), "is a dataflow graph, which has no programs to run"),
+        (("profile", str(copy), "-o", f"{folder}.json"), "is a dataflow graph, whose times are in"),
+        (("network", str(copy)), "'dse sdf' shows it"),
+        (("measure", "next", folder), "have no models to measure"),
+        (("network", str(EXAMPLES / "workloads" / "camera.yaml")), "is a workload file"),
+    ):
+        assert run(list(arguments)) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_the_published_tables_of_hax_conn() -> None:

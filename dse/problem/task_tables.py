@@ -130,7 +130,7 @@ def _costs(
         time_ps=time_ps[None],
         demand_kbps=demand_kbps[None],
         dynamic_mw=power[None],
-        origin=(CostOrigin.MEASURED,),
+        origin=(CostOrigin.GIVEN,),
         note=(measured[0].source,),
         error=(standard_errors.measured(measured),),
         number_format=number_format,

@@ -11,6 +11,7 @@ from paretosoc.dse.inputs.documents import read_input
 from paretosoc.dse.workload.find_network import find_network
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import platform_names
+from paretosoc.sdf.formats import is_graph_file
 
 MAX_NETWORKS = 8
 MAX_PATH_BYTES = 200
@@ -60,7 +61,10 @@ class Workspace:
         """
 
         source, copies = find_network(
-            text, lambda file: str(self.path(file)) if file.endswith((".onnx", ".xml")) else ""
+            text,
+            lambda file: (
+                str(self.path(file)) if file.endswith(".onnx") or is_graph_file(file) else ""
+            ),
         )
         return f"{source}*{copies}"
 

@@ -13,12 +13,10 @@ from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
 from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.catalogue.accuracy import Accuracy
+from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
-
-GRAPH_SUFFIX = ".xml"
-"""Ending of a dataflow graph in SDF3's format."""
 
 MAX_COPIES = 64
 
@@ -112,7 +110,7 @@ class WorkloadNetwork:
     @property
     def is_graph(self) -> bool:
         """Return whether it is a dataflow graph."""
-        return self.source.endswith(GRAPH_SUFFIX)
+        return is_graph_file(self.source)
 
     @property
     def release_rate_hz(self) -> Fraction | None:
@@ -237,7 +235,9 @@ def split_copies(argument: str) -> tuple[str, int]:
 def short_name(source: str) -> str:
     """Return the name of a network in results: the file's stem, or the catalogue's name."""
     stem = re.split(r"[/\\]", source)[-1]
-    return stem.removesuffix(".onnx").removesuffix(GRAPH_SUFFIX) or source
+    if is_graph_file(stem):
+        stem = stem[: -len(GRAPH_SUFFIX)]
+    return stem.removesuffix(".onnx") or source
 
 
 def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetwork, ...]:

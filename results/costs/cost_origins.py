@@ -22,9 +22,10 @@ from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 
 class CostOrigin(Enum):
     """The origin of a cost. A measurement always wins over a calibration, and that over an
-    estimate."""
+    estimate. Times of tasks and of dataflow graphs are given in their files."""
 
     MEASURED = "measured"
+    GIVEN = "given"
     CALIBRATED = "calibrated"
     ESTIMATED = "estimated"
     CANNOT_RUN = "cannot run"

@@ -38,9 +38,9 @@ class _Group:
 @dataclass(frozen=True)
 class _Columns:
     origin: tuple[CostOrigin, ...]
-    """measured: on the device. calibrated: an estimate scaled so that the network's total is a
-    measured one. estimated: from the unit's peak rates and bandwidth. cannot run: a layer is not
-    supported."""
+    """measured: on the device. given: in the file of a workload or dataflow graph. calibrated: an
+    estimate scaled so that the network's total is a measured one. estimated: from the unit's peak
+    rates and bandwidth. cannot run: a layer is not supported."""
     text: tuple[Annotated[int | None, Range(0)], ...]
     """Index into texts; null if there is none."""
     error: tuple[Annotated[int, Range(0)], ...]

@@ -195,7 +195,9 @@ def require_result_folder(folder: Path) -> None:
         ResultError: if there is none.
     """
     if folder.is_file():
-        raise ResultError(f"{folder}: the folder of a result is required, got a file")
+        raise ResultError(
+            f"{folder}: the folder of a result is required, as 'dse explore' writes it, got a file"
+        )
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")
     if not any((folder / name).exists() for name in RESULT_FILES) and other_kind(folder) is None:

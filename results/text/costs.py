@@ -23,12 +23,14 @@ _NAME_WIDTH = 24
 
 MARKS = {
     CostOrigin.MEASURED: "m",
+    CostOrigin.GIVEN: "g",
     CostOrigin.CALIBRATED: "c",
     CostOrigin.ESTIMATED: "e",
     CostOrigin.CANNOT_RUN: " ",
 }
 _MEANINGS = {
     CostOrigin.MEASURED: "measured",
+    CostOrigin.GIVEN: "given with the task or dataflow graph",
     CostOrigin.CALIBRATED: "an estimate, scaled so that the network's total is a measured one",
     CostOrigin.ESTIMATED: "an estimate, from the unit's peak rates and bandwidth",
 }

@@ -23,6 +23,7 @@ from paretosoc.sdf.catalogue.language_models import (
 from paretosoc.sdf.catalogue.transformer_builder import build
 from paretosoc.sdf.catalogue.yolo import build_yolo
 from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats import is_graph_file
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
@@ -239,7 +240,7 @@ def find_source(text: str, locate: Callable[[str], str] = str) -> str:
     file = locate(text)
     if os.path.isfile(file):
         return file
-    if text.endswith((".onnx", ".xml")):
+    if text.endswith(".onnx") or is_graph_file(text):
         raise GraphError(f"network {text!r}: there is no file {file!r}")
     raise GraphError(
         f"no network {text!r} in the catalogue, and no such .onnx file; {nearest_names(text)}"
@@ -255,6 +256,11 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
         GraphError: if there is neither, or the file cannot be read.
     """
     path = Path(find_source(name_or_path))
+    if is_graph_file(name_or_path):
+        raise GraphError(
+            f"{name_or_path}: is a dataflow graph, and no network: 'dse sdf' shows it, 'dse "
+            "explore' maps it"
+        )
     if any(entry.name == name_or_path for entry in _IN_PACKAGE):
         path = _package_folder() / f"light_{name_or_path}.onnx"
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import random_problems
-from benchmarks.random_problems import judge, show
+from benchmarks.random_problems import judge, judge_application, show
 from paretosoc.dse.certificate.boxes import search
+from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join
 
 
 def test_claims_about_random_problems_are_true(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,6 +17,22 @@ def test_claims_about_random_problems_are_true(capsys: pytest.CaptureFixture[str
     assert {"complete", "ended", "bounds"} <= said
     assert len({one.model for one in judged}) >= 4
     assert "20 problems, 0 deviations" in capsys.readouterr().out
+
+
+def test_fronts_of_applications_are_those_of_all_combinations(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = [judge_application(number) for number in range(6)]
+    assert show(judged) == 0, capsys.readouterr().out
+    assert {"complete", "joined complete"} <= {claim for one in judged for claim in one.said}
+    assert {"variants", "batches", "waiting"} <= {name for one in judged for name in one.features}
+
+    def first_only(board: str, fronts: list[CombinationFront], *, is_complete: bool) -> JoinedFront:
+        return join(board, fronts[:1], is_complete=is_complete)
+
+    monkeypatch.setattr(random_problems, "join", first_only)
+    deviations = [judge_application(number).deviation or "" for number in range(6)]
+    assert any("not the one of all design points" in text for text in deviations)
 
 
 @pytest.mark.parametrize("number", [571, 1431])

@@ -13,6 +13,8 @@ from rich.table import Table
 from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.workload_file import is_workload_file
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE
 from paretosoc.sdf.grouping.summary import NetworkSummary, summarise
@@ -31,6 +33,8 @@ def network(
 ) -> None:
     """Show a network's layers, operations, sizes and legal cuts."""
 
+    if is_workload_file(source):
+        raise WorkloadError(f"{source}: is a workload file: one of its networks is required")
     dimensions = opt.sizes_of(dim)
     summary = summarise(load_network(source, dimensions=dimensions))
     if as_json:

@@ -18,6 +18,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
+from paretosoc.dse.tools.host.machine.programs import parse_programs
 from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
 from paretosoc.dse.tools.host.measure.fidelity_figures import (
     Fidelity,
@@ -48,6 +49,7 @@ def fidelity(
     ] = 5,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: opt.ModelFiles = None,
+    task: opt.Tasks = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
@@ -65,7 +67,9 @@ def fidelity(
         )
     front = read_results(folder)
     origins, models = read_costs(folder, front.problem), parse_models(model)
-    with host_machine(front.problem, origins, models=models, seed=seed) as machine:
+    with host_machine(
+        front.problem, origins, models=models, programs=parse_programs(task), seed=seed
+    ) as machine:
         found = measure_fidelity(
             machine,
             front,

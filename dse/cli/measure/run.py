@@ -21,6 +21,7 @@ from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
+from paretosoc.dse.tools.host.machine.programs import parse_programs
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
@@ -81,6 +82,7 @@ def run(
     ] = False,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: opt.ModelFiles = None,
+    task: opt.Tasks = None,
     seed: Seed = 0,
     as_json: opt.AsJson = False,
 ) -> int:
@@ -97,7 +99,9 @@ def run(
     if problem.has_rates and swap:
         raise WorkloadError("--swap: is for frames, which networks with rates do not have")
     origins, models = read_costs(folder, problem), parse_models(model)
-    machine = host_machine(problem, origins, models=models, seed=seed)
+    machine = host_machine(
+        problem, origins, models=models, programs=parse_programs(task), seed=seed
+    )
     if problem.has_rates:
         if seconds is not None:
             frames = math.ceil(seconds * PS_PER_S / (problem.execution.period_ps or 1))

@@ -109,6 +109,13 @@ ModelFiles = Annotated[
     list[str] | None,
     typer.Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
 ]
+Tasks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        help="Python function that is run for a task: TASK=FILE.py:FUNCTION. Repeatable.",
+    ),
+]
 
 
 def sizes_of(dimensions: list[str] | None) -> dict[str, int]:

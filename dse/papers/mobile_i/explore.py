@@ -30,6 +30,7 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats import is_graph_file
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 
 
@@ -42,7 +43,7 @@ def _source(
     dimensions: Mapping[str, int] | None,
 ) -> tuple[str, str, Callable[[int], TaskGraph]]:
     """Return a name, a hash, and a function of the number of engines: the task graph."""
-    if network.endswith(".xml"):
+    if is_graph_file(network):
         if parts != 1 or precision is not None or profile is not None or dimensions:
             raise WorkloadError(
                 f"{network}: a dataflow graph has its own times: --split, --precision, --profile "

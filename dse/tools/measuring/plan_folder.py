@@ -48,9 +48,16 @@ def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
     its units. Jetsons measure their power.
 
     Raises:
-        ResultError: if there is no such runtime.
+        ResultError: if there is no such runtime, or no network.
     """
     problem = front.problem
+    networks = frozenset(n.name for n in origins.networks if not n.source.is_task)
+    if not networks:
+        raise ResultError(
+            f"{', '.join(n.name for n in origins.networks)}: tasks and dataflow graphs have no "
+            "models to measure; their times are in their files, and 'dse analyze confidence' says "
+            "how sure a choice is"
+        )
     wanted = None if problem.runtime is None else Runtime(problem.runtime)
     wanted = None if wanted is None else _OTHERWISE.get(wanted, wanted)
     units = {unit.unit_name for unit in problem.units}
@@ -69,7 +76,7 @@ def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
     return Bench(
         runtime=able[0].value,
         units=frozenset(RUNTIMES[able[0]].places(platform)),
-        networks=frozenset(n.name for n in origins.networks if not n.source.is_task),
+        networks=networks,
         has_power=bool(platform.deployment and platform.deployment.tensorrt),
     )
 

@@ -1,5 +1,6 @@
-"""Sub-models of the groups of a problem, as ONNX files that can be run one after the other, and the
-memory that units share: a place for every tensor that passes between groups."""
+"""Sub-models of the groups of a problem, as ONNX files that can be run one after the other, the
+programs of tasks, and the memory that units share: a place for every tensor that passes between
+groups."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, numpy_type, random_input
 from paretosoc.dse.tools.deploy.searched_inputs import check_models, searched_model
+from paretosoc.dse.tools.host.machine.programs import Program
 from paretosoc.results.costs.cost_origins import CostOrigins, NetworkOrigins
 from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
@@ -23,12 +25,14 @@ from paretosoc.sdf.onnx.parts import PartTensor, cut_model, save_part
 
 @dataclass(frozen=True)
 class SubModel:
-    """A group as a model of its own, all of its tensors with a shape and a type of numpy."""
+    """A group as a model of its own, all of its tensors with a shape and a type of numpy, or a
+    task, whose program has data of its own."""
 
     network: int
     path: Path
-    inputs: tuple[PartTensor, ...]
-    outputs: tuple[PartTensor, ...]
+    inputs: tuple[PartTensor, ...] = ()
+    outputs: tuple[PartTensor, ...] = ()
+    program: Program | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ def write_sub_models(
     folder: Path,
     *,
     models: Mapping[str, str] | None = None,
+    programs: Mapping[str, Program] | None = None,
     seed: int = 0,
 ) -> SubModels:
     """Cut the networks of a problem into its groups, with random weights if there are none.
@@ -57,20 +62,25 @@ def write_sub_models(
         origins: knows the models and the content of each group.
         folder: destination of the files.
         models: network to the file of its model, if it is no longer where it was.
+        programs: of the tasks; copies of a task have that of the first.
         seed: of random weights.
 
     Raises:
         ResultError: if the models cannot be found, are others than those explored, or hand over
-            a tensor whose size depends on the data.
+            a tensor whose size depends on the data, or if a task has no program.
     """
     known, files = require_origins(origins), dict(models or {})
     check_models(files, [network.name for network in problem.networks])
+    _check_programs(known.networks, programs or {})
     groups: list[SubModel] = []
     random: list[int] = []
     made: dict[tuple[object, ...], tuple[list[SubModel], int]] = {}
     for n, network in enumerate(known.networks):
         if network.source.is_task:
-            raise ResultError(f"network {network.name!r}: is a task, and has no model to run")
+            program = (programs or {})[network.name.partition("#")[0]]
+            groups.append(SubModel(n, program.file, program=program))
+            random.append(0)
+            continue
         layers = tuple(group.layers for group in network.groups)
         key = (network.source, files.get(network.name), layers)
         if key not in made:
@@ -79,6 +89,26 @@ def write_sub_models(
         groups += [replace(part, network=n) for part in parts]
         random.append(count)
     return SubModels(tuple(groups), tuple(random), seed)
+
+
+def _check_programs(networks: Sequence[NetworkOrigins], programs: Mapping[str, Program]) -> None:
+    """Check that every task, and nothing else, has a program."""
+    tasks = dict.fromkeys(n.name.partition("#")[0] for n in networks if n.source.is_task)
+    for network in networks:
+        if network.source.is_task and network.source.reference:
+            raise ResultError(
+                f"{network.name!r} is a dataflow graph, which has no programs to run; 'dse analyze "
+                "csdf' has the rate of a member"
+            )
+    for name in tasks:
+        if name not in programs:
+            raise ResultError(
+                f"task {name!r}: --task {name}=FILE.py:FUNCTION is required to run it"
+            )
+    for name in programs:
+        if name not in tasks:
+            names = ", ".join(tasks) or "none"
+            raise ResultError(f"--task: there is no task {name!r} (there are {names})")
 
 
 def _written(

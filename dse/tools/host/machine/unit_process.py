@@ -95,7 +95,7 @@ class _Process:
         self._unit = unit
         self._board = board
         self._tensors: SharedMemory | None = None
-        self._run: list[list[Callable[[], None]]] = []
+        self._run: list[list[Callable[[], object]]] = []
         self._buffer: Any = None
 
     def do(
@@ -133,6 +133,9 @@ class _Process:
         options.inter_op_num_threads = 1
         options.log_severity_level = 4
         for model in request.models.groups:
+            if model.program is not None:
+                self._run.append([model.program.load()] * request.memory.slots)
+                continue
             path = str(model.path)
             try:
                 # Copies of a network are processes' own networks: each has its weights.

@@ -102,8 +102,16 @@ def draft_problem(
     """Return the problem whose groups are to be measured, with placeholder costs.
 
     Raises:
-        WorkloadError: if a network is listed twice, else as ``build_problem``.
+        WorkloadError: if a network is listed twice, or on what is no network, else as
+            ``build_problem``.
     """
+    for network in workload.networks:
+        if network.is_task:
+            kind = "dataflow graph" if network.is_graph else "task"
+            raise WorkloadError(
+                f"{network.name!r} is a {kind}, whose times are in its file: there is no model to "
+                "measure; name networks alone"
+            )
     sources = [network.source for network in workload.networks]
     for source in sources:
         if sources.count(source) > 1:

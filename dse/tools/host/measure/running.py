@@ -21,6 +21,7 @@ from paretosoc.dse.tools.host.machine.execution_plan import (
 )
 from paretosoc.dse.tools.host.machine.host_units import unit_named
 from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine, check_instances
+from paretosoc.dse.tools.host.machine.programs import Program
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.measure.execution_times import (
     FrameTimes,
@@ -82,16 +83,20 @@ def host_machine(
     origins: CostOrigins | None,
     *,
     models: Mapping[str, str] | None = None,
+    programs: Mapping[str, Program] | None = None,
     seed: int,
 ) -> Iterator[HostMachine]:
     """Return this machine with all groups of a problem on every unit.
 
     Raises:
-        ResultError: if the units are not of this machine, or the models cannot be run.
+        ResultError: if the units are not of this machine, or the models or programs of tasks cannot
+            be run.
     """
-    units = [unit_named(unit.name) for unit in problem.units]
     with temporary_folder() as folder:
-        parts = write_sub_models(problem, origins, folder, models=models, seed=seed)
+        parts = write_sub_models(
+            problem, origins, folder, models=models, programs=programs, seed=seed
+        )
+        units = [unit_named(unit.name) for unit in problem.units]
         with HostMachine(units, parts, slots=_in_flight(problem)) as machine:
             yield machine
 

@@ -266,6 +266,53 @@ def test_the_picture_has_every_point():
     assert "certified fastest" in {text.get_text() for text in figure.legends[0].get_texts()}
 
 
+def check_tasks(dse, tmp_path, network, host):
+    """Tasks run as functions of the user, in the order of the plan and on the planned unit."""
+    programs, folder = tmp_path / "programs.py", tmp_path / "tasks"
+    programs.write_text(
+        "import os, time\nDATA = 3\n"
+        "def wait():\n    end = time.perf_counter() + 0.004\n"
+        "    while time.perf_counter() < end: pass\n"
+        f"def mark():\n    open({str(tmp_path / 'cores')!r}, 'a')"
+        ".write(f'{sorted(os.sched_getaffinity(0))}')\n"
+    )
+    unit = f"cpu{two_units()[0].cores[0]}"
+    workload = tmp_path / "tasks.json"
+    tasks = [
+        {"name": "first", "times": [{"unit": unit, "ms": 4}], "copies": 2},
+        {"name": "last", "waits_for": ["full"], "times": [{"unit": unit, "ms": 1}]},
+    ]
+    networks = [{"network": str(network), "name": "full", "waits_for": ["first"]}]
+    workload.write_text(json.dumps({"tasks": tasks, "networks": networks}))
+    explored = dse(
+        *("explore", workload, "-p", host / "platform.json", "--profile", host / "profile.json"),
+        *("--objective", "latency", "-q", "--no-certify", "-o", folder),
+    )
+    assert explored.status == 0, explored.err
+    first, last = ("--task", f"first={programs}:wait"), ("--task", f"last={programs}:mark")
+    ran = dse("run", folder, "--frames", 5, "--json", *first, *last)
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    times = {group["network"]: group["ms"]["measured"] for group in found["groups"]}
+    assert min(times["first"], times["first#2"]) >= 4
+    assert found["latency_ms"]["last"]["measured"] >= 8
+    assert set((tmp_path / "cores").read_text().replace("]", "],").split(",")) == {
+        f"[{two_units()[0].cores[0]}]",
+        "",
+    }
+    for given, words in (
+        (first, "task 'last': --task last=FILE.py:FUNCTION is required"),
+        ((*first, *last, "--task", f"other={programs}:mark"), "there is no task 'other'"),
+        ((*first, "--task", f"last={programs}:DATA"), "a function 'DATA' is required"),
+        ((*first, "--task", "last=mark"), "TASK=FILE.py:FUNCTION is required"),
+        ((*first, "--task", "last=none.py:mark"), "there is no file 'none.py'"),
+    ):
+        refused = dse("run", folder, *given)
+        assert (refused.status, words in refused.err) == (2, True), refused.err
+    refused = dse("profile", workload, "-o", tmp_path / "none")
+    assert "'first' is a task, whose times are in its file" in refused.err
+
+
 def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     folder, _ = files
     monkeypatch.setattr(measuring, "STREAM_S", 0.02)
@@ -326,6 +373,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     fixed = dse("run", made, "--seconds", "0.2")
     assert "0 swaps of the schedule; groups of frames lost: 0, doubled: 0" in fixed.out
     assert "--swap: needs --seconds" in dse("run", made, "--swap").err
+    check_tasks(dse, tmp_path, networks[0], host)
     picture = tmp_path / "fidelity.png"
     found = dse("measure", "fidelity", made, "--samples", 2, "-o", picture, "--json", "-q")
     assert found.status == 0, found.err
