@@ -84,6 +84,7 @@ COMMANDS = (
             Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
             Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
             Entry("take", "Read what a board measured.", "measure.take"),
+            Entry("trace", "Lay a trace beside the plan.", "measure.trace"),
         ),
     ),
     Entry(

@@ -32,13 +32,20 @@ def trace_bytes(members: Sequence[tuple[str, ScheduledMember]]) -> bytes:
     bytes."""
     events: list[Event] = []
     for place, (title, shown) in enumerate(members):
-        process, run = place + 1, shown.member.free_run
-        events += _names(shown.problem, process, title if run is None else _title(title, run))
-        events += _window(shown, process)
-        events += _executions(shown, process)
-        events += _transitions(shown, process)
-        events += _counters(shown, process)
+        events += member_events(place + 1, title, shown)
     return trace_document(events)
+
+
+def member_events(process: int, title: str, shown: ScheduledMember) -> list[Event]:
+    """Return the events of a member, under its title."""
+    run = shown.member.free_run
+    return [
+        *_names(shown.problem, process, title if run is None else _title(title, run)),
+        *_window(shown, process),
+        *_executions(shown, process),
+        *_transitions(shown, process),
+        *_counters(shown, process),
+    ]
 
 
 def trace_document(events: Sequence[Event]) -> bytes:

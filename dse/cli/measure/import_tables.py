@@ -26,10 +26,10 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand
+from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
 from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
 from paretosoc.fitness.profiles.profilers.tegrastats_log import (
     Quantity,
-    parse_tegrastats,
     quantities,
 )
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
@@ -38,7 +38,9 @@ TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE
 
 
 def tegrastats(
-    file: Annotated[Path, typer.Argument(help="A log of tegrastats.", metavar="FILE")],
+    file: Annotated[
+        Path, typer.Argument(help="A log of tegrastats, or of jtop (CSV or JSON).", metavar="FILE")
+    ],
     idle: Annotated[
         Path | None, typer.Option(help="Log of the idle board, to be subtracted.")
     ] = None,
@@ -60,8 +62,8 @@ def tegrastats(
 ) -> None:
     """Show loads, clocks and power in a log. With --network, take a group's demand and power."""
 
-    log = parse_tegrastats(read_log(file), str(file))
-    rest = None if idle is None else parse_tegrastats(read_log(idle), str(idle))
+    log = parse_power_log(read_log(file), str(file))
+    rest = None if idle is None else parse_power_log(read_log(idle), str(idle))
     if network is None:
         if profile.output is not None or group is not None:
             raise WorkloadError("--network, --platform and --group are required for a profile")

@@ -24,7 +24,8 @@ from typing import Any
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
 from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.profile_document import rounded
-from paretosoc.fitness.profiles.profilers.tegrastats_log import emc_percent, parse_tegrastats
+from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
+from paretosoc.fitness.profiles.profilers.tegrastats_log import emc_percent
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -107,7 +108,7 @@ def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence
 
 
 def _load(text: str, label: str) -> Fraction:
-    return emc_percent(parse_tegrastats(text, label), label)
+    return emc_percent(parse_power_log(text, label), label)
 
 
 def _throughput(row: TableRow, peak_gbps: Fraction) -> Fraction:
