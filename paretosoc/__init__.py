@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.engines.optimizers import random_search as random_search
     from paretosoc.dse.errors import DseError as DseError
     from paretosoc.dse.errors import InfeasibleError as InfeasibleError
+    from paretosoc.dse.search.driver import Progress as Progress
     from paretosoc.dse.version import VERSION as __version__  # noqa: F401
     from paretosoc.dse.workload.workload import Workload as Workload
     from paretosoc.platforms.io.platform_file import load_platform as platform
@@ -74,6 +75,7 @@ _EXPORTS = {
     "random_search": "paretosoc.dse.engines.optimizers",
     "DseError": "paretosoc.dse.errors",
     "InfeasibleError": "paretosoc.dse.errors",
+    "Progress": "paretosoc.dse.search.driver",
     "Workload": "paretosoc.dse.workload.workload",
     "Platform": "paretosoc.platforms.platform",
     "OwnObjective": "paretosoc.results.problem.own_objective",
@@ -95,6 +97,7 @@ __all__ = [
     "OwnObjective",
     "Platform",
     "Problem",
+    "Progress",
     "Pymoo",
     "Verification",
     "Workload",

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from matplotlib.figure import Figure
 
 from examples.hax import fig5, fig6, table6, table7, table8
@@ -40,6 +42,34 @@ def test_explore_two_networks(tmp_path: Path) -> None:
     assert f"{fastest.makespan_ps / 1e9:.3f} ms" in first
     assert rest[0].startswith("units of VGG-19's groups: ")
     assert front.provenance.evaluations == 500
+
+
+def test_a_search_is_logged_to_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    from examples.log_to_mlflow import main
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri((tmp_path / "store").as_uri())
+    main(tmp_path / "two", 300)
+    (run,) = mlflow.MlflowClient().search_runs(["0"])
+    assert run.info.status == "FINISHED"
+    growth = mlflow.MlflowClient().get_metric_history(run.info.run_id, "hypervolume")
+    assert [point.step for point in growth] == sorted({point.step for point in growth})
+    assert [point.value for point in growth] == sorted(point.value for point in growth)
+    front = read_results(tmp_path / "two")
+    fastest = run.data.metrics["fastest latency ms"]
+    assert fastest == pytest.approx(front.members[0].makespan_ps / 1e9)
+    kept = {entry.path for entry in mlflow.MlflowClient().list_artifacts(run.info.run_id)}
+    assert {"front.json", "problem.json", "costs.json"} <= kept
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda file: file.name)
+def test_yaml_files_follow_the_schema_that_editors_check(file: Path) -> None:
+    first, *_ = text = file.read_text("utf-8").splitlines()
+    named = re.fullmatch(r"# yaml-language-server: \$schema=(.+\.schema\.json)", first)
+    assert named, first
+    schema = json.loads((file.parent / named[1]).read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(yaml.safe_load("\n".join(text)))
 
 
 def test_a_dataflow_graph_is_explored_and_verified(
