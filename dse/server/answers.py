@@ -39,6 +39,23 @@ class FrontAnswer:
     warnings: list[str]
 
 
+@dataclass
+class ProgressAnswer:
+    """A search: ``state`` is waiting, searching, proving, done or failed, then with an ``error``.
+    ``folder`` is its output, for ``poll`` and ``show``. It changes while the search runs."""
+
+    folder: str
+    state: str = "waiting"
+    evaluations: int = 0
+    members: int = 0
+    error: str | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Return whether nothing will change any more."""
+        return self.state in ("done", "failed")
+
+
 @dataclass(frozen=True)
 class EvaluationAnswer:
     """A simulated mapping: ``broken`` are the constraints that it does not keep."""

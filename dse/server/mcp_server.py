@@ -1,11 +1,13 @@
-"""MCP server: five tools over one folder, with limits on work and on the size of answers."""
+"""MCP server: seven tools over one folder, with limits on work and on the size of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from contextvars import copy_context
+from functools import partial, wraps
 from inspect import Parameter, signature
-from threading import Lock
+from pathlib import Path
+from threading import Lock, Thread
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 from pydantic import Field as Described
@@ -18,6 +20,7 @@ from paretosoc.dse.server.answers import (
     ComparisonAnswer,
     EvaluationAnswer,
     FrontAnswer,
+    ProgressAnswer,
     VerificationAnswer,
     comparison_answer,
     evaluation_answer,
@@ -27,6 +30,7 @@ from paretosoc.dse.server.workspace import (
     MAX_EVALUATIONS,
     MAX_NETWORKS,
     MAX_PROOF_S,
+    MAX_STARTED,
     Workspace,
 )
 from paretosoc.dse.version import VERSION
@@ -44,7 +48,7 @@ Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
 
-def _with_options(tool: Callable[..., FrontAnswer]) -> Callable[..., FrontAnswer]:
+def _with_options(tool: Callable[..., Answer]) -> Callable[..., Answer]:
     """Return the tool with the options of the table that a campaign has as its parameters."""
     written = signature(tool, eval_str=True)
     options = [
@@ -69,6 +73,7 @@ class Tools:
         self._workspace = workspace
         self._busy = Lock()
         """One search at a time: each takes all cores."""
+        self._started: dict[Path, ProgressAnswer] = {}
 
     @_with_options
     def explore(
@@ -84,19 +89,80 @@ class Tools:
 
         ``output``: a new folder. ``prove_s``: seconds for a proof, at most 60.
         """
+        search = self._search(networks, platform, output, max_evaluations, prove_s, **options)
+        return search(ProgressAnswer(output))
+
+    @_with_options
+    def start(
+        self,
+        networks: list[str],
+        platform: str,
+        output: str,
+        max_evaluations: int = 20_000,
+        prove_s: float = 0,
+        **options: Any,
+    ) -> ProgressAnswer:
+        """Do what ``explore`` does in the background: ``poll`` says how far it is, and ``show``
+        has the result. Searches wait for each other; at most 8 are not done."""
+        search = self._search(networks, platform, output, max_evaluations, prove_s, **options)
+        if sum(not known.ended for known in self._started.values()) >= MAX_STARTED:
+            raise DseError(f"start: at most {MAX_STARTED} searches may wait; poll says how far")
+        progress = self._started[self._workspace.path(output)] = ProgressAnswer(output)
+
+        def run() -> None:
+            try:
+                search(progress)
+            except DseError as error:
+                progress.state, progress.error = "failed", str(error)
+            except BaseException:
+                progress.state, progress.error = "failed", "an internal error"
+                raise
+
+        # Not waited for when the client leaves: folders are written whole or not at all.
+        Thread(target=partial(copy_context().run, run), daemon=True).start()
+        return progress
+
+    def poll(self, folder: str) -> ProgressAnswer:
+        """Return how far a search is that ``start`` began. ``folder``: its ``output``."""
+        known = self._started.get(self._workspace.path(folder))
+        if known is None:
+            raise DseError(f"folder: {folder!r} is no output of a search that was started")
+        return known
+
+    def _search(
+        self,
+        networks: list[str],
+        platform: str,
+        output: str,
+        max_evaluations: int,
+        prove_s: float,
+        **options: Any,
+    ) -> Callable[[ProgressAnswer], FrontAnswer]:
+        """Return the function that searches and tells its progress. Input is checked before."""
         files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
         problem = self._problem(networks, platform, **options | files)
         folder = self._workspace.path(output)
         _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
         _at_most("prove_s", prove_s, MAX_PROOF_S)
-        if folder.exists():
+        known = self._started.get(folder)
+        if folder.exists() or (known is not None and not known.ended):
             raise DseError(f"output: {output} exists already")
-        with self._busy:
-            front = dse.explore(problem, max_evaluations=max_evaluations)
-            if prove_s > 0:
-                front = dse.certify(front, time_limit_s=prove_s)
-        front.save(folder)
-        return front_answer(front, output, warnings=problem.warnings)
+
+        def search(progress: ProgressAnswer) -> FrontAnswer:
+            def tell(now: dse.Progress) -> None:
+                progress.evaluations, progress.members = now.evaluations, now.members
+
+            with self._busy:
+                progress.state = "searching"
+                front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
+                if prove_s > 0:
+                    progress.state = "proving"
+                    front = dse.certify(front, time_limit_s=prove_s)
+            front.save(folder)
+            progress.state, progress.members = "done", len(front)
+            return front_answer(front, output, warnings=problem.warnings)
+
+        return search
 
     def show(self, folder: str, resolution: float | None = None) -> FrontAnswer:
         """Read a result folder: the choices of its front, and the proved claims.
@@ -156,7 +222,10 @@ def make_server(workspace: Workspace) -> Any:
     ).ToolError
     server = package.MCPServer("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
     tools = Tools(workspace)
-    for tool in (tools.explore, tools.show, tools.evaluate, tools.verify, tools.compare):
+    asynchronous = tools.start, tools.poll
+    for tool in (
+        *(tools.explore, *asynchronous, tools.show, tools.evaluate, tools.verify, tools.compare),
+    ):
         server.tool()(_refusing(tool, refused))
     return server
 

@@ -14,7 +14,8 @@ def mcp(
         typer.Argument(metavar="DIR", help="The only folder that a client may read and write."),
     ],
 ) -> None:
-    """Serve explore, show, evaluate, verify and compare to an MCP client on stdin and stdout."""
+    """Serve exploring, showing, evaluating, verifying and comparing to an MCP client on stdin and
+    stdout."""
     from paretosoc.dse.server.mcp_server import make_server
     from paretosoc.dse.server.workspace import Workspace
 

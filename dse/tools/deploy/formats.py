@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.llama_script import check_llama, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
@@ -207,6 +209,30 @@ def _write_openvino(job: Job) -> Facts:
     return {"models": models, "devices": devices}
 
 
+def _write_ros2(job: Job) -> Facts:
+    """Write the launch file, the clocks if they can be set, and the models, with the script that
+    builds engines of them if TensorRT serves the board."""
+    job.write_text("networks.launch.py", script_text("launch_networks.py"))
+    try:
+        _write_sysfs(job)
+    except ResultError as error:
+        job.notes.append(f"Clocks are not set: {error}.")
+    try:
+        check_served(job.deployment, Runtime.TRTEXEC)
+    except ResultError:
+        return {"models": write_segments(job, filled=True)}
+    return _write_engines(job)
+
+
+def _write_llama(job: Job) -> Facts:
+    for name in check_llama(job.deployment):
+        text, notes = llama_script(job.deployment, name)
+        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("-.")
+        job.write_text(f"{stem}.llama.sh", text, executable=True)
+        job.notes.extend(notes)
+    return {}
+
+
 def _check_rknn(deployment: Deployment) -> object:
     return unit_cores(deployment), _check_layers(deployment)
 
@@ -249,6 +275,8 @@ FORMATS: Registry[Format] = Registry(
         "onnxruntime": Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
         "rknn": Format(_check_rknn, _write_rknn, _MODELS),
         "openvino": Format(_check_openvino, _write_openvino, _MODELS),
+        "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
+        "llama-cpp": Format(check_llama, _write_llama),
         "json": Format(check_platform, lambda job: {}),
     },
     ResultError,

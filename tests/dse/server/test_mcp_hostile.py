@@ -20,14 +20,15 @@ PAIR: dict[str, Any] = {"networks": ["squeezenet"], "platform": "jetson-agx-xavi
 EXPLORE = {**PAIR, "max_evaluations": 10}
 EVALUATE = {**PAIR, "mapping": {"squeezenet": "gpu"}}
 ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
-    ("explore", "networks"): {**EXPLORE, "output": "new"},
-    ("explore", "platform"): {**EXPLORE, "output": "new"},
-    ("explore", "output"): EXPLORE,
-    ("explore", "losses"): {**EXPLORE, "output": "new"},
-    ("explore", "profile"): {**EXPLORE, "output": "new"},
+    **{
+        (tool, name): EXPLORE if name == "output" else {**EXPLORE, "output": "new"}
+        for tool in ("explore", "start")
+        for name in ("networks", "platform", "output", "losses", "profile")
+    },
     ("evaluate", "networks"): EVALUATE,
     ("evaluate", "platform"): EVALUATE,
     ("show", "folder"): {},
+    ("poll", "folder"): {},
     ("verify", "folder"): {},
     ("compare", "first"): {"second": "own"},
     ("compare", "second"): {"first": "own"},

@@ -64,6 +64,41 @@ def test_a_front_is_explored_shown_verified_and_compared(tmp_path: Path) -> None
     assert compared.structured_content["differences"] == []
 
 
+def test_searches_run_in_the_background(tmp_path: Path) -> None:
+    mcp = pytest.importorskip("mcp", reason="mcp is not installed")
+    from paretosoc.dse.server.mcp_server import make_server
+
+    async def session() -> tuple[list[Any], list[Any], Any, Any]:
+        async with mcp.Client(make_server(Workspace(tmp_path))) as client:
+
+            async def answer(name: str, **arguments: Any) -> Any:
+                return await client.call_tool(name, arguments)
+
+            asked = {**PAIR, "max_evaluations": 400}
+            first = await answer("start", **asked, output="one", prove_s=10)
+            second = await answer("start", **asked, output="two")
+            again = await answer("start", **asked, output="one")
+            polled = []
+            while not polled or polled[-1]["state"] != "done":
+                await asyncio.sleep(0.02)
+                polled.append((await answer("poll", folder="two")).structured_content)
+                assert polled[-1]["state"] != "failed", polled[-1]
+            shown = await answer("show", folder="two")
+            return [first, second], polled, again, shown
+
+    with ThreadPoolExecutor(1) as thread:
+        started, polled, again, shown = thread.submit(lambda: asyncio.run(session())).result()
+    assert [each.structured_content["folder"] for each in started] == ["one", "two"]
+    assert again.is_error
+    assert "one exists already" in again.content[0].text
+    counts = [each["evaluations"] for each in polled]
+    assert counts == sorted(counts)
+    # The searches took turns: the second ended after the first, which has a proof.
+    assert dse.load(tmp_path / "one").claims
+    assert shown.structured_content["members"] == polled[-1]["members"]
+    assert "no output of a search" in refusal(tmp_path, "poll", folder="three")
+
+
 def test_formats_losses_memory_and_batches_are_those_of_explore(tmp_path: Path) -> None:
     (tmp_path / "losses.csv").write_text(
         "network,layer,format,loss_ppm\nsqueezenet,*,int8,1000\nsqueezenet,*,fp16,1\n"

@@ -89,7 +89,9 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "denver1" in notes[0]
     assert fastest_served(front, deployment.platform, None, "trtexec")[1] == []
     assert fitting_targets(deployment) == {
-        **dict.fromkeys(("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "openvino", "json")),
+        **dict.fromkeys(
+            ("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "openvino", "ros2", "json")
+        ),
         "trtexec": reason,
         "deepstream": reason.replace("TensorRT", "DeepStream").replace("trtexec", "deepstream"),
         "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; target='onnx' has "
@@ -97,7 +99,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert (
-        "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, openvino, json\n"
+        "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, openvino, ros2, json\n"
         in shown.out
     )
     assert "not to trtexec: TensorRT cannot serve unit 'denver1'" in shown.out

@@ -1,0 +1,126 @@
+"""A language model's mapping as options of llama.cpp: ``-ngl`` and ``-ot``.
+
+llama.cpp has one placement of a model's weights for all phases. The last phase, whose tokens take
+the longest, decides.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.errors import ResultError
+
+_BLOCK = re.compile(r"(?:^|[/._])(?:layers?|blk|h)[/._]?([0-9]{1,4})[/._](.*)")
+_FEED_FORWARD = re.compile("mlp|ffn|gate|up|down|norm2|post_attention|fc[12]")
+_EMBEDDING = re.compile("embed|token", re.IGNORECASE)
+"""llama.cpp keeps the embedding on the CPU, whatever is asked for."""
+PARTS = ("attn", "ffn")
+Part = tuple[int, str]
+"""A block and one of ``PARTS``, or -1 and ``output``: the last norm and the logits."""
+
+
+def _part(layer: str) -> Part | None:
+    if found := _BLOCK.search(layer):
+        return int(found[1]), PARTS[bool(_FEED_FORWARD.search(found[2]))]
+    return None if _EMBEDDING.search(layer) else (-1, "output")
+
+
+def language_models(deployment: Deployment) -> list[list[int]]:
+    """Return the phases of each language model, networks in their order."""
+    problem = deployment.problem
+    models: list[list[int]] = []
+    for source, target in sorted(
+        {(problem.network_of[a], problem.network_of[b]) for a, b in problem.handovers}
+    ):
+        known = next((model for model in models if source in model), None)
+        if known is None:
+            models.append([source, target])
+        elif target not in known:
+            known.append(target)
+    return models
+
+
+def placements(deployment: Deployment, n: int) -> dict[Part, bool]:
+    """Return whether the most layers of each part of a network run on a GPU.
+
+    Raises:
+        ResultError: if a layer runs on a unit that llama.cpp does not know.
+    """
+    chip, name = deployment.platform, deployment.problem.networks[n].name
+    votes: dict[Part, Counter[bool]] = {}
+    for segment in deployment.segments(n):
+        kind = chip.unit_by_name[deployment.unit_name(segment)].kind
+        if kind not in ("cpu", "gpu"):
+            raise ResultError(
+                f"llama.cpp cannot serve unit {deployment.unit_name(segment)!r}, which has "
+                f"{segment.groups} of {name}: it runs on CPUs and one GPU"
+            )
+        for part in filter(None, map(_part, deployment.layers(segment))):
+            votes.setdefault(part, Counter())[kind == "gpu"] += 1
+    return {part: votes[part][True] > votes[part][False] for part in sorted(votes)}
+
+
+def llama_options(on_gpu: dict[Part, bool]) -> list[str]:
+    """Return the options of ``llama-cli`` and ``llama-server``.
+
+    All layers go to the GPU, but for tensors whose names match the patterns of ``-ot``.
+    """
+    if not any(on_gpu.values()):
+        return ["-ngl", "0"]
+    blocks = sorted({block for block, _ in on_gpu if block >= 0})
+    whole = [b for b in blocks if not any(on_gpu.get((b, part), False) for part in PARTS)]
+    patterns = [rf"^blk\.({'|'.join(map(str, whole))})\."] if whole else []
+    for part in PARTS:
+        some = [b for b in blocks if b not in whole and not on_gpu.get((b, part), True)]
+        if some:
+            patterns.append(rf"^blk\.({'|'.join(map(str, some))})\.{part}")
+    if not on_gpu.get((-1, "output"), True):
+        patterns.append("^output")
+    options = ["-ngl", "999"]
+    return [*options, "-ot", ",".join(f"{each}=CPU" for each in patterns)] if patterns else options
+
+
+def check_llama(deployment: Deployment) -> dict[str, dict[Part, bool]]:
+    """Return the placement of each language model, by the name of its last phase.
+
+    Raises:
+        ResultError: if there is no language model, or a unit that llama.cpp does not know.
+    """
+    models = language_models(deployment)
+    if not models:
+        raise ResultError(
+            "llama.cpp runs language models: a network with a phase that continues it is required "
+            "(continues, see examples/workloads/assistant.yaml)"
+        )
+    networks = deployment.problem.networks
+    return {networks[model[-1]].name: placements(deployment, model[-1]) for model in models}
+
+
+def llama_script(deployment: Deployment, name: str) -> tuple[str, list[str]]:
+    """Return the script that starts llama.cpp for the model with this last phase, and notes."""
+    problem = deployment.problem
+    (model,) = (m for m in language_models(deployment) if problem.networks[m[-1]].name == name)
+    own, notes = placements(deployment, model[-1]), []
+    for n in model[:-1]:
+        others = placements(deployment, n)
+        differ = sum(others[part] != own[part] for part in own.keys() & others.keys())
+        if differ:
+            notes.append(
+                f"{problem.networks[n].name}: {differ} of {len(own)} parts are on another unit "
+                f"than those of {name}, whose placement llama.cpp has for both. For long prompts "
+                "it copies weights to the GPU by itself."
+            )
+    line = shlex.join(llama_options(own))
+    return (
+        "#!/bin/sh\n"
+        f"# {deployment.title}\n"
+        "# Usage: sh FILE MODEL.gguf [OPTIONS OF llama-cli]. LLAMA is the program, such as\n"
+        "# llama-server. Not run on a board yet.\n"
+        'model=${1:?"MODEL.gguf is required"}\n'
+        "shift\n"
+        f'exec "${{LLAMA:-llama-cli}}" -m "$model" {line} "$@"\n',
+        notes,
+    )
