@@ -129,7 +129,9 @@ def _text(value: object) -> object:
     """Return a value as campaign files have it."""
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{one}" if name is None else f"{name}={one}" for name, one in value.items()
+            f"{one}" if name is None else f"{name}={one}"
+            for name, each in value.items()
+            for one in (each if isinstance(each, list | tuple) else [each])
         )
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(str, value))

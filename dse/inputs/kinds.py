@@ -252,6 +252,34 @@ class PerName(Kind):
 
 
 @dataclass(frozen=True)
+class ChoicesPerName(PerName):
+    """A number for all networks, or numbers by name; several are choices: 1,2,4."""
+
+    @property
+    def json_type(self) -> Any:
+        return int | list[int] | dict[str, int | list[int]] | None
+
+    @property
+    def form(self) -> str:
+        return f"{super().form},..."
+
+    def read(self, value: Any, name: str) -> tuple[tuple[str | None, Any], ...]:
+        by_name = value if isinstance(value, Mapping) else {None: value}
+        return tuple(
+            (owner, self.each.read(number, name))
+            for owner, given in by_name.items()
+            for number in (given if isinstance(given, list | tuple) else [given])
+        )
+
+    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str | None, Any], ...]:
+        texts: list[str] = []
+        for text in given:
+            owner, equals, numbers = text.rpartition("=")
+            texts += [f"{owner}{equals}{number}" for number in numbers.split(",")]
+        return super().parse(texts, name)
+
+
+@dataclass(frozen=True)
 class Names(Kind):
     """One or several names. ``separator`` of names in one text. Without it, texts are repeated."""
 

@@ -18,6 +18,7 @@ from paretosoc.dse.inputs.arguments import MAX_SIZE
 from paretosoc.dse.inputs.kinds import (
     ByNetwork,
     Choice,
+    ChoicesPerName,
     Clocks,
     File,
     Flag,
@@ -147,8 +148,12 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     batch: Annotated[
-        int | Mapping[str, int] | None,
-        Field(PerName(Whole(1, MAX_BATCH)), "Images computed at once", axis="batches"),
+        int | Sequence[int] | Mapping[str, int | Sequence[int]] | None,
+        Field(
+            ChoicesPerName(Whole(1, MAX_BATCH)),
+            "Images computed at once; several are variants of the network",
+            axis="batches",
+        ),
     ]
     groups: Annotated[
         int | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -12,6 +12,7 @@ from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, as_written
 from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload_check import check_variants
 
 MAX_COMBINATIONS = 1000
 
@@ -38,12 +39,13 @@ class Combination:
 
 
 def with_variants(workload: Workload, options: Options) -> Workload:
-    """Return the workload with the variants that the options choose.
+    """Return the workload with the batches of the options, and the variants that they choose.
 
     Raises:
         WorkloadError: as :func:`combinations`, or on a network without a choice.
     """
-    found = combinations(workload, options)[0].variants
+    workload = with_batches(workload, options)
+    found = _combined(workload, options)[0].variants
     chosen = dict(options.variants)
     for owner, network in _offered(workload).items():
         if owner not in chosen:
@@ -62,13 +64,74 @@ def with_variants(workload: Workload, options: Options) -> Workload:
 
 
 def combinations(workload: Workload, options: Options) -> list[Combination]:
-    """Return all combinations of variants: of a network those that the options choose, or all, that
-    have the minimum accuracy. It is one, without variants, if no network has variants.
+    """Return all combinations of variants, those of several batches included: of a network those
+    that the options choose, or all, that have the minimum accuracy. It is one, without variants, if
+    no network has variants.
 
     Raises:
         WorkloadError: on a network or a variant that is not there, a network of which no variant is
             accurate enough, or too many combinations.
     """
+    return _combined(with_batches(workload, options), options)
+
+
+def with_batches(workload: Workload, options: Options) -> Workload:
+    """Return the workload with the batches of the options, for all its networks (None) or for one,
+    which wins. Several batches of a network make it a network with variants, or each of its
+    variants several.
+
+    Raises:
+        WorkloadError: on a network that is not there, or several batches in frames of all networks.
+    """
+    given: dict[str | None, list[int]] = {}
+    for owner, batch in options.batch:
+        given.setdefault(owner, []).append(batch)
+    check_names("batch", given, workload)
+
+    def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
+        name = network.name
+        if len(given.get(_owner(network), ())) > 1:
+            name = _owner(network)
+        batches = given.get(name, [] if network.is_task else given.get(None, []))
+        if len(batches) > 1:
+            return replace(network, variants=_of_each_batch(network, batches))
+        for batch in batches:
+            variants = tuple(replace(variant, batch=batch) for variant in network.variants)
+            network = replace(network, batch=batch, variants=variants)
+        return network
+
+    workload = replace(workload, networks=tuple(map(with_batch, workload.networks)))
+    for network in workload.networks:
+        counts_images = workload.free_running or options.free_running or network.rate_hz is not None
+        check_variants(network, counts_images=counts_images)
+    return workload
+
+
+def _of_each_batch(network: WorkloadNetwork, batches: Sequence[int]) -> tuple[Variant, ...]:
+    own = network.variants or (Variant("", network.source, dimensions=network.dimensions),)
+    return tuple(
+        replace(one, name=f"{one.name}-batch{batch}".removeprefix("-"), batch=batch)
+        for one in own
+        for batch in dict.fromkeys(batches)
+    )
+
+
+def check_names(name: str, given: Iterable[str | None], workload: Workload) -> None:
+    """Check that values of an option are for all networks, None, or for one that is there.
+
+    Raises:
+        WorkloadError: on a network that is not there.
+    """
+    names = [network.name for network in workload.networks]
+    for owner in given:
+        if owner is not None and owner not in names:
+            raise WorkloadError(
+                f"{as_written(name)}: there is no network {owner!r} in the workload "
+                f"(there are {', '.join(names)})"
+            )
+
+
+def _combined(workload: Workload, options: Options) -> list[Combination]:
     offered = _offered(workload)
     chosen = dict(options.variants)
     if options.min_accuracy_percent and not offered:
@@ -103,6 +166,8 @@ def accuracy_sources(combined: Sequence[Combination]) -> tuple[str, ...]:
     for owner in combined[0].variants:
         for variant in (each.variants[owner] for each in combined):
             known = variant.accuracy
+            if known is None and len({v.variants[owner].source for v in combined}) == 1:
+                continue
             if known is None:
                 text = "not known, so that smaller models seem better: give accuracy_percent"
             else:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.releases import check_max_misses
 from paretosoc.dse.workload.scenarios import apply_scenario
-from paretosoc.dse.workload.variants import with_variants
+from paretosoc.dse.workload.variants import check_names, with_variants
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 
 
@@ -22,7 +21,6 @@ def with_options(workload: Workload, options: Options) -> Workload:
             scenario that does not fit.
     """
     workload = with_dimensions(with_variants(workload, options), options.dimensions)
-    workload = with_batches(workload, options.batch)
     return workload if options.scenario is None else apply_scenario(workload, options.scenario)
 
 
@@ -46,25 +44,6 @@ def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Wor
         workload,
         networks=tuple(
             replace(network, dimensions=tuple(given(network).items()))
-            for network in workload.networks
-        ),
-    )
-
-
-def with_batches(workload: Workload, batches: Sequence[tuple[str | None, int]]) -> Workload:
-    """Return the workload with such batches, for all its networks (None) or for one, which wins.
-
-    Raises:
-        WorkloadError: on a network that is not there.
-    """
-    by_name = dict(batches)
-    _check_names("batch", by_name, workload)
-    return replace(
-        workload,
-        networks=tuple(
-            network
-            if network.is_task and network.name not in by_name
-            else replace(network, batch=by_name.get(network.name, by_name.get(None, network.batch)))
             for network in workload.networks
         ),
     )
@@ -107,20 +86,10 @@ def strictest(name: str, options: Options, workload: Workload) -> dict[str, Any]
         WorkloadError: on a network that is not there.
     """
     given = getattr(options, name)
-    _check_names(name, dict(given), workload)
+    check_names(name, dict(given), workload)
     return {
         network.name: FIELDS[name].strictest(
             value for owner, value in given if owner in (None, network.name)
         )
         for network in workload.networks
     }
-
-
-def _check_names(name: str, given: Mapping[str | None, object], workload: Workload) -> None:
-    names = [network.name for network in workload.networks]
-    for owner in given:
-        if owner is not None and owner not in names:
-            raise WorkloadError(
-                f"{as_written(name)}: there is no network {owner!r} in the workload "
-                f"(there are {', '.join(names)})"
-            )

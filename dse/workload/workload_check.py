@@ -75,7 +75,7 @@ def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: 
             f"network {network.name!r}: batch excludes grows and continues: the phases of a "
             "language model answer one prompt"
         )
-    _check_variants(network, counts_images=free_running or network.rate_hz is not None)
+    check_variants(network, counts_images=free_running or network.rate_hz is not None)
     for pin in network.pins:
         if not 0 <= pin.first <= pin.last:
             raise WorkloadError(
@@ -84,8 +84,12 @@ def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: 
             )
 
 
-def _check_variants(network: WorkloadNetwork, *, counts_images: bool) -> None:
-    """Check that variants can be told apart and compared."""
+def check_variants(network: WorkloadNetwork, *, counts_images: bool) -> None:
+    """Check that variants can be told apart and compared.
+
+    Raises:
+        WorkloadError: if they cannot.
+    """
     start = f"network {network.name!r}: variants"
     names = [variant.name for variant in network.variants]
     for name in names:

@@ -80,6 +80,11 @@ def choose(
         for name in OPTIONS
         if (value := parsed[name]) not in (None, ())
     }
+    if "batch" in options:
+        owners = dict(parsed["batch"])
+        options["batch"] = {
+            owner: [batch for other, batch in parsed["batch"] if other == owner] for owner in owners
+        }
     try:
         with campaign_line(quiet=quiet or as_json, also=None) as progress:
             found = dse.choose(

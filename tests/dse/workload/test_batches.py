@@ -24,10 +24,10 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.members import make_members
-from paretosoc.dse.workload.options import parse_options
+from paretosoc.dse.workload.options import Options, parse_options, read_options
 from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
-from paretosoc.dse.workload.with_options import with_batches
-from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
+from paretosoc.dse.workload.variants import combinations, with_batches, with_variants
+from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.execution import schedule_of
@@ -121,15 +121,15 @@ def test_rates_are_of_images() -> None:
     assert networks[1].batch_wait_ms == 0
 
 
-def parsed(texts: list[str]) -> tuple[tuple[str | None, int], ...]:
-    return parse_options({"batch": texts}).batch
+def parsed(texts: list[str]) -> Options:
+    return parse_options({"batch": texts})
 
 
 def test_options_give_batches_and_one_network_wins() -> None:
     workload = workload_of(["a", "b"])
     given = with_batches(workload, parsed(["4", "b=2"]))
     assert [network.batch for network in given.networks] == [4, 2]
-    assert with_batches(given, ()).networks == given.networks
+    assert with_batches(given, Options()).networks == given.networks
     for text, named in (
         ("c=2", r"no network 'c' .*a, b"),
         ("a=0", r"integer N from 1 to 1000 is required, got 'a=0'"),
@@ -137,6 +137,33 @@ def test_options_give_batches_and_one_network_wins() -> None:
     ):
         with pytest.raises(WorkloadError, match=f"batch: .*{named}"):
             with_batches(workload, parsed([text]))
+
+
+def test_several_batches_are_variants() -> None:
+    networks = (
+        *(WorkloadNetwork(name, "squeezenet", rate_hz=Fraction(30)) for name in ("a", "a#2")),
+        WorkloadNetwork("b", "vgg19", rate_hz=Fraction(10)),
+    )
+    workload = Workload(networks)
+    options = parsed(["2", "a=1,2,4", "a=4"])
+    assert read_options({"batch": {None: 2, "a": [1, 2, 4, 4]}}).batch == options.batch
+    found = combinations(workload, options)
+    assert [each.names for each in found] == [{"a": f"batch{size}"} for size in (1, 2, 4)]
+    one = with_variants(workload, replace(options, variants=(("a", "batch4"),)))
+    assert [network.batch for network in one.networks] == [4, 4, 2]
+    assert [network.source for network in one.networks] == ["squeezenet"] * 2 + ["vgg19"]
+    two = tuple(Variant(name, name) for name in ("vgg16", "vgg19"))
+    sized = Workload((*networks[:2], replace(networks[2], source="", variants=two)))
+    names = [each.names["b"] for each in combinations(sized, parsed(["b=1,8"]))]
+    assert names == ["vgg16-batch1", "vgg16-batch8", "vgg19-batch1", "vgg19-batch8"]
+    given = combinations(sized, parsed(["b=8"]))
+    assert [each.variants["b"].batch for each in given] == [8, 8]
+    with pytest.raises(WorkloadError, match=r"'a': the choice of a variant .* batch1, batch2, "):
+        with_variants(workload, options)
+    with pytest.raises(WorkloadError, match="'a': variants: batches differ, which needs rate_hz"):
+        with_batches(workload_of(["a"]), parsed(["1,2"]))
+    running = replace(parsed(["1,2"]), free_running=True)
+    assert len(combinations(workload_of(["a"]), running)) == 2
 
 
 @pytest.mark.parametrize(

@@ -157,13 +157,15 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
     platform_digest = cache(lambda name: load_platform(name).sha256)
 
     @cache
-    def of_networks(networks: Sequence[str], variants: str | None) -> list[tuple[str, str]]:
+    def of_networks(
+        networks: Sequence[str], variants: str | None, batch: str | None
+    ) -> list[tuple[str, str]]:
         """Return the files of networks only. Names of the catalogue come with the program, whose
         sources count anyway."""
         contents = []
         if len(networks) == 1 and is_workload_file(networks[0]):
             contents.append(("workload", digest(networks[0])))
-        options = options_of(RunSettings(networks=(), platform="", variants=variants))
+        options = options_of(RunSettings((), "", variants=variants, batch=batch))
         workload = with_variants(workload_from(networks), options)
         sources = dict.fromkeys(filter(None, (network.source for network in workload.networks)))
         return contents + [(f"network {_base(s)}", digest(s)) for s in sources if s not in known]
@@ -171,7 +173,7 @@ def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
     def contents_of(settings: RunSettings) -> tuple[tuple[str, str], ...]:
         files = (("profile", settings.profile), ("losses", settings.losses))
         return (
-            *of_networks(settings.networks, settings.variants),
+            *of_networks(settings.networks, settings.variants, settings.batch),
             ("platform", platform_digest(settings.platform)),
             *((what, digest(path)) for what, path in files if path is not None),
         )
