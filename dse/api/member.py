@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.execution import scheduled
 from paretosoc.results.front.front import Member as NumericMember
+from paretosoc.results.front.reaction import reaction_ps
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.problem.objectives import displayed, shown_values
 from paretosoc.results.problem.problem import Problem as NumericProblem
@@ -62,6 +65,30 @@ class Member:
             }
             for (name, latency), entry in zip(longest, entries, strict=bool(entries))
         }
+
+    def reaction_ms(self, chain: Sequence[str]) -> float | None:
+        """Return an upper bound of the time from an event to the output of a chain of networks with
+        rates, each of which reads the newest result of the one before it, or waits for it. None if
+        the member is overloaded.
+
+        Raises:
+            WorkloadError: on a network that is not there or there twice, or without rates.
+
+        Examples:
+            >>> front["knee"].reaction_ms(["detect", "track"])
+        """
+        names = [network.name for network in self._problem.networks]
+        if not self._problem.has_rates:
+            raise WorkloadError("chain: networks with rates are required; 'latency' is for frames")
+        for name in chain:
+            if name not in names:
+                raise WorkloadError(f"chain: there is no network {name!r} ({', '.join(names)})")
+        if len(set(chain)) < max(2, len(chain)):
+            raise WorkloadError(
+                f"chain: two or more networks are required, each once, got {', '.join(chain)}"
+            )
+        found = reaction_ps(self._problem, self.numeric, [names.index(name) for name in chain])
+        return None if found is None else found / PS_PER_MS
 
     @property
     def energy_mj(self) -> float:

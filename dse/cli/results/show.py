@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from paretosoc.common.tables import csv_text
-from paretosoc.dse.api.result import open_result
+import paretosoc as dse
+from paretosoc.common.tables import csv_text, plain_table
+from paretosoc.dse.api.result import Result, open_result
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.fields import split
 from paretosoc.results.front.choices import MOST
+from paretosoc.results.text.releases import OVERLOADED
 
 Resolution = Annotated[
     float | None,
@@ -44,6 +47,14 @@ def show(
         typer.Option("--all", help="Print all members, or all rows of a schedule."),
     ] = False,
     resolution: Resolution = None,
+    chain: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK,NETWORK,...",
+            help="Bound the reaction time along these networks with rates, each of which reads the "
+            "one before it. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Show the front in a result folder, or one of its members.
 
@@ -56,15 +67,16 @@ def show(
         raise WorkloadError("--resolution: is for choices of the front, without --all and --member")
     share = 0.0 if all_rows else None if resolution is None else resolution / 100
     result = open_result(folder)
+    rows: list[dict[str, Any]] = []
+    if as_csv or as_json or chain:
+        rows = result.rows(share) if member is None else [result.member_document(member)]
+    for row in rows if chain else ():
+        row["reactions_ms"] = _reactions(result, row["member"], chain or ())
     if as_csv:
-        _print_csv(result.rows(share))
+        _print_csv(rows)
         return
     if as_json:
-        print(
-            json.dumps(
-                result.rows(share) if member is None else result.member_document(member), indent=2
-            )
-        )
+        print(json.dumps(rows if member is None else rows[0], indent=2))
         return
     console = Console(highlight=False)
     views = (
@@ -74,6 +86,21 @@ def show(
     )
     for view in views:
         console.print(view)
+    if chain:
+        heads = [f">{name.replace(',', ' to ')}\nwithin, ms" for name in chain]
+        table = plain_table("member", *heads)
+        for row in rows:
+            found = row["reactions_ms"].values()
+            cells = (OVERLOADED if ms is None else f"{ms:.2f}" for ms in found)
+            table.add_row(str(row["member"]), *cells)
+        console.print()
+        console.print(table)
+
+
+def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, float | None]:
+    if not isinstance(result, dse.Front):
+        raise WorkloadError("--chain: is for networks with rates")
+    return {chain: result[member].reaction_ms(split(chain)) for chain in chains}
 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:
