@@ -52,7 +52,14 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
         for (origin, half, most), of in found.items()
     )
     power = _percent(max(powers), ONE_OF_TWO)
-    return [f"Times are {times}. Powers: half within {power} %."]
+    lines = [f"Times are {times}. Powers: half within {power} %."]
+    if origins.measured:
+        count = len(origins.measured)
+        lines.append(
+            f"{count} measurement{'s' * (count > 1)} of the board since, which error bars know and "
+            "the objectives do not."
+        )
+    return lines
 
 
 def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:

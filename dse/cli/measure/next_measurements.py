@@ -62,7 +62,8 @@ def next(
     if plan.experiments:
         notes = plan.save(target, models=parse_models(model), overwrite=force)
     if as_json:
-        print(json.dumps(_document(plan), indent=2))
+        written = str(target) if plan.experiments else None
+        print(json.dumps({"folder": written, **_document(plan)}, indent=2))
         return
     print_wrapped(decision_lines(front, plan.now))
     co_runs = (

@@ -49,6 +49,9 @@ class ProgressLine(Generic[Event]):
             self._bar.live.transient = True
             self._bar.live.stop()
         else:
+            if kind is None:
+                # A search that found all ends before its budget.
+                self._bar.update(self._task, total=self._bar.tasks[0].completed)
             self._bar.stop()
 
     def put(self, **fields: Any) -> None:

@@ -20,7 +20,7 @@ from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
     at_clocks_of,
-    check_draws,
+    fitting,
     with_factors,
 )
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
@@ -158,7 +158,7 @@ class Drawn:
         problem = front.problem
         rows = rows_of(front.members)
         small, rows = at_clocks_of(_with_columns(problem), rows)
-        check_draws(small, errors.draws(draws, seed))
+        errors = fitting(small, errors, draws, seed)
         shown = np.array(choices.members)
         owner = np.zeros(len(rows), dtype=np.int64)
         for place, entry in enumerate(choices.entries):

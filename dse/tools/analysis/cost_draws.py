@@ -35,6 +35,8 @@ from paretosoc.results.problem.problem import Problem
 
 MOST = 8
 """Factor beyond which no draw goes, either way."""
+_LESS = (4, 2)
+"""Such factors for problems whose sums would leave int64."""
 _PROPOSALS, _MANY = 4, 8000
 """Draws before measurements for each draw after them, and draws that are not made more."""
 
@@ -57,6 +59,7 @@ class Factors:
     """[groups, units, domains]: of the slowdowns of the clocks."""
     fastest_khz: IntArray
     """[domains]: clocks without slowdown."""
+    most: int = MOST
 
     def of_times(self, problem: Problem, u: int) -> IntArray:
         """Return the factors of the times of a unit, [groups, *operating points of its clocks]."""
@@ -71,7 +74,7 @@ class Factors:
             each = self.exponents[:, u, d, None] * slower
             logs = logs + np.expand_dims(each, [1 + k for k in range(len(clocks)) if k != axis])
         factors: IntArray = np.rint(
-            np.clip(found * np.exp(bounded(logs)), PPM / MOST, PPM * MOST)
+            np.clip(found * np.exp(bounded(logs)), PPM / self.most, PPM * self.most)
         ).astype(np.int64)
         return factors
 
@@ -97,6 +100,8 @@ class CostErrors:
     sharing: float = 0.0
     measured: tuple[CostMeasurement, ...] = ()
     """Measurements that the draws agree with."""
+    most: int = MOST
+    """Factor beyond which no draw goes."""
 
     @cached_property
     def alike(self) -> IntArray:
@@ -184,14 +189,19 @@ class CostErrors:
             shared[groups] /= np.where(total > 0, total, 1)
         clocks = latent[rows.clocks].reshape(len(problem.networks), len(problem.domains), -1)
         return Factors(
-            times=_ppm(bounded(common + np.log(shared))),
-            powers=_ppm(self.power * latent[rows.power]),
-            idle=int(_ppm(self.idle * latent[rows.idle, :1])[0]),
-            demands=_ppm(self.demand * latent[rows.demand]),
-            sharing=int(_ppm(self.sharing * latent[rows.sharing, :1])[0]),
+            times=self._ppm(common + np.log(shared)),
+            powers=self._ppm(self.power * latent[rows.power]),
+            idle=int(self._ppm(self.idle * latent[rows.idle, :1])[0]),
+            demands=self._ppm(self.demand * latent[rows.demand]),
+            sharing=int(self._ppm(self.sharing * latent[rows.sharing, :1])[0]),
             exponents=self.clock[:, :, None] * clocks.transpose(0, 2, 1)[network_of],
             fastest_khz=self.fastest_khz,
+            most=self.most,
         )
+
+    def _ppm(self, logs: FloatArray) -> IntArray:
+        factors: IntArray = np.rint(PPM * np.exp(bounded(logs, self.most))).astype(np.int64)
+        return factors
 
     @cached_property
     def fastest_khz(self) -> IntArray:
@@ -307,15 +317,10 @@ def _have_same_times(unit: ProblemUnit, other: ProblemUnit) -> bool:
     return np.array_equal(unit.time_ps, other.time_ps)
 
 
-def bounded(logs: FloatArray) -> FloatArray:
-    """Return logarithms of factors that are not beyond :data:`MOST`."""
-    clipped: FloatArray = np.clip(logs, -np.log(MOST), np.log(MOST))
+def bounded(logs: FloatArray, most: int = MOST) -> FloatArray:
+    """Return logarithms of factors that are not beyond ``most``."""
+    clipped: FloatArray = np.clip(logs, -np.log(most), np.log(most))
     return clipped
-
-
-def _ppm(logs: FloatArray) -> IntArray:
-    factors: IntArray = np.rint(PPM * np.exp(bounded(logs))).astype(np.int64)
-    return factors
 
 
 def with_factors(problem: Problem, factors: Factors) -> Problem:
@@ -422,6 +427,25 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
         except ResultError as error:
             off = f"{extreme.min() / PPM:.2g} to {extreme.max() / PPM:.2g}"
             raise ResultError(f"with times off by a factor of {off}: {error}") from None
+
+
+def fitting(problem: Problem, errors: CostErrors, draws: int, seed: int) -> CostErrors:
+    """Return errors whose draws a problem can be simulated with: if sums and products would leave
+    int64, none goes beyond a smaller factor than :data:`MOST`.
+
+    Raises:
+        ResultError: if they would leave it still.
+    """
+    for most in (errors.most, *_LESS):
+        fewer = replace(errors, most=most)
+        try:
+            check_draws(problem, fewer.draws(draws, seed))
+        except ResultError:
+            if most == _LESS[-1]:
+                raise
+        else:
+            break
+    return fewer
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:

@@ -18,7 +18,7 @@ from paretosoc.dse.tools.analysis.confidence import played
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
     at_clocks_of,
-    check_draws,
+    fitting,
     with_factors,
 )
 from paretosoc.dse.tools.choose.boards import Figure
@@ -68,7 +68,7 @@ def judge(problem: Problem, rows: IntArray, errors: CostErrors, draws: int, seed
     """
     shown = replace(problem, objectives=_shown_objectives(problem))
     small, few = at_clocks_of(shown, rows)
-    check_draws(small, errors.draws(draws, seed))
+    errors = fitting(small, errors, draws, seed)
     nominal = played(small)(few)
     values = np.zeros((draws, len(rows), len(shown.objectives)))
     kept = np.zeros((draws, len(rows)), dtype=np.bool_)

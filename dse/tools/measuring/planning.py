@@ -43,6 +43,7 @@ _FEWEST_DRAWS = 20
 _FAR = 4.0
 """Standard deviations beyond which an observation counts as this far."""
 _RIDGE = 1e-3
+_LEFT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,17 @@ class Decisions:
         choices = replace(choose(front, 0.0), resolution=DEFAULT_RESOLUTION)
         goals = goals_of(front.problem, goal)
         return cls(front, Drawn.of(front, errors, choices, goals, draws, seed), choices)
+
+    def of_goal(self, goal: str) -> Decisions:
+        """Return those for one goal."""
+        drawn = self.drawn
+        own = replace(
+            drawn,
+            values={goal: drawn.values[goal]},
+            least={goal: drawn.least[goal]},
+            best={goal: drawn.best[goal]},
+        )
+        return replace(self, drawn=own)
 
     def taken(self) -> dict[str, ChoiceConfidence]:
         """Return the member with the least expected loss, by goal."""
@@ -233,15 +245,12 @@ class ExpectedLoss:
         """
         shown = [*self._observed(experiments), *(self.co_runs if co_runs else ())]
         terms = _terms(np.stack(shown, axis=1))
-        half = np.arange(len(terms)) % 2 == 0
-        expected = np.empty_like(self.every)
-        for fitted in (half, ~half):
-            mine, own = terms[fitted], self.every[fitted]
-            ridge = _RIDGE * len(mine) * np.eye(mine.shape[1])
-            ridge[0, 0] = 0
-            expected[~fitted] = terms[~fitted] @ np.linalg.solve(
-                mine.T @ mine + ridge, mine.T @ own
-            )
+        ridge = _RIDGE * len(terms) * np.eye(terms.shape[1])
+        ridge[0, 0] = 0
+        weights = np.linalg.solve(terms.T @ terms + ridge, terms.T)
+        # Each draw is judged by the regression on all others, known from that on all.
+        own = np.einsum("kt,tk->k", terms, weights)[:, None]
+        expected = (terms @ (weights @ self.every) - own * self.every) / np.maximum(1 - own, _LEFT)
         found, picked, start = {}, {}, 0
         for name, loss in self.losses.items():
             stop = start + loss.shape[1]

@@ -28,6 +28,8 @@ from paretosoc.dse.tools.analysis.confidence import confidence
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
     at_clocks_of,
+    check_draws,
+    fitting,
     same_errors,
     same_factors,
     with_factors,
@@ -155,6 +157,23 @@ def test_draws_that_pass_the_limits_are_refused():
     large = replace(front, problem=replace(front.problem, units=units))
     with pytest.raises(ResultError, match="with times off by a factor of"):
         confidence(large, same_errors(large.problem, CostError(unit=1000)), draws=99)
+
+
+def test_factors_of_draws_are_smaller_if_sums_would_not_fit():
+    """Times eight times as long are too large, those four times as long are not."""
+    front = front_of(0)
+    units = tuple(
+        replace(unit, contention=None, time_ps=np.where(unit.time_ps < 0, -1, (1 << 47) // 6))
+        for unit in front.problem.units
+    )
+    large = replace(front, problem=replace(front.problem, units=units))
+    errors = same_errors(large.problem, CostError(unit=1000))
+    with pytest.raises(ResultError, match="with times off by a factor of"):
+        check_draws(large.problem, errors.draws(99, 0))
+    fewer = fitting(large.problem, errors, 99, 0)
+    assert fewer.most == 4
+    assert max(factors.times.max() for factors in fewer.draws(99, 0)) == 4 * PPM
+    assert confidence(large, errors, draws=99).draws == 99
 
 
 @pytest.mark.parametrize(

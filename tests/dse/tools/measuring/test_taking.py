@@ -80,7 +80,20 @@ def test_the_front_learns(folder, dse, tmp_path):
     assert "$.measured[0]: was taken before" in again.err
     plan = dse("measure", "next", folder, "--minutes", "3", "--draws", "200", "--json")
     assert plan.status == 0, plan.err
-    assert set(json.loads(plan.out)) == {"minutes", "now", "experiments", "loss_after_co_runs"}
+    keys = {"folder", "minutes", "now", "experiments", "loss_after_co_runs"}
+    assert set(json.loads(plan.out)) == keys
+    shown = dse("show", folder).out
+    assert "2 measurements of the board since" in shown
+
+
+@pytest.mark.parametrize(("minutes", "is_written"), [("0.1", False), ("30", True)])
+def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_written):
+    target = tmp_path / "plan"
+    command = ("measure", "next", folder, "-o", target, "--draws", "200", "--minutes", minutes)
+    got = dse(*command, "--json")
+    assert got.status == 0, got.err
+    assert json.loads(got.out)["folder"] == (str(target) if is_written else None)
+    assert target.exists() == is_written
 
 
 def test_json_says_whether_to_stop(folder, dse, tmp_path):
