@@ -72,6 +72,25 @@ def test_yaml_files_follow_the_schema_that_editors_check(file: Path) -> None:
     jsonschema.Draft202012Validator(schema).validate(yaml.safe_load("\n".join(text)))
 
 
+def test_the_notebook_for_papers_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its ten cells as code, in order, without Jupyter."""
+    cells = json.loads((EXAMPLES / "paper.ipynb").read_text("utf-8"))["cells"]
+    assert len(cells) == 10
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    scope: dict[str, object] = {}
+    for cell in cells:
+        assert cell.get("outputs", []) == []
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), scope)
+    printed = capsys.readouterr().out
+    assert printed.count("\\begin{tabular}") == 2
+    assert "True ['" in printed
+    assert all((tmp_path / name).exists() for name in ("attainment.pdf", "front.pdf"))
+
+
 def test_a_dataflow_graph_is_explored_and_verified(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,9 @@ from paretosoc.dse.cli.commands import COMMANDS
 from paretosoc.dse.cli.lazy import LazyGroup, names_of
 from paretosoc.dse.errors import DseError, InfeasibleError
 
+_NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource")
+"""Modules of Python for locks, users and limits."""
+
 
 class _Interrupted(Exception):
     """Ctrl-C in a command."""
@@ -149,6 +152,8 @@ def run(arguments: list[str]) -> int:
     except Exception as error:
         if "failed to map segment" in str(error):
             return _report("not enough memory", BAD_INPUT)
+        if isinstance(error, ModuleNotFoundError) and error.name in _NOT_ON_WINDOWS:
+            return _report("Linux or macOS is required; on Windows use WSL 2", BAD_INPUT)
         if str(error) == "can't start new thread":
             return _report("cannot start a thread: memory or processes are limited", BAD_INPUT)
         # Typer's own errors (an unknown option, a missing argument) share no public base class.

@@ -84,3 +84,35 @@ def test_limits_of_the_system_are_no_internal_errors(dse, monkeypatch, error, me
     done = dse("show")
     assert done.status == 2
     assert done.err.startswith(message)
+
+
+NO_LOCKS = """
+import sys
+sys.modules.update(dict.fromkeys(("fcntl", "grp", "pwd", "resource")))
+from paretosoc.dse.cli.main import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_systems_without_locks_get_one_line(pair_folder):
+    command = [sys.executable, "-c", NO_LOCKS]
+    done = subprocess.run(
+        [*command, "show", str(pair_folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "dse: Linux or macOS is required; on Windows use WSL 2\n"
+    assert subprocess.run([*command, "--version"], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("profile", "squeezenet", "-o", "out"),
+        ("measure", "co-runs", "squeezenet", "alexnet", "vgg19", "-o", "out"),
+    ],
+)
+def test_systems_that_cannot_pin_processes_get_one_line(dse, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(os, "sched_getaffinity")
+    outcome = dse(*command)
+    assert (outcome.status, outcome.lines) == (2, ["dse: pinning processes to cores needs Linux"])
