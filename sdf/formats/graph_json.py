@@ -12,6 +12,7 @@ from paretosoc.common.errors import DseError
 from paretosoc.common.files import read_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, MAX_NUMBER, parse_sdf3
+from paretosoc.sdf.formats.tgff import parse_tgff
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, in_phases, per_phase
 
@@ -194,11 +195,15 @@ class _Field:
         return self.value
 
 
-def read_graph(path: Path) -> SdfGraph:
-    """Return the graph of a file: ``.json`` as ``dse analyze csdf`` writes it, else SDF3's XML.
+def read_graph(path: Path, number: int = 0) -> SdfGraph:
+    """Return the graph of a file: ``.json`` as ``dse analyze csdf`` writes it, one of the task
+    graphs of a ``.tgff``, else SDF3's XML.
 
     Raises:
         GraphError: if the file cannot be read or is not a graph.
     """
+    data = read_file(path, GraphError, MAX_BYTES)
+    if path.suffix == ".tgff":
+        return parse_tgff(data, number, origin=str(path))
     parse = parse_graph_json if path.suffix == ".json" else parse_sdf3
-    return parse(read_file(path, GraphError, MAX_BYTES), origin=str(path))
+    return parse(data, origin=str(path))

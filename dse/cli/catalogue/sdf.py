@@ -8,18 +8,23 @@ from typing import Annotated
 
 import typer
 
+from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.inputs.kinds import Quantity
+from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
+from paretosoc.sdf.formats import GRAPH_SUFFIX
 from paretosoc.sdf.formats.graph_json import read_graph
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
 
 def sdf(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Graph in SDF3 XML, or as 'dse analyze csdf' writes it.", metavar="FILE"
+            help="Graph in SDF3 XML, of TGFF (.tgff), or as 'dse analyze csdf' writes it.",
+            metavar="FILE",
         ),
     ],
     processor_type: Annotated[
@@ -33,12 +38,25 @@ def sdf(
             "maximum]"
         ),
     ] = None,
+    number: Annotated[
+        int, typer.Option("--graph", min=0, max=opt.MAX_COUNT, help="Task graph of a .tgff.")
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the graph as SDF3 XML, for 'dse explore'."),
+    ] = None,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
 
+    if output is not None:
+        check_output_file(output, option="--output", overwrite=force, suffixes=(GRAPH_SUFFIX,))
+    graph = read_graph(file, number)
     wanted = None if throughput is None else Quantity().parse(throughput, "--throughput")
-    report = analyse(read_graph(file), processor_type=processor_type, throughput=wanted)
+    report = analyse(graph, processor_type=processor_type, throughput=wanted)
+    if output is not None:
+        replace_file(output, format_sdf3(graph).encode())
     if as_json:
         print(json.dumps(report_data(report), indent=2))
         return
