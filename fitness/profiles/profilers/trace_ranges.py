@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +24,16 @@ _NS_PER_US = 1000
 _MAX_US = 10**15
 _KERNEL_TIME = "_kernel_time"
 """Ending of ONNX Runtime's names of nodes."""
-_PROJECTED = """
-WITH calls AS (
-  SELECT call.globalTid AS thread, call.start AS at, kernel.start AS start, kernel.end AS end
-  FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call JOIN CUPTI_ACTIVITY_KIND_KERNEL AS kernel
-  ON kernel.correlationId = call.correlationId
-  AND kernel.globalPid / 0x1000000 = call.globalTid / 0x1000000
-)
-SELECT range.name, MIN(calls.start), MAX(calls.end) FROM ({ranges}) AS range JOIN calls
-ON calls.thread = range.globalTid AND calls.at BETWEEN range.start AND range.end
-GROUP BY range.id
+_SQLITE = b"SQLite format 3\0"
+_CALLS = """
+SELECT call.globalTid, call.start, kernel.start, kernel.end
+FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call JOIN CUPTI_ACTIVITY_KIND_KERNEL AS kernel
+ON kernel.correlationId = call.correlationId
+AND kernel.globalPid / 0x1000000 % 0x1000000 = call.globalTid / 0x1000000 % 0x1000000
+ORDER BY call.globalTid, call.start
 """
 _RANGES = """
-SELECT NVTX_EVENTS.rowid AS id, COALESCE(NVTX_EVENTS.text, {text}) AS name, start, end, globalTid
+SELECT COALESCE(NVTX_EVENTS.text, {text}) AS name, start, end, globalTid
 FROM NVTX_EVENTS {join} WHERE end IS NOT NULL AND name IS NOT NULL
 """
 
@@ -53,13 +52,15 @@ def read_trace(path: Path) -> list[TraceRange]:
 
     Raises:
         PlatformError: if the file is of another kind, or has no range.
+        OSError: if it cannot be read.
     """
-    data = read_file(path, PlatformError)
-    if data.startswith(b"SQLite format 3\0"):
+    with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+    if head == _SQLITE:
         found = _nsys_ranges(path)
     else:
         try:
-            found = _event_ranges(data.decode(), str(path))
+            found = _event_ranges(read_file(path, PlatformError).decode(), str(path))
         except UnicodeDecodeError:
             raise PlatformError(
                 f"{path}: Trace Event JSON or SQLite of nsys is required; "
@@ -85,15 +86,23 @@ def _nsys_ranges(path: Path) -> list[TraceRange]:
                 text="value" if named else "NULL",
                 join="LEFT JOIN StringIds ON StringIds.id = textId" if named else "",
             )
-            has_kernels = {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"} <= tables
-            query = (
-                _PROJECTED.format(ranges=ranges)
-                if has_kernels
-                else f"SELECT name, start, end FROM ({ranges})"
-            )
-            return [TraceRange(*row) for row in trace.execute(query)]
+            found = trace.execute(ranges).fetchall()
+            if not {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"} <= tables:
+                return [TraceRange(*row[:3]) for row in found]
+            calls: dict[int, list[tuple[int, ...]]] = {}
+            for thread, *call in trace.execute(_CALLS):
+                calls.setdefault(thread, []).append(tuple(call))
     except sqlite3.Error as error:
         raise PlatformError(f"{path}: is no export of nsys: {error}") from None
+    projected = []
+    for name, start, end, thread in found:
+        of_thread = calls.get(thread, [])
+        first = bisect_left(of_thread, start, key=itemgetter(0))
+        launched = of_thread[first : bisect_right(of_thread, end, key=itemgetter(0))]
+        if launched:
+            starts, ends = {kernel[1] for kernel in launched}, {kernel[2] for kernel in launched}
+            projected.append(TraceRange(name, min(starts), max(ends)))
+    return projected
 
 
 def _event_ranges(text: str, label: str) -> list[TraceRange]:

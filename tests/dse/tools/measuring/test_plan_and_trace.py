@@ -63,6 +63,7 @@ def nsys_file(path: Path, segments, layers, frames: int, slower: int) -> dict[in
             " correlationId INTEGER, globalPid INTEGER, streamId INTEGER);"
             "INSERT INTO NVTX_EVENTS VALUES (1, NULL, 34, 'a mark', 1, NULL);"
         )
+        # Of the global numbers only the process's own bits agree.
         pid, call = 77 << 24, 0
         for f in range(frames):
             clock = 100 * MS * (f + 1)
@@ -83,7 +84,7 @@ def nsys_file(path: Path, segments, layers, frames: int, slower: int) -> dict[in
                     start = begin + MS + k * slower * MS
                     trace.execute(
                         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, ?, ?, 7)",
-                        (start, start + slower * MS, call, pid),
+                        (start, start + slower * MS, call, (5 << 48) + pid),
                     )
                 spans[n].append((begin + MS, begin + MS + 2 * slower * MS))
     trace.close()
