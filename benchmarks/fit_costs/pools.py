@@ -48,6 +48,8 @@ class Pool:
 
 
 _CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7)
+_X86 = tuple(("intel-core-ultra-7-155h", name) for name in ("fp32", "fp16", "int8"))
+"""OpenVINO on x86: the others are Arm cores with ncnn and QNN."""
 _HTP = Prior(
     share=0.8, us_per_layer=2, us_per_network=100, class_sd=0.3, classes=((DEPTHWISE, 0.3),)
 )
@@ -67,8 +69,23 @@ POOLS = (
         ("fp16", "int8"),
         Prior(efficiency=0.6, share=0.2, classes=((DEPTHWISE, 0.1),)),
     ),
-    Pool("CPUs in FP32 and FP16", "cpu", ("fp32", "fp16"), _CPU),
-    Pool("CPUs in INT8", "cpu", ("int8",), _CPU),
+    Pool("CPUs in FP32 and FP16", "cpu", ("fp32", "fp16"), _CPU, without=_X86),
+    Pool("CPUs in INT8", "cpu", ("int8",), _CPU, without=_X86),
+    Pool("Core Ultra's CPU", "cpu", ("fp16",), _CPU, ("intel",)),
+    Pool(
+        "Core Ultra's GPU",
+        "gpu",
+        ("fp16",),
+        Prior(efficiency=0.3, share=0.6, us_per_layer=10, classes=((DEPTHWISE, 0.3),)),
+        ("intel",),
+    ),
+    Pool(
+        "Core Ultra's NPU",
+        "npu",
+        ("fp16",),
+        Prior(efficiency=0.3, share=0.5, us_per_network=300, classes=((DEPTHWISE, 0.3),)),
+        ("intel",),
+    ),
     Pool("Snapdragon NPUs in FP16", "npu", ("fp16",), _HTP, ("snapdragon",)),
     Pool("Snapdragon NPUs in INT8", "npu", ("int8",), _HTP, ("snapdragon",)),
     Pool(

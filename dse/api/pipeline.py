@@ -209,13 +209,14 @@ def explore_to_folder(
     command: tuple[str, ...] = (),
     search_bar: ProgressBar | None = None,
     proof_bar: Callable[[], ProofBar] | None = None,
+    spent_s: float = 0.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Explored:
     """Search for a front, write it, prove it and write the proof, as ``dse explore`` does.
 
     The front is also written before the proof, so that an interrupted proof does not lose it. A
-    time limit includes the drawing of pictures and begins when the kernels are loaded or compiled.
-    ``clock``: seconds.
+    time limit includes the drawing of pictures. Compiling kernels comes on top of it.
+    ``spent_s``: seconds of the time limit that are gone. ``clock``: seconds.
 
     Raises:
         DseError: on input that cannot be used, or a folder that cannot be written.
@@ -233,7 +234,7 @@ def explore_to_folder(
         if has_proof:
             load_proof_code(problem.numeric)
             load_bound_code()
-        until = _before_pictures(limit, clock)
+        until = _before_pictures(max(limit - spent_s, float(LEAST_SECONDS)), clock)
         share = SEARCH_SHARE if has_proof else 1.0
         settings = replace(settings, time_limit_s=share * until.left)
     with search_bar or nullcontext() as on_progress:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
+from paretosoc.common.options import seconds_since_call
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.search.certify import proof_line
 from paretosoc.dse.cli.shared import options as opt
@@ -177,6 +178,7 @@ def run_exploration(
             prove=effort.proves,
             overwrite=result.force,
             command=context.obj,
+            spent_s=seconds_since_call(),
             search_bar=_search_line(
                 evaluations, quiet=quiet, also=None if view is None else view.searching
             ),

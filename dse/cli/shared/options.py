@@ -78,7 +78,8 @@ TimeLimit = Annotated[
         min=0.001,
         max=MAX_SECONDS,
         callback=check_number,
-        help="Time limit in seconds; compiling kernels, at the first use, comes before it.",
+        help="Time limit in seconds, start and pictures included. Compiling kernels, at the first "
+        "use, comes on top.",
     ),
 ]
 MaxNodes = Annotated[

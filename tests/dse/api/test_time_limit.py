@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import paretosoc as dse
+from paretosoc.common.options import Door, called_from, seconds_since_call
 from paretosoc.dse.api import pipeline
 from paretosoc.dse.api.pipeline import (
     PICTURE_SECONDS,
@@ -44,6 +46,34 @@ def test_search_and_proof_share_the_time(
     left = 1000.0 - PICTURE_SECONDS
     assert given["search"] == left * share
     assert given.get("proof") == (5.0 + left if prove else None)
+
+
+def test_what_is_spent_before_is_part_of_the_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given: list[float | None] = []
+    search = pipeline.explore_problem
+
+    def searching(built, settings, **options):
+        given.append(settings.time_limit_s)
+        return search(built, settings, **options)
+
+    monkeypatch.setattr(pipeline, "explore_problem", searching)
+    problem = dse.Problem(["alexnet"], "jetson-agx-xavier", groups=4)
+    settings = SearchSettings(max_evaluations=200, time_limit_s=1000.0, jobs=1)
+    for spent, name in ((400.0, "run"), (2000.0, "late")):
+        folder = tmp_path / name
+        explore_to_folder(problem, folder, settings=settings, prove=False, spent_s=spent)
+    assert given[0] == pytest.approx(600.0 - PICTURE_SECONDS, abs=1.0)
+    assert 0 < given[1] < 0.001
+
+
+def test_a_command_knows_when_it_began() -> None:
+    assert seconds_since_call() == 0.0
+    with called_from(Door.COMMAND):
+        time.sleep(0.01)
+        assert seconds_since_call() >= 0.01
+    assert seconds_since_call() == 0.0
 
 
 def test_a_proof_after_a_resumed_search_has_its_share(

@@ -19,6 +19,7 @@ from paretosoc.platforms.platform import Platform, Status
 from paretosoc.platforms.platform_summary import platform_data, platform_lines, sources_by_topic
 
 NAMES = (
+    "intel-core-ultra-7-155h",
     "jetson-agx-orin",
     "jetson-agx-orin-32gb",
     "jetson-agx-thor",
@@ -162,7 +163,7 @@ def test_power_model_by_hand() -> None:
 def test_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(PlatformError, match="did you mean jetson-agx-xavier"):
         load_platform("jetson-agx-xaver")
-    with pytest.raises(PlatformError, match="known: jetson-agx-orin, "):
+    with pytest.raises(PlatformError, match="known: intel-core-ultra-7-155h, jetson-agx-orin, "):
         load_platform("zzz")
     with pytest.raises(PlatformError, match="no readable file"):
         load_platform("/no/such/folder/x.json")
