@@ -186,9 +186,14 @@ COMMANDS = (
         "measuring",
         "python -m benchmarks.measuring --markdown",
         {
-            f"{key}{order}": rf"^Medians of \d+ decisions \({kind}\): .*\b{order} #[,;]"
+            f"{key}{order.split()[0]}": rf"^Medians of \d+ decisions \({kind}\): .*\b{order} #[,;]"
             for key, kind in (("", "all"), ("mappings_", "mappings"), ("clocks_", "clocks"))
-            for order in ("value", "random", "grid", "corners")
+            for order in ("value", "random", "grid", "corners", "clairvoyant at least")
+        }
+        | {
+            "share": r"^Medians of \d+ decisions \(all\): .*clairvoyant at least #%",
+            "right": r"^# of \d+ decisions were right",
+            "decisions": r"^\d+ of # decisions were right",
         },
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),

@@ -4,8 +4,9 @@ Each decision starts from the program's estimates. A policy measures one stretch
 another, each time the member with the least expected loss is taken, and the count ends when that
 member's true regret is below 1 %. Policies: the value of information per minute (``dse measure
 next``), any order, the order of the grid, and the corners of the clocks first. All of them have the
-same experiments, errors and draws. Decisions that are right before the first measurement are left
-out.
+same experiments, errors and draws. *clairvoyant* is the fewest measurements of any order, found
+with the truth by trying all sets, the small ones first; ``+``: at least so many, for there are too
+many sets of this size. Decisions that are right before the first measurement are left out.
 
 Usage: ``python -m benchmarks.measuring [--quick] [--json | --markdown]``, ten minutes.
 ``--exponents`` prints by how much the exponents of times over clocks are off in published grids.
@@ -21,7 +22,13 @@ from benchmarks.harness.report import Column, Value, parser, show
 from benchmarks.measuring.cases import BUILDERS, GOALS, Case
 from benchmarks.measuring.exponents import exponents
 from benchmarks.measuring.live import decide_here
-from benchmarks.measuring.replay import POLICIES, at_random, grid_of_cached, measurements_needed
+from benchmarks.measuring.replay import (
+    POLICIES,
+    Replay,
+    at_random,
+    fewest_needed,
+    measurements_needed,
+)
 
 MOST = 12
 """Measurements after which a policy has failed, which counts as one more."""
@@ -36,29 +43,38 @@ COLUMNS = (
     Column("experiments", "experiments", "d"),
     Column("regret", "regret before", ".1%"),
     *(Column(name, name, ".0f") for name in POLICIES),
+    Column("clairvoyant", "clairvoyant"),
 )
 
 
-def row_of(case: Case, goal: str) -> dict[str, Value] | None:
-    """Return a row of the table, None if the choice is right before the first measurement."""
+def rows_of_case(case: Case) -> list[dict[str, Value] | None]:
+    """Return a row of the table for each goal, None if the choice is right from the start."""
+    replay = Replay(case)
+    return [_row_of(replay, goal) for goal in GOALS]
+
+
+def _row_of(replay: Replay, goal: str) -> dict[str, Value] | None:
+    case = replay.case
     needed: dict[str, float] = {}
     for name, policy in POLICIES.items():
         seeds = range(SEEDS if policy is at_random else 1)
         counts = []
         for seed in seeds:
-            count, regrets = measurements_needed(case, goal, policy, seed=seed, most=MOST)
+            count, regrets = measurements_needed(replay, goal, policy, seed=seed, most=MOST)
             if count == 0:
                 return None
             counts.append(MOST + 1 if count is None else count)
         needed[name] = median(counts)
+    fewest, is_exact = fewest_needed(replay, goal, most=MOST)
     return {
         "decision": case.name,
         "kind": "mappings" if len(case.truth.units) > 1 else "clocks",
         "goal": goal,
         "members": len(case.front.members),
-        "experiments": len(grid_of_cached(case)),
+        "experiments": len(replay.grid),
         "regret": regrets[0],
         **needed,
+        "clairvoyant": f"{fewest}{'' if is_exact else '+'}",
     }
 
 
@@ -72,7 +88,15 @@ def summaries(rows: Sequence[dict[str, Value]]) -> list[str]:
         least = min(value for name, value in medians.items() if name != "value")
         words = ", ".join(f"{name} {value:g}" for name, value in medians.items())
         share = f"{medians['value'] / least:.0%} of the best of the others"
-        lines.append(f"Medians of {len(own)} decisions ({kind}): {words}; by value {share}.")
+        fewest = [float(str(row["clairvoyant"]).rstrip("+")) for row in own]
+        bound = median(fewest)
+        lines.append(
+            f"Medians of {len(own)} decisions ({kind}): {words}, clairvoyant at least {bound:g}; "
+            f"by value {share}, clairvoyant at least {bound / least:.0%}."
+        )
+        others = [min(float(str(row[name])) for name in POLICIES if name != "value") for row in own]
+        never = sum(2 * mine > other for mine, other in zip(fewest, others, strict=True))
+        lines.append(f"No order needs half of the best other in {never} of them.")
     return [*lines, f"{MOST + 1}: not within {MOST}."]
 
 
@@ -92,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     builders = [BUILDERS[k] for k in QUICK] if chosen.quick else BUILDERS
     cases = [build() for build in builders]
-    found = [row_of(case, goal) for case in cases for goal in GOALS]
+    found = [row for case in cases for row in rows_of_case(case)]
     rows = [row for row in found if row is not None]
     left_out = f"{len(found) - len(rows)} of {len(found)} decisions were right from the start."
     show(

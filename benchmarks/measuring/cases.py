@@ -62,7 +62,16 @@ def _mapped(
             times[g] *= 1e9 * published[network.name, unit.name] / fastest
         tables.append(replace(unit, time_ps=np.rint(times).astype(np.int64)))
     name = f"{', '.join(networks)} on {platform} ({source})"
-    return Case(name, front, found.stated_errors, replace(truth, units=tuple(tables)))
+    # The truth has the estimate's exponents of clocks.
+    errors = _as_published(replace(found.stated_errors, clock=0 * found.stated_errors.clock))
+    return Case(name, front, errors, replace(truth, units=tuple(tables)))
+
+
+def _as_published(errors: CostErrors, *, has_power: bool = False) -> CostErrors:
+    """Return errors without those of costs that nobody published, which the truth does not have:
+    of what networks do to each other, and of powers unless they were measured."""
+    known = replace(errors, demand=0.0, sharing=0.0)
+    return known if has_power else replace(known, power=0 * known.power, idle=0.0)
 
 
 def _fewer(front: Front) -> Front:
@@ -145,7 +154,9 @@ def _on_clocks(
             powers[(0, *at)] = max(1, round(1000 * watts) - _idle_mw(problem, place))
     truth = replace(problem, units=(replace(unit, time_ps=times, dynamic_mw=powers),))
     front = seed_front(problem, np.array([[0, *points] for points in sorted(known)]), engine="grid")
-    return Case(name, _fewer(front), errors, truth, has_power=any(w for _, w in known.values()))
+    has_power = any(w for _, w in known.values())
+    errors = _as_published(errors, has_power=has_power)
+    return Case(name, _fewer(front), errors, truth, has_power=has_power)
 
 
 def _idle_mw(problem: Problem, points: Sequence[int]) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -20,6 +22,8 @@ from paretosoc.results.costs import CostMeasurement
 ENOUGH = 0.01
 """True regret of a choice that is good enough."""
 DRAWS = 250
+_MOST_SETS = 25
+"""Sets of as many measurements that are tried."""
 Policy = Callable[["State"], int]
 """Returns the place of the next experiment among those that are left."""
 
@@ -95,6 +99,24 @@ def _is_corner(experiment: Experiment, case: Case) -> bool:
     return all(point in end for point, end in zip(own, ends, strict=True))
 
 
+class Replay:
+    """A case, and what sets of its measurements decide, each simulated once for all goals."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.grid = case, grid_of_cached(case)
+        self._known: dict[tuple[int, ...], tuple[CostErrors, Decisions]] = {}
+
+    def after(self, places: Iterable[int]) -> tuple[CostErrors, Decisions]:
+        """Return errors and decisions after the measurements with these places in the grid."""
+        key = tuple(sorted(places))
+        if key not in self._known:
+            case = self.case
+            taken = tuple(measured(case, self.grid[place]) for place in key)
+            errors = replace(case.errors, measured=taken)
+            self._known[key] = errors, Decisions.of(case.front, errors, None, DRAWS, 0)
+        return self._known[key]
+
+
 _GRIDS: dict[Case, list[Experiment]] = {}
 
 
@@ -129,20 +151,35 @@ def measured(case: Case, experiment: Experiment) -> CostMeasurement:
 
 
 def measurements_needed(
-    case: Case, goal: str, policy: Policy, *, seed: int, most: int
+    replay: Replay, goal: str, policy: Policy, *, seed: int, most: int
 ) -> tuple[int | None, list[float]]:
     """Return after how many measurements the choice is good enough, None if not within ``most`` or
     all that there are, and the true regret of the choice after 0, 1, 2, ... of them."""
-    regrets, left = true_regrets(case, goal), list(grid_of_cached(case))
-    errors, rng, seen = case.errors, np.random.default_rng(seed), list[float]()
+    regrets, left = true_regrets(replay.case, goal), list(range(len(replay.grid)))
+    done, rng, seen = list[int](), np.random.default_rng(seed), list[float]()
     for count in range(most + 1):
-        decisions = Decisions.of(case.front, errors, goal, DRAWS, 0)
-        taken = decisions.taken()[goal].member
-        seen.append(float(regrets[taken]))
+        errors, decisions = replay.after(done)
+        decisions = decisions.of_goal(goal)
+        seen.append(float(regrets[decisions.taken()[goal].member]))
         if seen[-1] < ENOUGH:
             return count, seen
         if not left:
             break
-        place = policy(State(case, goal, errors, decisions, left, rng))
-        errors = replace(errors, measured=(*errors.measured, measured(case, left.pop(place))))
+        experiments = [replay.grid[place] for place in left]
+        done.append(left.pop(policy(State(replay.case, goal, errors, decisions, experiments, rng))))
     return None, seen
+
+
+def fewest_needed(replay: Replay, goal: str, *, most: int) -> tuple[int, bool]:
+    """Return the fewest measurements after which the choice is good enough, for one who knows the
+    truth, and whether it is known that so many are: sets are tried by their size, until there are
+    too many of a size. ``most + 1`` if no set of at most ``most`` is good enough."""
+    regrets, count = true_regrets(replay.case, goal), len(replay.grid)
+    for size in range(1, min(most, count) + 1):
+        if size > 1 and comb(count, size) > _MOST_SETS:
+            return size, False
+        for places in combinations(range(count), size):
+            taken = replay.after(places)[1].of_goal(goal).taken()[goal]
+            if regrets[taken.member] < ENOUGH:
+                return size, True
+    return most + 1, True

@@ -11,8 +11,10 @@ from benchmarks.measuring.exponents import _row
 from benchmarks.measuring.replay import (
     ENOUGH,
     POLICIES,
+    Replay,
     State,
     corners_first,
+    fewest_needed,
     grid_of,
     in_order,
     measured,
@@ -59,14 +61,18 @@ def test_regrets_are_those_of_the_truth(tx2):
 
 
 def test_counts_end_when_the_choice_is_good_enough(tx2):
+    replay, goal = Replay(tx2), "lowest-energy"
+    fewest, is_exact = fewest_needed(replay, goal, most=2)
+    assert is_exact
     for policy in POLICIES.values():
-        count, regrets = measurements_needed(tx2, "knee", policy, seed=0, most=2)
+        count, regrets = measurements_needed(replay, goal, policy, seed=0, most=2)
+        assert count is None or count >= fewest
         assert regrets[0] > ENOUGH, "the estimate alone is wrong here"
         assert all(regret >= ENOUGH for regret in regrets[:-1])
         assert (count is None) == (regrets[-1] >= ENOUGH)
         assert len(regrets) == (3 if count is None else count + 1)
-    again = measurements_needed(tx2, "knee", in_order, seed=0, most=2)
-    assert again == measurements_needed(tx2, "knee", in_order, seed=0, most=2)
+    again = measurements_needed(Replay(tx2), goal, in_order, seed=0, most=2)
+    assert again == measurements_needed(replay, goal, in_order, seed=0, most=2)
 
 
 def test_corners_come_first(tx2):
@@ -92,12 +98,22 @@ def test_exponents_are_found():
 
 def test_medians_are_of_all_and_of_each_kind():
     def row(kind, *counts):
-        return {"kind": kind, **dict(zip(POLICIES, counts, strict=True))}
+        return {"kind": kind, **dict(zip((*POLICIES, "clairvoyant"), counts, strict=True))}
 
-    rows = [row("mappings", 2, 4, 8, 6), row("clocks", 3, 3, 3, 1), row("clocks", 1, 3, 5, 3)]
-    all_rows, mappings, clocks, _ = summaries(rows)
+    rows = [
+        row("mappings", 2, 4, 8, 6, "2"),
+        row("clocks", 3, 3, 3, 1, "1"),
+        row("clocks", 1, 3, 5, 3, "2+"),
+    ]
+    all_rows, never, mappings, _, clocks, _, _ = summaries(rows)
     assert all_rows.endswith(
-        "(all): value 2, random 3, grid 5, corners 3; by value 67% of the best of the others."
+        "(all): value 2, random 3, grid 5, corners 3, clairvoyant at least 2; by value 67% of the "
+        "best of the others, clairvoyant at least 67%."
     )
-    assert "value 2, random 4, grid 8, corners 6; by value 50% of" in mappings
-    assert "value 2, random 3, grid 4, corners 2; by value 100% of" in clocks
+    assert never == "No order needs half of the best other in 2 of them."
+    assert (
+        "value 2, random 4, grid 8, corners 6, clairvoyant at least 2; by value 50% of" in mappings
+    )
+    assert (
+        "value 2, random 3, grid 4, corners 2, clairvoyant at least 1.5; by value 100% of" in clocks
+    )

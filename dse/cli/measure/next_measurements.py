@@ -19,6 +19,7 @@ from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.dse.tools.measuring.planning import Planned
+from paretosoc.results.front.choices import choose
 from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
 from paretosoc.results.front.named_members import member_title
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -92,7 +93,13 @@ def next(
 
 
 def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
-    """Yield which member is to be taken for each goal, and whether that is sure enough."""
+    """Yield which member is to be taken for each goal, which choice of the tables stands for it,
+    and whether that is sure enough."""
+    choice_of = {
+        member: choice.member
+        for choice in choose(front.numeric).entries
+        for member in choice.stands_for
+    }
     for goal, entry in taken.items():
         odds = entry.goals[goal]
         figures = ", ".join(
@@ -104,10 +111,12 @@ def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> I
             if odds.is_sure
             else f"less sure than {100 * STOP_BEST:g} %, or a loss of {100 * STOP_LOSS:g} %"
         )
+        choice = choice_of[entry.member]
+        stands = "" if choice == entry.member else f", for which {choice} stands in tables"
         yield (
-            f"{goal}: take {member_title(front.numeric, entry.member)}: within 1 % of the best "
-            f"with {100 * odds.near_best:.0f} %, expected loss {100 * odds.loss:.2g} %: {enough}. "
-            f"{figures}."
+            f"{goal}: take {member_title(front.numeric, entry.member)}{stands}: within 1 % of the "
+            f"best with {100 * odds.near_best:.0f} %, expected loss {100 * odds.loss:.2g} %: "
+            f"{enough}. {figures}."
         )
 
 

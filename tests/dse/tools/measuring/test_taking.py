@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 import paretosoc as dse_library
+from paretosoc.dse.api.measuring import decisions
+from paretosoc.dse.cli.measure.next_measurements import decision_lines
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.results.costs.board_results import MEASUREMENTS, BoardResults
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import choose
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
 from paretosoc.results.problem.problem_file import problem_sha256
 from tests.support.measured_fronts import measurement_of, stretch_of
@@ -94,6 +98,17 @@ def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_
     assert got.status == 0, got.err
     assert json.loads(got.out)["folder"] == (str(target) if is_written else None)
     assert target.exists() == is_written
+
+
+def test_the_choice_that_stands_for_a_member_is_named(folder):
+    front = dse_library.load(folder)
+    choices = choose(front.numeric)
+    (entry,) = decisions(front, goal="fastest", draws=2).values()
+    behind = next(choice for choice in choices.entries if len(choice.stands_for) > 1)
+    for member in behind.stands_for:
+        (line,) = decision_lines(front, {"fastest": replace(entry, member=member)})
+        stands = f", for which {behind.member} stands in tables"
+        assert (stands in line) == (member != behind.member)
 
 
 def test_json_says_whether_to_stop(folder, dse, tmp_path):
