@@ -129,6 +129,27 @@ def test_a_dataflow_graph_is_explored_and_verified(
         assert words in capsys.readouterr().err
 
 
+def test_an_image_processor_takes_tasks_alone(tmp_path: Path) -> None:
+    from paretosoc.dse.cli.main import run
+
+    workload, board = "workloads/application.yaml", "platforms/orin_nano_vic.json"
+    folders = {name: tmp_path / name.partition("/")[0] for name in ("jetson-orin-nano-8gb", board)}
+    fronts = {}
+    for name, folder in folders.items():
+        chip = str(EXAMPLES / name) if name == board else name
+        command = ["explore", str(EXAMPLES / workload), "-p", chip, "--groups", "2", "-q"]
+        assert run([*command, "--objective", "energy", "-o", str(folder)]) == 0
+        fronts[name] = read_results(folder)
+        assert run(["verify", str(folder)]) == 0
+        assert fronts[name].is_complete
+    (best,), (without,) = (fronts[name].members for name in (board, "jetson-orin-nano-8gb"))
+    problem = fronts[board].problem
+    vic = next(u for u, unit in enumerate(problem.units) if unit.name == "vic")
+    tasks = {n.name: [best.design.units[g] == vic for g in n.groups] for n in problem.networks}
+    assert [name for name, on_it in tasks.items() if any(on_it)] == ["resize"]
+    assert best.objectives < without.objectives
+
+
 def test_the_published_tables_of_hax_conn() -> None:
     rows = experiments()
     assert [row.number for row in rows] == list(range(1, 11))
