@@ -439,8 +439,8 @@ class Front(Sequence[Member]):
         return trace_bytes(titles), [title for title, _ in titles]
 
     def node_data(self, which: int | str = FASTEST) -> dict[str, bytes]:
-        """Return unit and time of every layer of a member, as node data of Model Explorer, by the
-        networks' names.
+        """Return unit, time and energy of every layer of a member, as node data of Model Explorer,
+        by the networks' names.
 
         Raises:
             ResultError: if there is no such member, or the front has no ``costs.json``.

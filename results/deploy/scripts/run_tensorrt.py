@@ -5,12 +5,14 @@
 
 Every queue of the plan is a CUDA stream: a unit, or a network on a GPU that networks share. A
 stream waits for the events of the runs that its next engine reads from. Inputs are zeros. Needs
-TensorRT from 8.5 on and cuda-python. Not run on a board yet.
+TensorRT from 8.5 on and cuda-python; with the package nvtx, nsys shows which engine launched what.
+Not run on a board yet.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
@@ -29,6 +31,10 @@ from paretosoc.results.deploy.scripts.frame_plan import (
     wait_until,
 )
 
+try:
+    from nvtx import annotate
+except ImportError:
+    annotate = contextlib.nullcontext
 try:
     from cuda.bindings import runtime as cudart
 except ImportError:
@@ -122,8 +128,10 @@ def stream_frame(document: Document, engines: Mapping[tuple[int, int], Any]) -> 
                 if runs[other]["queue"] != run["queue"]:
                     call(cudart.cudaStreamWaitEvent, stream, events[other], 0)
             _, _, context = engines[run["network"], run["segment"]]
-            if not context.execute_async_v3(int(stream)):
-                sys.exit(f"run.py: TensorRT does not take run {k} of the plan")
+            part = document["networks"][run["network"]]["segments"][run["segment"]]
+            with annotate(part["file"].removesuffix(".onnx")):
+                if not context.execute_async_v3(int(stream)):
+                    sys.exit(f"run.py: TensorRT does not take run {k} of the plan")
             call(cudart.cudaEventRecord, events[k], stream)
         for stream in streams.values():
             call(cudart.cudaStreamSynchronize, stream)

@@ -1,6 +1,7 @@
 """``dse analyze export`` and ``dse plot``: what they write and what they refuse."""
 
 import json
+import re
 
 import optuna
 import pytest
@@ -37,12 +38,20 @@ def test_node_data_have_every_layer_with_its_unit(dse, pair_folder, tmp_path):
     outcome = dse("analyze", "export", pair_folder, "--to", "model-explorer", "-o", file)
     assert outcome.status == 0, outcome.err
     front = Front.load(pair_folder)
+    trace = json.loads(front.trace()[0])["traceEvents"]
+    runs = {event["name"].partition(":")[0]: event["args"] for event in trace if event["ph"] == "X"}
     for network, origin in zip(front.problem.networks, front.costs.networks, strict=True):
         found = json.loads((tmp_path / f"nodes.{network.name}.json").read_text("utf-8"))["results"]
         assert list(found) == [layer for group in origin.groups for layer in group.layers]
         units = [front["fastest"].mapping[network.name][g] for g in range(len(origin.groups))]
         for unit, group in zip(units, origin.groups, strict=True):
             assert {found[layer]["value"].split(",")[0] for layer in group.layers} == {unit}
+        for g, group in enumerate(origin.groups):
+            run = runs[f"{network.name} {g}"]
+            took_ps = run["end_ps"] - run["start_ps"]
+            values = re.findall(r"[\d.e+-]+(?= m[sJ])", found[group.layers[0]]["value"])
+            expected = (took_ps / 1e9, took_ps * run["dynamic_mw"] / 1e12)
+            assert list(map(float, values)) == pytest.approx(expected, rel=1e-3)
     names, index = [n.name for n in front.problem.networks], front["fastest"].index
     written = [
         f"Written to {tmp_path / f'nodes.{name}.json'}: {name} of member {index}" for name in names

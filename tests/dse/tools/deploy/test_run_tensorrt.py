@@ -112,6 +112,41 @@ def test_engines_run_in_planned_order(made):
     assert ran.stdout.count("guaranteed ") == 2
 
 
+NVTX = """
+import atexit, json, pathlib, time
+EVENTS = []
+atexit.register(
+    lambda: pathlib.Path(__file__).with_name("trace.json").write_text(json.dumps(EVENTS))
+)
+class annotate:
+    def __init__(self, name):
+        self.event = {"ph": "X", "name": name, "pid": 1, "tid": 1}
+    def __enter__(self):
+        self.event["ts"] = time.perf_counter() * 1e6
+    def __exit__(self, *_):
+        self.event["dur"] = time.perf_counter() * 1e6 - self.event["ts"]
+        EVENTS.append(self.event)
+"""
+
+
+def test_ranges_have_the_names_that_a_trace_is_read_by(made, tmp_path, dse):
+    folder, path = made
+    (tmp_path / "nvtx.py").write_text(NVTX)
+    ran = execute(
+        (folder, os.pathsep.join((str(tmp_path), path))), "--frames", "3", "--warm-up", "1"
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    outcome = dse("measure", "trace", folder / "run", tmp_path / "trace.json", "--json")
+    assert outcome.status == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert found["frames"] == 4
+    document = json.loads((folder / "out" / "deployment.json").read_text())
+    assert len(found["rows"]) == len(document["plan"]["runs"])
+    for row in found["rows"]:
+        assert len(row["measured_ms"]) == 4
+        assert all(start < end for start, end in row["measured_ms"])
+
+
 def without_a_wait(plan):
     run = next(r for r in plan["runs"] if r["waits_for"])
     run["waits_for"].pop()
