@@ -28,7 +28,8 @@ def deploy(
             "--to",
             metavar="FORMAT",
             help="Output format: nvpmodel, sysfs, trtexec, deepstream, triton, onnx, onnxruntime, "
-            "openvino, rknn, ros2, llama-cpp, json, or one that an installed package registers.",
+            "openvino, rknn, ros2, iree, llama-cpp, json, or one that an installed package "
+            "registers.",
         ),
     ],
     output: Annotated[

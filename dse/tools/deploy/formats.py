@@ -15,6 +15,7 @@ from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.iree_script import check_iree, iree_script
 from paretosoc.results.deploy.llama_script import check_llama, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
@@ -224,6 +225,15 @@ def _write_ros2(job: Job) -> Facts:
     return _write_engines(job)
 
 
+def _check_iree(deployment: Deployment) -> object:
+    return check_iree(deployment), _check_layers(deployment)
+
+
+def _write_iree(job: Job) -> Facts:
+    job.write_text("iree.sh", iree_script(job.deployment), executable=True)
+    return {"models": write_segments(job, filled=True)}
+
+
 def _write_llama(job: Job) -> Facts:
     for name in check_llama(job.deployment):
         text, notes = llama_script(job.deployment, name)
@@ -276,6 +286,7 @@ FORMATS: Registry[Format] = Registry(
         "rknn": Format(_check_rknn, _write_rknn, _MODELS),
         "openvino": Format(_check_openvino, _write_openvino, _MODELS),
         "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
+        "iree": Format(_check_iree, _write_iree, _MODELS),
         "llama-cpp": Format(check_llama, _write_llama),
         "json": Format(check_platform, lambda job: {}),
     },

@@ -88,20 +88,16 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert "This is the fastest that trtexec can serve. Member" in notes[0]
     assert "denver1" in notes[0]
     assert fastest_served(front, deployment.platform, None, "trtexec")[1] == []
+    served = "nvpmodel, sysfs, triton, onnx, onnxruntime, openvino, ros2, iree, json"
     assert fitting_targets(deployment) == {
-        **dict.fromkeys(
-            ("nvpmodel", "sysfs", "triton", "onnx", "onnxruntime", "openvino", "ros2", "json")
-        ),
+        **dict.fromkeys(served.split(", ")),
         "trtexec": reason,
         "deepstream": reason.replace("TensorRT", "DeepStream").replace("trtexec", "deepstream"),
         "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; target='onnx' has "
         "sub-models for the tools of the chip's maker",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
-    assert (
-        "can be deployed to: nvpmodel, sysfs, triton, onnx, onnxruntime, openvino, ros2, json\n"
-        in shown.out
-    )
+    assert f"can be deployed to: {served}\n" in shown.out
     assert "not to trtexec: TensorRT cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
 
