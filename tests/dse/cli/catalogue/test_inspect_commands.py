@@ -191,7 +191,7 @@ BAD = [
     (["network", "vgg19", "--dim", "N"], "--dim: NAME=N"),
     (["network", "vgg19", "--dim", "N=0"], "--dim: NAME=N"),
     (["network"], "Missing argument"),
-    (["network", str(GRAPHS / "block_video.xml")], "not an ONNX model"),
+    (["network", str(GRAPHS / "block_video.xml")], "is a dataflow graph, and no network"),
     (["platform", "jetson-tx3"], "did you mean jetson-tx2"),
     (["platform", "none.json"], "none.json"),
     (["sdf", "none.xml"], "none.xml"),
