@@ -39,7 +39,7 @@ TASKS = ("resize", "suppress")
 PROGRAMS = {
     name: Program(Path(__file__).parents[2] / "examples" / "tasks.py", name) for name in TASKS
 }
-MAPPINGS, FRAMES, PASSES = 10, 20, 3
+MAPPINGS, FRAMES, PASSES = 8, 12, 2
 COLUMNS = (
     Column("mapping", "on the second core"),
     Column("chain", "from the frame to"),
