@@ -79,6 +79,11 @@ def trace(
     missing = sum(not row.measured_ps for row in found.rows)
     if missing:
         print(f"{pluralize(missing, 'execution')} not in the trace: -")
+    if found.most_frames > found.frames:
+        print(
+            f"Some engines ran in {found.most_frames} frames, others in {found.frames}: the first "
+            f"{found.frames} are compared, which is wrong if a name stands for two things."
+        )
     ends = found.planned_ps / PS_PER_MS, median(found.ends_ps) / PS_PER_MS
     print(
         f"Medians of {pluralize(found.frames, 'frame')}. Frame: planned {ends[0]:.4f} ms, "

@@ -57,6 +57,8 @@ class PlanAndTrace:
     rows: tuple[LaidBeside, ...]
     frames: int
     """Whole frames in the trace."""
+    most_frames: int
+    """Frames of the segment with the most executions."""
 
     @property
     def planned_ps(self) -> int:
@@ -100,7 +102,8 @@ def lay_beside(
             "required for a frame, got none that belongs to one network only"
         )
     planned = _planned(deployment, shown)
-    frames = min(len(spans) // repeats[s] for s, spans in executions.items())
+    counts = [len(spans) // repeats[s] for s, spans in executions.items()]
+    frames = min(counts)
     earliest = min(span[0] for (s, _), span in planned.items() if s in executions)
     origins = [
         PS_PER_NS * min(spans[f * repeats[s]][0] for s, spans in executions.items()) - earliest
@@ -123,7 +126,7 @@ def lay_beside(
         )
         for (segment, repeat), span in planned.items()
     ]
-    return PlanAndTrace(tuple(sorted(rows, key=lambda row: row.planned_ps)), frames)
+    return PlanAndTrace(tuple(sorted(rows, key=lambda row: row.planned_ps)), frames, max(counts))
 
 
 def _planned(deployment: Deployment, shown: ScheduledMember) -> dict[tuple[Segment, int], Span]:

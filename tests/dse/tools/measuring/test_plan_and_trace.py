@@ -106,6 +106,15 @@ def test_kernels_of_an_engine_say_when_it_ran(dse, pair_folder, tmp_path):
         for f, (start, end) in enumerate(row["measured_ms"]):
             assert start == pytest.approx((spans[n][f][0] - spans[0][f][0]) / MS)
             assert end - start == pytest.approx(4)
+    outcome = dse("measure", "trace", pair_folder, tmp_path / "a.sqlite")
+    assert "Some engines" not in outcome.out
+    with sqlite3.connect(tmp_path / "a.sqlite") as trace:
+        # The last segment of the last frame: its own range and that of its layer.
+        last = "(SELECT rowid FROM NVTX_EVENTS ORDER BY rowid DESC LIMIT 2)"
+        trace.execute(f"DELETE FROM NVTX_EVENTS WHERE rowid IN {last}")
+    trace.close()
+    outcome = dse("measure", "trace", pair_folder, tmp_path / "a.sqlite")
+    assert "Some engines ran in 3 frames, others in 2: the first 2 are compared" in outcome.out
     # Layers of both networks have these names.
     nsys_file(tmp_path / "b.sqlite", layers, layers, frames=2, slower=1)
     outcome = dse("measure", "trace", pair_folder, tmp_path / "b.sqlite")
