@@ -118,6 +118,18 @@ class NetworkOrigins:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A stretch that ran over and over on another unit, beside the measured one."""
+
+    network: Name
+    first_group: Annotated[int, Range(0)]
+    last_group: Annotated[int, Range(0)]
+    unit: Name
+    time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
+    """Time of one inference of the measured stretch meanwhile."""
+
+
+@dataclass(frozen=True)
 class CostMeasurement:
     """A stretch of a network that ran alone on the board, over and over."""
 
@@ -135,6 +147,8 @@ class CostMeasurement:
     """Power of the board meanwhile. Left out if it was not measured."""
     idle_mw: Maybe[Positive] = None
     """Power of the board at these clocks while nothing runs. Given with power_mw."""
+    beside: Maybe[Beside] = None
+    """Left out if it ran alone only."""
 
 
 @dataclass(frozen=True)

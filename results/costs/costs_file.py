@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from paretosoc.common.documents.marks import Default, Range, Sha256
@@ -246,6 +246,8 @@ class MeasuredAt:
     """Numbered through all networks."""
     points: tuple[int | None, ...]
     """Operating point of each domain, None if it is off."""
+    beside: MeasuredAt | None = None
+    """The place of what ran beside it."""
 
 
 def measured_at(problem: Problem, measurement: CostMeasurement, path: str) -> MeasuredAt:
@@ -281,7 +283,18 @@ def measured_at(problem: Problem, measurement: CostMeasurement, path: str) -> Me
         if points[d] is None:
             name = problem.domains[d].name
             raise ResultError(f"{path}.clocks_khz.{name}: must be on, for {unit.name}, got null")
-    return MeasuredAt(problem.units.index(unit), groups, points)
+    at = MeasuredAt(problem.units.index(unit), groups, points)
+    beside = measurement.beside
+    if beside is None:
+        return at
+    names_of = {name: value for name, value in vars(beside).items() if name != "time_ps"}
+    alone = replace(measurement, **names_of, power_mw=None, idle_mw=None, beside=None)
+    other = measured_at(problem, alone, f"{path}.beside")
+    if problem.unit_of[other.unit] == problem.unit_of[at.unit]:
+        raise ResultError(
+            f"{path}.beside.unit: must be another unit than {measurement.unit}, got {beside.unit}"
+        )
+    return replace(at, beside=other)
 
 
 def _points(problem: Problem, measurement: CostMeasurement, path: str) -> tuple[int | None, ...]:

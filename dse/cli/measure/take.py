@@ -64,6 +64,15 @@ def take(
             "-" if power is None else f"{power / 1000:.3g}",
             f"{row.stated_mw / 1000:.3g}",
         )
+        if of.beside is not None:
+            slower = of.beside.time_ps / of.time_ps
+            table.add_row(
+                f"    beside {of.beside.network} on {of.beside.unit}, times as long",
+                f"{slower:.3f}",
+                f"{row.stated_slowdown:.3f}",
+                f"{100 * (slower / row.stated_slowdown - 1):+.1f} %",
+                *("-", "-"),
+            )
     Console(highlight=False).print(table)
     print_wrapped(decision_lines(front, taken))
     path = folder.resolve()

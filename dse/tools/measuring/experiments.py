@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, permutations
 
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 from paretosoc.dse.tools.analysis.posterior import Stretch
@@ -34,19 +34,27 @@ class Bench:
     def runs(self, experiment: Experiment) -> bool:
         """Return whether an experiment can be run."""
         problem = experiment.problem
-        return (
-            problem.networks[experiment.network].name in self.networks
-            and problem.units[experiment.at.unit].unit_name in self.units
+        return all(
+            problem.networks[part.network].name in self.networks
+            and problem.units[part.at.unit].unit_name in self.units
+            for part in experiment.parts
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A stretch of a network alone on a unit, at the clocks of a member."""
+    """A stretch of a network alone on a unit, at the clocks of a member, and then beside another
+    one if there is one."""
 
     network: int
     stretch: Stretch
     member: int
+    beside: Experiment | None = None
+
+    @property
+    def parts(self) -> tuple[Experiment, ...]:
+        """Return it and what runs beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
 
     @property
     def at(self) -> MeasuredAt:
@@ -76,18 +84,24 @@ class Experiment:
     @property
     def words(self) -> str:
         """Return it in a line."""
+        return f"{' beside '.join(part.place_words for part in self.parts)}, {self.clock_words}"
+
+    @property
+    def place_words(self) -> str:
+        """Return its network and its unit."""
         problem, unit = self.problem, self.problem.units[self.at.unit]
         network = problem.networks[self.network]
         part = "" if len(self.at.groups) == len(network.groups) else f" {self._part}"
-        return f"{network.name}{part} on {unit.name}, {self.clock_words}"
+        return f"{network.name}{part} on {unit.name}"
 
     @property
     def clock_words(self) -> str:
-        """Return the clocks of its unit."""
+        """Return the clocks of its units."""
         problem = self.problem
+        clocks = (d for part in self.parts for d in problem.units[part.at.unit].clocks)
         return ", ".join(
             f"{problem.domains[d].name} {khz / 1000:g} MHz"
-            for d in problem.units[self.at.unit].clocks
+            for d in dict.fromkeys(clocks)
             if (khz := self.clocks_khz[problem.domains[d].name]) is not None
         )
 
@@ -136,6 +150,27 @@ def experiments_of(front: Front, errors: CostErrors, members: Sequence[int]) -> 
     return list(found.values())
 
 
+def pairs_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[Experiment]:
+    """Return the pairs of entire networks that some members have on two units whose memory the
+    first one shares, at their clocks. Those that must give the same occur once."""
+    found: dict[tuple[object, ...], Experiment] = {}
+    problem = front.problem
+    for index in members:
+        entire = [
+            one
+            for one in experiments_of(front, errors, [index])
+            if len(one.at.groups) == len(problem.networks[one.network].groups)
+        ]
+        for one, other in permutations(entire, 2):
+            units = one.at.unit, other.at.unit
+            apart = problem.unit_of[units[0]] != problem.unit_of[units[1]]
+            if one.network != other.network and apart and problem.units[units[0]].contention:
+                stretch = replace(one.stretch, at=replace(one.at, beside=other.at))
+                pair = replace(one, stretch=stretch, beside=other)
+                found.setdefault((one.engine, other.engine, one.at.points), pair)
+    return list(found.values())
+
+
 def _points(front: Front, index: int) -> tuple[int | None, ...]:
     member = front.members[index]
     points = member.design.operating_points.tolist()
@@ -162,5 +197,6 @@ def _stretches(front: Front, index: int) -> list[tuple[int, range, int]]:
 
 def minutes_of(experiment: Experiment, built: Sequence[Experiment], runtime: str) -> float:
     """Return the time of an experiment after others."""
-    is_built = any(other.engine == experiment.engine for other in built)
-    return RUN_MINUTES + (0.0 if is_built else BUILD_MINUTES.get(runtime, 0.0))
+    known = {part.engine for other in built for part in other.parts}
+    new = {part.engine for part in experiment.parts} - known
+    return RUN_MINUTES * len(experiment.parts) + BUILD_MINUTES.get(runtime, 0.0) * len(new)

@@ -132,7 +132,8 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
     front, platform = plan.front, job.deployment.platform
     experiments = [entry.experiment for entry in plan.planned]
     # Units with the same times have experiments on one of them only.
-    engines = {one.engine: one for one in reversed(experiments)}
+    parts_of_all = [part for one in experiments for part in one.parts]
+    engines = {part.engine: part for part in reversed(parts_of_all)}
     files = {engine: f"engine_{k}.onnx" for k, engine in enumerate(engines)}
     version = None
     if runtime is Runtime.TRTEXEC:
@@ -181,18 +182,26 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
             {
                 "words": one.words,
                 "of": {
-                    "network": front.problem.networks[one.network].name,
-                    "first_group": one.first_group,
-                    "last_group": one.last_group,
-                    "unit": front.problem.units[one.at.unit].name,
+                    **_place(one),
                     "clocks_khz": dict(one.clocks_khz),
+                    **({} if one.beside is None else {"beside": _place(one.beside)}),
                 },
                 "engine": places.index(one.engine),
+                "beside": None if one.beside is None else places.index(one.beside.engine),
                 "clocks": script,
                 "minutes": entry.minutes,
             }
             for entry, one, script in zip(plan.planned, experiments, scripts, strict=True)
         ],
+    }
+
+
+def _place(one: Experiment) -> dict[str, Json]:
+    return {
+        "network": one.problem.networks[one.network].name,
+        "first_group": one.first_group,
+        "last_group": one.last_group,
+        "unit": one.problem.units[one.at.unit].name,
     }
 
 

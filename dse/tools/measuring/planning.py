@@ -22,12 +22,13 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.dse.tools.analysis.confidence import DRAWS, Drawn, goals_of
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors
-from paretosoc.dse.tools.analysis.posterior import IDLE_NOISE, POWER_NOISE, TIME_NOISE
+from paretosoc.dse.tools.analysis.posterior import BESIDE_NOISE, IDLE_NOISE, POWER_NOISE, TIME_NOISE
 from paretosoc.dse.tools.measuring.experiments import (
     Bench,
     Experiment,
     experiments_of,
     minutes_of,
+    pairs_of,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, Choices, choose
@@ -36,8 +37,8 @@ from paretosoc.results.front.front import Front
 
 _LEAST_GAIN = 1e-4
 """Loss that experiments as valuable as the next one must save in the time that is left."""
-_MOST_RIVALS, _MOST_TRIED = 200, 24
-"""Members that may be taken, and those at whose clocks experiments are tried."""
+_MOST_RIVALS, _MOST_TRIED, _MOST_PAIRED = 200, 24, 4
+"""Members that may be taken, those at whose clocks experiments are tried, and pairs."""
 _FEWEST_DRAWS = 20
 """Draws for each term of a regression."""
 _FAR = 4.0
@@ -163,6 +164,8 @@ def plan_experiments(
     losses = {name: loss[:, rivals] for name, loss in decisions.drawn.losses.items()}
     value = ExpectedLoss(errors, losses, draws, seed, has_power=bench.has_power)
     tried = experiments_of(front, errors, members[:_MOST_TRIED].tolist())
+    if value.co_runs:
+        tried += pairs_of(front, errors, members[:_MOST_PAIRED].tolist())
     able = [experiment for experiment in tried if bench.runs(experiment)]
     planned: list[Planned] = []
     chosen: list[Experiment] = []
@@ -230,6 +233,7 @@ class ExpectedLoss:
         self.latent = errors.latent(draws, seed)
         self.rng = [seed, draws]
         self.every = np.concatenate(list(losses.values()), axis=1)
+        self._slowdowns: dict[Experiment, FloatArray] = {}
 
     @property
     def now(self) -> float:
@@ -278,6 +282,8 @@ class ExpectedLoss:
         for experiment in experiments:
             time, _ = experiment.stretch.log_time(latent[:, :, experiment.stretch.column])
             columns.append(time + self._noise(TIME_NOISE, experiment))
+            if experiment.beside is not None:
+                columns.append(self._slowdown(experiment, experiment.beside))
         if self.has_power and experiments:
             powers = [one.stretch.column for one in experiments if one.stretch.dynamic_mw > 0]
             for u in sorted(set(powers)):
@@ -287,6 +293,15 @@ class ExpectedLoss:
             noise = IDLE_NOISE / np.sqrt(len(experiments))
             columns.append(errors.idle * latent[:, errors.rows.idle, 0] + self._normal(noise, 2))
         return columns
+
+    def _slowdown(self, experiment: Experiment, beside: Experiment) -> FloatArray:
+        if experiment not in self._slowdowns:
+            demands = self.latent[:, self.errors.rows.demand]
+            places = [part.at for part in (experiment, beside)]
+            key = [n for at in places for n in (at.unit, at.groups.start, at.groups.stop)]
+            shown = experiment.stretch.log_slowdown(demands)
+            self._slowdowns[experiment] = shown + self._normal(BESIDE_NOISE, 3, *key)
+        return self._slowdowns[experiment]
 
     def _noise(self, scale: float, experiment: Experiment) -> FloatArray:
         at = experiment.at

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from paretosoc.dse.tools.analysis.cost_draws import MOST, CostErrors, stated_errors
 from paretosoc.dse.tools.analysis.posterior import Stretch
 from paretosoc.results.costs.board_results import MEASUREMENTS
@@ -24,6 +26,8 @@ class Compared:
     stated_ps: float
     stated_mw: float
     """Power above idle."""
+    stated_slowdown: float
+    """Time beside the other network over the one alone; 1 without another."""
 
     @property
     def slower(self) -> float:
@@ -61,8 +65,17 @@ def compared_with(
                 _check(f"{path}.power_mw - idle_mw", power - idle, stretch.dynamic_mw, "mW")
             if stretch.idle_mw > 0:
                 _check(f"{path}.idle_mw", idle, stretch.idle_mw, "mW")
-        found.append(Compared(measurement, stretch.time_ps, stretch.dynamic_mw))
+        beside = measurement.beside
+        if beside is not None:
+            _check(f"{path}.beside.time_ps", beside.time_ps, measurement.time_ps, "ps")
+        slower = 1.0 if beside is None else _stated_slowdown(stretch)
+        found.append(Compared(measurement, stretch.time_ps, stretch.dynamic_mw, slower))
     return tuple(found)
+
+
+def _stated_slowdown(stretch: Stretch) -> float:
+    none = np.zeros((1, len(stretch.errors.alike)))
+    return float(np.exp(stretch.log_slowdown(none))[0])
 
 
 def _check(path: str, value: float, stated: float, unit: str) -> None:

@@ -4,9 +4,9 @@
 
 Needs Python 3.8 and the runtime that the plan names, nothing else. Each experiment has its clocks
 set, the board's power read while nothing runs, and a stretch of a network run over and over, with
-the power read meanwhile. Clocks are put back after each experiment, also if it fails or is
-interrupted. Run it again to continue: what results.json holds is not repeated. SYSFS_ROOT is put
-before all paths (for tests).
+the power read meanwhile, and of a pair once more beside the other one. Clocks are put back after
+each experiment, also if it fails or is interrupted. Run it again to continue: what results.json
+holds is not repeated. SYSFS_ROOT is put before all paths (for tests).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ ROOT = os.environ.get("SYSFS_ROOT", "")
 SAVED = Path(os.environ.get("SAVED_CLOCKS", ROOT + "/run/paretosoc-clocks"))
 RESULTS = FOLDER / "results.json"
 FORMAT = "paretosoc-measurements/1"
+ENVIRONMENT = dict(os.environ, trtexec=os.environ.get("TRTEXEC", "trtexec"))
 OF = ("network", "first_group", "last_group", "unit", "clocks_khz")
 INTERVAL_S = 0.2
 MEDIAN = re.compile(r"GPU Compute Time:.*?\bmedian = ([0-9.]+) ms")
@@ -180,19 +181,42 @@ def time_ms(plan: dict[str, Any], engine: dict[str, Any], seconds: float) -> flo
     """Run an engine over and over. Return the median time of an inference."""
     if plan["runtime"] == "trtexec":
         found = MEDIAN.search(shell(f"{engine['run']} --duration={seconds:g}",
-                                    trtexec=os.environ.get("TRTEXEC", "trtexec")))  # fmt: skip
+                                    trtexec=ENVIRONMENT["trtexec"]))  # fmt: skip
         if not found:
             raise Failed("trtexec printed no median of 'GPU Compute Time'")
         return float(found.group(1))
     ran = subprocess.run(
-        [sys.executable, str(FOLDER / "measure.py"), "--child", json.dumps(engine), "--seconds",
-         str(seconds)],
-        cwd=str(FOLDER), capture_output=True, check=False,
-    )  # fmt: skip
+        command_of(plan, engine, seconds), cwd=str(FOLDER), capture_output=True, check=False
+    )
     if ran.returncode:
         lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
         raise Failed(lines[-1] if lines else f"status {ran.returncode}")
     return float(ran.stdout.split()[-1])
+
+
+def command_of(plan: dict[str, Any], engine: dict[str, Any], seconds: float) -> list[str]:
+    """Return the command that runs an engine over and over."""
+    if plan["runtime"] == "trtexec":
+        return ["sh", "-c", f"exec {engine['run']} --duration={seconds:g}"]
+    return [sys.executable, str(FOLDER / "measure.py"), "--child", json.dumps(engine),
+            "--seconds", str(seconds)]  # fmt: skip
+
+
+@contextlib.contextmanager
+def running(plan: dict[str, Any], engine: dict[str, Any], seconds: float) -> Iterator[None]:
+    """Run an engine in the background, from ``seconds`` before the block on, in which it loads."""
+    process = subprocess.Popen(
+        command_of(plan, engine, 100 * seconds + 100), cwd=str(FOLDER), env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        time.sleep(seconds)
+        yield
+        if process.poll() is not None:
+            raise Failed(f"{engine['file']} ended, which was to run beside it")
+    finally:
+        process.kill()
+        process.wait()
 
 
 def loaded(engine: dict[str, Any]) -> Any:
@@ -252,20 +276,34 @@ def child(engine: dict[str, Any], seconds: float) -> None:
 
 def measure(plan: dict[str, Any], experiment: dict[str, Any], seconds: float) -> dict[str, Any]:
     """Run one experiment. Return its row of the results."""
-    engine = plan["networks"][experiment["engine"]]["segments"][0]
-    if "build" in engine and not (FOLDER / engine["engine"]).exists():
-        shell(engine["build"], trtexec=os.environ.get("TRTEXEC", "trtexec"))
+    places = [place for place in (experiment["engine"], experiment["beside"]) if place is not None]
+    engine, *others = [plan["networks"][place]["segments"][0] for place in places]
+    for one in (engine, *others):
+        if "build" in one and not (FOLDER / one["engine"]).exists():
+            shell(one["build"], trtexec=ENVIRONMENT["trtexec"])
     setting = clocks(experiment["clocks"]) if experiment["clocks"] else contextlib.nullcontext()
     with setting:
         with Power(plan) as idle:
             time.sleep(seconds if plan["has_power"] else 0)
         with Power(plan) as busy:
             milliseconds = time_ms(plan, engine, seconds)
-    row = dict(experiment["of"], time_ps=round(1e9 * milliseconds))
+        row = dict(experiment["of"], time_ps=round(1e9 * milliseconds))
+        for other in others:
+            with running(plan, other, seconds):
+                meanwhile = time_ms(plan, engine, seconds)
+            row["beside"] = dict(row["beside"], time_ps=round(1e9 * meanwhile))
     idle_mw, power_mw = idle.mean_mw(), busy.mean_mw()
     if plan["has_power"] and idle_mw is not None and power_mw is not None and power_mw > idle_mw:
         row.update(power_mw=power_mw, idle_mw=idle_mw)
     return row
+
+
+def place_of(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row of the results is of."""
+    place = {key: row[key] for key in OF}
+    if "beside" in row:
+        place["beside"] = {key: row["beside"][key] for key in OF[:4]}
+    return place
 
 
 def main() -> int:
@@ -292,7 +330,7 @@ def main() -> int:
     # As exceptions, so that clocks are put back.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    measured = [{key: row[key] for key in OF} for row in results["measured"]]
+    measured = [place_of(row) for row in results["measured"]]
     results["failed"] = []
     for k, experiment in enumerate(plan["experiments"], 1):
         if experiment["of"] in measured:

@@ -10,12 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
+import numpy as np
 import onnx
 import pytest
 
 import paretosoc as dse_library
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+from paretosoc.dse.tools.measuring.experiments import pairs_of
 from paretosoc.results.costs.cost_origins import CostMeasurement
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.io.canonical_json import content_sha256
@@ -176,6 +179,36 @@ def test_it_continues_after_it_was_ended(desk, number):
     assert of(desk.results["measured"]) == [entry["of"] for entry in desk.plan["experiments"]]
     (desk.board.root / "runs").unlink()
     assert desk.board.state() == before
+
+
+def test_a_pair_runs_side_by_side_and_tells_of_demands(desk):
+    front = dse_library.load(desk.folder)
+    plan = dse_library.plan_measurements(front, minutes=9, draws=200)
+    errors = front.stated_errors
+    pair = pairs_of(front.numeric, errors, range(len(front)))[0]
+    assert pair.beside is not None
+    desk.plan_folder = desk.folder.with_name("pair")
+    entry = replace(plan.experiments[0], experiment=pair)
+    replace(plan, plan=replace(plan.plan, planned=(entry,))).save(desk.plan_folder)
+    alone, slower = pair.stretch.time_ps / 1e9, 1.6
+    for engine in ("engine_0.engine", "engine_1.engine"):
+        (desk.plan_folder / f"{engine}.ms").write_text(f"{alone:.6f}")
+    # The other one ends too early, as the stand-in takes no time to load.
+    assert desk.run()[0] == 1
+    assert "ended, which was to run beside it" in desk.results["failed"][0]
+    loop = 'for word; do case $word in --duration=1??*) touch "$SYSFS_ROOT/pair"; exec sleep 99;;'
+    meanwhile = f'[ -e "$SYSFS_ROOT/pair" ] && echo {slower * alone:.6f} > "$engine.ms"\n'
+    stand_in = (TRTEXEC % GPU).replace("#!/bin/sh\n", f"#!/bin/sh\n{loop} esac; done\n")
+    desk.put("trtexec", stand_in.replace('touch "$SYSFS_ROOT/running"', meanwhile))
+    assert desk.run()[0] == 0
+    check_against_schema(desk.results, "measurements")
+    (row,) = desk.results["measured"]
+    assert row["time_ps"] == round(1e9 * float(f"{alone:.6f}"))
+    assert row["beside"]["time_ps"] == round(1e9 * float(f"{slower * alone:.6f}"))
+    after = front.update(desk.results).stated_errors
+    demands = (one.latent(300, 0)[:, errors.rows.demand] for one in (errors, after))
+    before, now = (np.exp(pair.stretch.log_slowdown(demand)) for demand in demands)
+    assert abs(np.median(now) - slower) < abs(np.median(before) - slower) / 2
 
 
 def test_what_fails_is_said_and_tried_again(desk):

@@ -115,6 +115,15 @@ def test_what_co_runs_would_tell_is_said():
     assert plan_experiments(front, certain, bench_for(front), draws=400).co_runs == {}
 
 
+def test_a_pair_is_planned_if_only_demands_are_off(pair_folder):
+    front = dse_library.load(pair_folder).numeric
+    errors = replace(same_errors(front.problem, CostError()), demand=1.0)
+    plan = plan_experiments(front, errors, bench_for(front), draws=400)
+    assert plan.planned[0].experiment.beside is not None
+    losses = [sum(entry.losses.values()) for entry in plan.planned]
+    assert losses[-1] < 0.8 * sum(now.goals[goal].loss for goal, now in plan.now.items())
+
+
 def test_plans_keep_to_the_minutes_and_build_once():
     front = front_of(2)
     errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))

@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import paretosoc as dse
 from paretosoc.common.units import PPM
-from paretosoc.dse.tools.analysis.cost_draws import same_errors
-from paretosoc.dse.tools.analysis.posterior import POWER_NOISE, TIME_NOISE, condition
+from paretosoc.dse.tools.analysis.cost_draws import same_errors, with_factors
+from paretosoc.dse.tools.analysis.posterior import (
+    POWER_NOISE,
+    TIME_NOISE,
+    condition,
+)
+from paretosoc.dse.tools.measuring.experiments import pairs_of
+from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.costs import CostError
-from paretosoc.results.costs.cost_origins import TAIL
+from paretosoc.results.costs.cost_origins import TAIL, Beside
 from tests.dse.tools.analysis.test_confidence import two_networks
 from tests.support.measured_fronts import measurement_of, stretch_of, true_time_ps
 
@@ -65,6 +72,45 @@ def test_heavy_tails_against_integration():
     assert total.mean() == pytest.approx((density * (0.2 * unit + 0.15 * network)).sum(), abs=2e-3)
     # The other network learns from the error that both have in common.
     assert np.median(latent[:, rows.unit]) > 0.5
+
+
+def test_a_pair_tells_of_the_demands_of_a_draw(pair_folder):
+    """A slowdown is that of the drawn demands, and draws after it have it."""
+    front = dse.load(pair_folder).numeric
+    errors = replace(same_errors(front.problem, CostError()), demand=1.0)
+    pair = pairs_of(front, errors, range(len(front.members)))[0]
+    stretch, unit = pair.stretch, errors.problem.units[pair.at.unit]
+    prior = errors.latent(200, 5)
+    shown = stretch.log_slowdown(prior[:, errors.rows.demand])
+    truth = int(np.argsort(shown)[-8])
+    drawn = with_factors(errors.problem, errors.factors(prior[truth]))
+    own, other = (
+        drawn.units[one.at.unit]
+        .demand_kbps[
+            (
+                slice(one.at.groups.start, one.at.groups.stop),
+                *(one.at.points[d] for d in drawn.units[one.at.unit].clocks),
+            )
+        ]
+        .astype(float)
+        for one in pair.parts
+    )
+    point = pair.at.points[errors.problem.memory_domain]
+    others = round(np.average(other, weights=pair.beside.stretch.times_ps))
+    lost = [lost_rate(unit.contention, point, int(kbps), others) / 65536 for kbps in own]
+    times = stretch.times_ps
+    slower = (times / (1 - np.array(lost))).sum() / times.sum()
+    assert np.exp(shown[truth]) == pytest.approx(slower, rel=1e-3)
+    problem, at = errors.problem, pair.beside.at
+    network = problem.networks[pair.beside.network].name
+    last = len(at.groups) - 1
+    alone = pair.measurement(10**9)
+    beside = Beside(network, 0, last, problem.units[at.unit].name, round(slower * 10**9))
+    posterior = replace(errors, measured=(replace(alone, beside=beside),))
+    now = stretch.log_slowdown(posterior.latent(200, 1)[:, errors.rows.demand])
+    far = [np.median(np.abs(logs - np.log(slower))) for logs in (shown, now)]
+    assert far[1] < 0.6 * far[0]
+    assert len(np.unique(now)) > 20
 
 
 def test_stretches_are_the_factors_of_the_draws():

@@ -150,6 +150,30 @@ def test_what_cannot_be_is_refused_by_its_field(folder, change, field):
         front.update(signed(document))
 
 
+def test_pairs_are_shown_and_are_of_two_units(folder, dse, tmp_path):
+    front = dse_library.load(folder)
+    document = results_of(front)
+    other, row = document["measured"]
+    keys = ("network", "first_group", "last_group", "unit")
+    time_ps = round(1.5 * row["time_ps"])
+    row["beside"] = {**{key: other[key] for key in keys}, "time_ps": time_ps}
+    with pytest.raises(ResultError, match=r"measured\[1\].beside.unit: must be another unit"):
+        front.update(signed(document))
+    row["beside"]["unit"] = "dla0"
+    (dla,) = (domain for domain in front.problem.domains if domain.name == "dla")
+    row["clocks_khz"]["dla"] = dla.frequencies_khz[-1]
+    row["beside"]["time_ps"] *= 6
+    with pytest.raises(ResultError, match=r"measured\[1\].beside.time_ps: must be from"):
+        front.update(signed(document))
+    row["beside"]["time_ps"] = time_ps
+    path = tmp_path / "results.json"
+    path.write_bytes(canonical_bytes(signed(document)))
+    got = dse("measure", "take", folder, path, "--draws", "100")
+    assert got.status == 0, got.err
+    assert f"beside {other['network']} on dla0" in got.out
+    assert "1.500" in got.out
+
+
 def test_what_was_changed_or_is_of_another_front_is_refused(folder, tmp_path, dse):
     front = dse_library.load(folder)
     document = results_of(front)
