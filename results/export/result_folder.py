@@ -196,7 +196,7 @@ def require_result_folder(folder: Path) -> None:
     """
     if folder.is_file():
         raise ResultError(
-            f"{folder}: the folder of a result is required, as 'dse explore' writes it, got a file"
+            f"{folder}: the folder of a result is required, got a file; 'dse explore' writes one"
         )
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")

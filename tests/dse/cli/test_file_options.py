@@ -150,7 +150,7 @@ TEXTS = {
         "dispatch",
     ),
     *("processor_type", "rows", "run_name", "runtime", "source", "tensorrt", "throughput", "unit"),
-    *("chip", "units", "value", "where"),
+    *("chain", "chip", "task", "units", "value", "where"),
 }
 """Parameters that are no files."""
 NEEDS_MORE = {"mcp", "run", "measure fidelity", "measure take", "papers learn", "profile"}
