@@ -453,7 +453,7 @@ def test_where_there_is_no_result_folder_verify_refuses_the_input(dse: Any, tmp_
     (tmp_path / "empty").mkdir()
     for name, said in (
         ("nowhere", "there is no such folder"),
-        ("file", "the folder of a result is required, got a file"),
+        ("file", "the folder of a result is required, got a file; 'dse explore' writes one"),
         ("empty", "the folder of a result is required, it has no front.json"),
     ):
         for command in (("verify",), ("verify", "--ignore-hashes"), ("verify", "--json")):
