@@ -86,6 +86,7 @@ CALLS: dict[str, dict[str, Any]] = {
     },
     "measure next": {**RESULT, "output": "new", "minutes": 6, "draws": 200},
     "measure take": {**RESULT, "results": "result/costs.json"},
+    "measure trace": {**RESULT, "file": "result/costs.json", "output": "new.json"},
     "analyze costs": RESULT,
     "analyze limits": RESULT,
     "analyze confidence": {**RESULT, "draws": 2},
@@ -153,9 +154,10 @@ TEXTS = {
     *("chain", "chip", "task", "units", "value", "where"),
 }
 """Parameters that are no files."""
-NEEDS_MORE = {"mcp", "run", "measure fidelity", "measure take", "papers learn", "profile"}
-"""Commands that serve, measure this machine, learn or change a result: their calls here are not run
-to their end."""
+NEEDS_MORE = {"mcp", "run", "measure fidelity", "measure take", "measure trace"}
+NEEDS_MORE |= {"papers learn", "profile"}
+"""Commands that serve, measure this machine or a board, learn or change a result: their calls here
+are not run to their end."""
 SUFFIXES = ("", ".json", ".svg", ".html", ".csv", ".onnx", ".npz", ".yaml")
 HUGE = 1 << 43
 
