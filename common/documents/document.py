@@ -303,8 +303,11 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
                 _check_value(own, part, f"{path}.{key}")
         return
     if get_origin(kind) in (Union, UnionType):
-        kind = next(part for part in get_args(kind) if part is not NoneType)
-        _check_value(value, _marked(kind, marks), path, "null or ")
+        kinds = [part for part in get_args(kind) if part is not NoneType]
+        if len(kinds) > 1:
+            assert find_mark(marks, As) is not None, "a value of several kinds has a reader"
+            return
+        _check_value(value, _marked(kinds[0], marks), path, "null or ")
     elif isinstance(value, tuple):
         items = find_mark(marks, Items)
         if items is not None and len(value) < items.least:

@@ -234,7 +234,8 @@ def explore_to_folder(
         if has_proof:
             load_proof_code(problem.numeric)
             load_bound_code()
-        until = _before_pictures(max(limit - spent_s, float(LEAST_SECONDS)), clock)
+        least = min(limit, float(LEAST_SECONDS))
+        until = _before_pictures(max(limit - spent_s, least), clock)
         share = SEARCH_SHARE if has_proof else 1.0
         settings = replace(settings, time_limit_s=share * until.left)
     with search_bar or nullcontext() as on_progress:

@@ -222,10 +222,8 @@ def make_server(workspace: Workspace) -> Any:
     ).ToolError
     server = package.MCPServer("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
     tools = Tools(workspace)
-    asynchronous = tools.start, tools.poll
-    for tool in (
-        *(tools.explore, *asynchronous, tools.show, tools.evaluate, tools.verify, tools.compare),
-    ):
+    searches = (tools.explore, tools.start, tools.poll)
+    for tool in (*searches, tools.show, tools.evaluate, tools.verify, tools.compare):
         server.tool()(_refusing(tool, refused))
     return server
 

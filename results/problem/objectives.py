@@ -86,12 +86,19 @@ def kind_named(name: str) -> Kind | None:
     """Return the kind of a name, or None if neither the program nor an installed package has it.
 
     Raises:
-        ResultError: if the package's object cannot be had.
+        ResultError: if the package's object cannot be had, or has another name, by which no file
+            could be read again.
     """
     kinds = kinds_by_name()
-    if name not in kinds and name in OWN_OBJECTIVES.names():
-        return OWN_OBJECTIVES.get(name, "objective")
-    return kinds.get(name)
+    if name in kinds or name not in OWN_OBJECTIVES.names():
+        return kinds.get(name)
+    found = OWN_OBJECTIVES.get(name, "objective")
+    if found.name != name:
+        raise ResultError(
+            f"objective {name}: the name of its dse.OwnObjective must be {name!r}, too, got "
+            f"{found.name!r}"
+        )
+    return found
 
 
 def _kind_named(name: str) -> Kind:

@@ -132,7 +132,8 @@ class OwnObjective:
                 f"{label}: an array of {count} numbers is required of compute, got one of the "
                 f"shape {list(found.shape)}{' with nan' * bool(np.isnan(found).any())}"
             )
-        scaled = np.rint(found * (-1 if self.larger_is_better else 1) * 10.0**self.decimals)
+        with np.errstate(over="ignore"):
+            scaled = np.rint(found * (-1 if self.larger_is_better else 1) * 10.0**self.decimals)
         integers: IntArray = np.clip(scaled, -LARGEST, LARGEST).astype(np.int64)
         return integers
 

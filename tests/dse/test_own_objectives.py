@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import paretosoc as dse
@@ -13,7 +15,7 @@ from paretosoc.common import plugins
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.own_objective import _GIVEN
+from paretosoc.results.problem.own_objective import _GIVEN, OWN_OBJECTIVES
 
 NETWORKS = ["squeezenet", "alexnet"]
 BOARD = {"platform": "jetson-agx-xavier", "groups": 3, "units": ["gpu", "dla0"]}
@@ -100,6 +102,14 @@ def test_what_no_package_registers_is_named(own_folder):
         dse.Problem("alexnet", objectives=["edp"], **BOARD)
 
 
+def test_an_entry_point_of_another_name_is_refused(monkeypatch):
+    entry = EntryPoint("mine", "energy_delay:ENERGY_DELAY", OWN_OBJECTIVES.group)
+    monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "examples/plugin"))
+    with pytest.raises(ResultError, match="must be 'mine', too, got 'energy-delay'"):
+        dse.Problem("alexnet", objectives=["mine"], **BOARD)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -145,6 +155,8 @@ def test_a_network_that_there_is_not_is_named():
 
 
 @settings(max_examples=60, deadline=None)
+@example([1.7e308, -1.7e308], False)
+@example([float("inf"), -float("inf"), 0.0], True)
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=5), st.booleans())
 def test_any_number_is_an_integer_to_minimise(figures, larger_is_better):
     mine = dse.OwnObjective(

@@ -41,7 +41,8 @@ def plot(
         typer.Option(
             "--member",
             help="Member for gantt, energy and roofline: an index or a name such as fastest, knee "
-            "or lowest-energy. Repeatable. [default: fastest; but for gantt also lowest-energy]",
+            "or lowest-energy. Repeatable. [default: fastest; for energy and roofline also "
+            "lowest-energy]",
         ),
     ] = None,
     label: Annotated[
