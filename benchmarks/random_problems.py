@@ -6,7 +6,7 @@ error or a warning, a claim that enumeration refutes, or a corner that the check
 to the search.
 
 With ``--applications``, tasks beside networks with variants and batches are drawn instead. Each
-combination of variants is explored and proved, and the fronts are joined as ``dse choose`` does. A
+combination of variants is explored and proved, and the fronts are joined as ``dse explore`` does. A
 front that is proved complete must be the one of all design points, and a joined front that of all
 design points of all combinations, with accuracies as objectives.
 
@@ -47,7 +47,7 @@ from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.errors import InfeasibleError
-from paretosoc.dse.tools.choose.joined import CombinationFront, join
+from paretosoc.dse.tools.choose.joined_result import Combined, JoinedResult
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
@@ -142,9 +142,8 @@ def judge_application(number: int, seed: int = 0) -> Judged:
 def _joined_claims(application: Application) -> Iterator[str]:
     """Yield how far the front of each combination, and then the joined one, is proved, once
     enumeration confirms it."""
-    fronts: list[CombinationFront] = []
+    fronts: list[Combined] = []
     every: list[np.ndarray] = []
-    is_complete = True
     for each, problem, found in zip(
         application.combined, application.problems, application.found, strict=True
     ):
@@ -156,16 +155,20 @@ def _joined_claims(application: Application) -> Iterator[str]:
                 raise
             yield "infeasible"
             continue
-        fronts.append(CombinationFront(each.names, each.accuracies, str(len(fronts)), front))
-        is_complete &= front.is_complete
+        fronts.append(Combined(each.names, each.accuracies, str(len(fronts)), "", front))
         yield _compared(front.objective_array, found.feasible, complete=front.is_complete)
+    if not fronts:
+        return
+    result = JoinedResult("", (), (), tuple(fronts))
     members = [
-        _with_accuracies(fronts[int(one.run)].front.objective_array[[one.member]], one.accuracies)
-        for one in join("", fronts, is_complete=is_complete).members
+        _with_accuracies(own.objective_array[[one.member]], one.accuracies)
+        for one in result.joined.members
+        if (own := fronts[int(one.run)].front) is not None
     ]
-    if members:
-        joined = np.concatenate(members), np.concatenate(every)
-        yield f"joined {_compared(*joined, complete=is_complete)}"
+    values, points = np.concatenate(members), np.concatenate(every)
+    if result.proved_ppm is not None and not is_within(values, points, result.proved_ppm):
+        raise AssertionError(f"the joined front is not within {result.proved_ppm} ppm")
+    yield f"joined {_compared(values, points, complete=result.joined.is_complete)}"
 
 
 def _with_accuracies(objectives: np.ndarray, accuracies: Mapping[str, float]) -> np.ndarray:

@@ -22,7 +22,8 @@ class Result(Protocol):
 
     A package registers such a class under the entry point ``paretosoc.results``. The name of the
     entry is that of the file in the folder, ``NAME.json``. The class also has ``words``, a
-    description of the results, and ``verify(folder, ignore_hashes=)``, which yields checks.
+    description of the results, and ``verify(folder, ignore_hashes=, verify_front=)``, which yields
+    checks. ``verify_front(folder)`` yields those of a front in a folder below, if it has any.
     """
 
     def __len__(self) -> int:

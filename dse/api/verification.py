@@ -97,16 +97,20 @@ def verify(
     )
     form = Choice(Checker).read(checker, "checker")
     path = path_of(folder)
-    kind = other_kind(path)
-    if kind is not None:
-        running = kind.verify(path, ignore_hashes=ignore_hashes)
-    else:
-        running = chain(
+
+    def of_front(one: Path) -> Iterator[Check]:
+        return chain(
             verify_front(
-                path, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
+                one, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
             ),
-            verify_measures(path, ignore_hashes=ignore_hashes),
+            verify_measures(one, ignore_hashes=ignore_hashes),
         )
+
+    kind = other_kind(path)
+    if kind is None:
+        running = of_front(path)
+    else:
+        running = kind.verify(path, ignore_hashes=ignore_hashes, verify_front=of_front)
     checks = []
     for check in running:
         checks.append(check)

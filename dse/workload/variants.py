@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
+from paretosoc.common.options import as_written as in_words
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, as_written
@@ -50,9 +51,10 @@ def with_variants(workload: Workload, options: Options) -> Workload:
     for owner, network in _offered(workload).items():
         if owner not in chosen:
             names = [variant.name for variant in network.variants]
+            comparing = in_words("dse.choose", command="dse explore", campaign="dse choose")
             raise WorkloadError(
                 f"network {owner!r}: the choice of a variant is required, got none of "
-                f"{', '.join(names)} ({as_written('variants')}); dse choose compares all of them"
+                f"{', '.join(names)} ({as_written('variants')}); {comparing} compares all of them"
             )
     return replace(
         workload,

@@ -160,10 +160,10 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
     problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
     require_result_folder(folder)
     if (kind := other_kind(folder)) is not None:
-        raise ResultError(
-            f"{folder}: a front is required, got {kind.words}; show, report, plot, trace and "
-            "verify take these"
-        )
+        hint = "show, report, plot, trace and verify take these"
+        if below := min(folder.glob(f"*/{FRONT_FILE}"), default=None):
+            hint = f"use the folder of one front, such as {below.parent}"
+        raise ResultError(f"{folder}: a front is required, got {kind.words}; {hint}")
     problem_data, front_data = _read(problem_path), _read(front_path)
     try:
         problem = problem_from_bytes(problem_data)

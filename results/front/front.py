@@ -389,17 +389,24 @@ class Front:
         return front_html(self)
 
     @property
+    def proved_ppm(self) -> int | None:
+        """Return the epsilon within which the whole front is proved, by a proof or at least by the
+        search's own account. None: nothing is proved."""
+        ended = CertificateStatus.GAP
+        proofs = [c for c in (self.certificate, self.epsilon) if c is not None]
+        claims = [c for c in proofs if c.status is not ended] + [self.bounds]
+        everything = len(self.problem.objectives)
+        reached = [
+            claim.epsilon_ppm
+            for claim in claims
+            if claim is not None
+            and claim.epsilon_ppm is not None
+            and len(claim.objectives) == everything
+        ]
+        return min(reached, default=None)
+
+    @property
     def is_complete(self) -> bool:
         """Return whether the front is complete, by a proof or at least by the search's own
         account."""
-        return any(
-            claim is not None
-            and claim.status is not CertificateStatus.GAP
-            and claim.epsilon_ppm == 0
-            and len(claim.objectives) == len(self.problem.objectives)
-            for claim in (self.certificate, self.epsilon)
-        ) or (
-            self.bounds is not None
-            and self.bounds.epsilon_ppm == 0
-            and len(self.bounds.objectives) == len(self.problem.objectives)
-        )
+        return self.proved_ppm == 0

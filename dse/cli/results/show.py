@@ -99,7 +99,7 @@ def show(
 
 def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, float | None]:
     if not isinstance(result, dse.Front):
-        raise WorkloadError("--chain: is for networks with rates")
+        raise WorkloadError("--chain: the folder of one front of networks with rates is required")
     return {chain: result[member].reaction_ms(split(chain)) for chain in chains}
 
 

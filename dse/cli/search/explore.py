@@ -24,9 +24,11 @@ from paretosoc.dse.inputs.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
     from paretosoc.dse.api.pipeline import Explored
+    from paretosoc.dse.api.problem import Problem
     from paretosoc.dse.engines.explore import SearchSettings
     from paretosoc.dse.engines.optimizers import Optimizer
     from paretosoc.dse.search.driver import Progress
+    from paretosoc.dse.workload.variants import Combination
     from paretosoc.results.front.front import Front
 
 Engine = Annotated[
@@ -122,7 +124,11 @@ def explore(
     engine: Engine = "auto",
     effort: EffortOptions,
 ) -> int:
-    """Search for the Pareto front of networks that share a chip."""
+    """Search for the Pareto front of networks that share a chip.
+
+    Networks that offer variants or batches are explored once for each combination of them. The
+    folder then has a folder for each, and the front of all, with accuracies as objectives.
+    """
     # Imported here and below: help and errors of options need none of what explores.
     from paretosoc.dse.engines.optimizer_registry import optimizer_named
 
@@ -150,16 +156,21 @@ def run_exploration(
         DseError: on input that cannot be used.
     """
     from paretosoc.dse.api.pipeline import explore_to_folder
-    from paretosoc.dse.cli.shared.build import problem_from_texts
+    from paretosoc.dse.cli.shared.build import problems_from_texts
     from paretosoc.dse.engines.explore import default_evaluations
-    from paretosoc.results.export.result_folder import check_output_folder
+    from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
+    from paretosoc.results.export.result_folder import check_output_folder, other_kind
 
     output = result.output
     _check_effort(effort, optimizer, engine, force=result.force)
-    check_output_folder(output, overwrite=result.force)
+    check_folder = check_output_folder if other_kind(output) is None else check_joined_folder
+    check_folder(output, overwrite=result.force)
     if result.live:
         check_live()
-    problem = problem_from_texts(networks, platform, given)
+    problems = problems_from_texts(networks, platform, given)
+    if len(problems) > 1:
+        return _explore_combinations(context, problems, optimizer, effort, result)
+    (_, problem), *_ = problems
     evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
     if result.live:
@@ -190,6 +201,59 @@ def run_exploration(
     return _tell(explored, output, refused, quiet=quiet, chosen=not given["objectives"])
 
 
+def _explore_combinations(
+    context: typer.Context,
+    problems: Sequence[tuple[Combination, Problem]],
+    optimizer: Optimizer,
+    effort: EffortOptions,
+    result: OutputOptions,
+) -> int:
+    """Explore every combination of variants, print what each has, and return the exit status."""
+    from paretosoc.dse.api.joined import explore_combinations
+    from paretosoc.dse.engines.explore import default_evaluations
+    from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
+
+    check_joined_folder(result.output, overwrite=result.force)
+    for option, given in (
+        ("--live", result.live),
+        ("--checkpoint", effort.checkpoint is not None),
+        ("--robust", effort.robust is not None),
+    ):
+        if given:
+            raise WorkloadError(
+                f"{option}: is for one combination of variants, got {len(problems)}; --variant "
+                "chooses one"
+            )
+    quiet = result.quiet
+    evaluations = effort.max_evaluations or default_evaluations(problems[0][1].numeric)
+
+    def say(label: str, explored: Explored) -> None:
+        for reason in (explored.not_certified, None if quiet else explored.not_proved):
+            if reason is not None:
+                print(f"dse: {label}: {reason}", file=sys.stderr)
+
+    joined, interrupted = explore_combinations(
+        problems,
+        result.output,
+        optimizer,
+        effort.settings,
+        prove=effort.proves,
+        overwrite=result.force,
+        command=context.obj,
+        spent_s=seconds_since_call(),
+        search_bar=lambda label: _search_line(evaluations, quiet=quiet, also=None, label=label),
+        proof_bar=lambda: proof_line(quiet=quiet, also=None),
+        on_explored=say,
+    )
+    if not quiet:
+        console = Console(highlight=False)
+        for view in joined.summary_views():
+            console.print(view)
+        print(f"Written to {result.output}: joined.json, front.csv, report.html and these folders")
+        print(f"Next: dse show {result.output}; dse verify {result.output}")
+    return 130 if interrupted else 0
+
+
 def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
     """Refuse options that contradict each other."""
     from paretosoc.dse.engines.optimizers import needs_proof
@@ -209,11 +273,11 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, f
 
 
 def _search_line(
-    evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None
+    evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None, label: str = ""
 ) -> ProgressLine[Progress]:
-    """Format evaluations, hypervolume and remaining time."""
+    """Format evaluations, hypervolume and remaining time. ``label``: what is explored."""
     return ProgressLine(
-        TextColumn("exploring"),
+        TextColumn(f"exploring {label}".rstrip()),
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
         TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),

@@ -23,7 +23,7 @@ class JoinedMember:
     objectives: Mapping[str, float]
     """By name with unit."""
     run: str
-    """Its run in the campaign's folder."""
+    """Its run in the campaign's folder, or its folder below that of the joined front."""
     member: int
     """Its position in that run's front."""
 
@@ -74,11 +74,11 @@ def _member(of: CombinationFront, position: int) -> JoinedMember:
     )
 
 
-def joined_csv(fronts: Sequence[JoinedFront]) -> str:
-    """Return the members of all boards as CSV, one a row."""
+def joined_table(fronts: Sequence[JoinedFront]) -> tuple[list[str], list[list[object]]]:
+    """Return headings and cells of the members of all boards, one a row."""
     rows = [(front.board, member) for front in fronts for member in front.members]
     if not rows:
-        return ""
+        return [], []
     first = rows[0][1]
     accuracies = [f"accuracy of {owner} [%]" for owner in first.accuracies]
     headings = ["board", *first.variants, *accuracies, *first.objectives, "run", "member"]
@@ -86,7 +86,13 @@ def joined_csv(fronts: Sequence[JoinedFront]) -> str:
     for board, member in rows:
         figures = (*member.accuracies.values(), *member.objectives.values())
         cells.append([board, *member.variants.values(), *figures, member.run, member.member])
-    return csv_text(headings, cells)
+    return headings, cells
+
+
+def joined_csv(fronts: Sequence[JoinedFront]) -> str:
+    """Return the table of all members as CSV. Empty without members."""
+    headings, cells = joined_table(fronts)
+    return csv_text(headings, cells) if cells else ""
 
 
 def joined_lines(fronts: Sequence[JoinedFront]) -> list[str]:

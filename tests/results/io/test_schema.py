@@ -18,6 +18,7 @@ SCHEMAS = (
     "costs",
     "deployment",
     "front",
+    "joined",
     "mapping",
     "measurements",
     "periodic",

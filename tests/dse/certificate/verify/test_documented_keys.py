@@ -27,6 +27,7 @@ WORDS = ("recomputed", "compared", "given", "not claimed", "not checked", "as `c
         ("problem.json", "problem"),
         ("costs.json", "costs"),
         ("periodic.json", "periodic"),
+        ("joined.json", "joined"),
     ],
 )
 def test_every_key_is_in_the_table_and_every_row_is_a_key(file: str, schema: str) -> None:

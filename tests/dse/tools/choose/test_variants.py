@@ -1,5 +1,5 @@
-"""``dse choose`` with variants: the joined front against enumeration of every combination, limits
-on accuracy, and the table."""
+"""``dse choose`` and ``dse explore`` with variants: the joined front against enumeration of every
+combination, limits on accuracy, and the table."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 import paretosoc
 from paretosoc.common.arrays import IntArray
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.problem import Problem
@@ -41,7 +42,7 @@ def dominated(a: tuple[float, ...], points: set[tuple[float, ...]]) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_joined_front_is_that_of_the_union_of_all_combinations(
-    tmp_path: Path, seed: int
+    dse, tmp_path: Path, seed: int
 ) -> None:
     """Each combination as an ordinary workload file, with all of its design points."""
     draw = random.Random(seed)
@@ -84,6 +85,22 @@ def test_the_joined_front_is_that_of_the_union_of_all_combinations(
     assert len(got) == len(set(got))
     assert set(got) == wanted
     assert list(front.members[0].objectives) == ["latency [ms]", "energy [mJ]"]
+    options = ("--groups", "1", "--precision", "fp16", "--quiet")
+    limits = ("--max-evaluations", "2000", "--jobs", "1")
+    done = dse("explore", file, "-p", BOARD, *options, *limits, "-o", tmp_path / "o")
+    assert done.status == 0, done.err
+    table = list(csv.DictReader((tmp_path / "o" / "front.csv").read_text().splitlines()))
+    names = [*front.members[0].objectives, *(f"accuracy of {owner} [%]" for owner in sources)]
+    signs = (1, 1, -1, -1)
+    assert {
+        tuple(sign * float(row[name]) for name, sign in zip(names, signs, strict=True))
+        for row in table
+    } == wanted
+    assert (
+        dse("verify", tmp_path / "o")
+        .out.splitlines()[-2]
+        .startswith(f"holds        joined front: complete: {len(wanted)} members")
+    )
 
 
 DETECTORS = """\
@@ -164,13 +181,15 @@ def test_bad_choices_are_one_line(dse, tmp_path: Path, more: tuple[str, ...], wo
     assert not (tmp_path / "o").exists()
 
 
-def test_explore_asks_for_a_choice(dse, tmp_path: Path) -> None:
+def test_other_commands_ask_for_a_choice(dse, tmp_path: Path) -> None:
     path = tmp_path / "w.yaml"
     path.write_text(DETECTORS.format(deadline=14))
-    call = ("explore", path, "-p", BOARD, "-o", tmp_path / "o", "--groups", "2")
-    done = dse(*call)
+    done = dse("baselines", path, "-p", BOARD)
     assert done.status == 2
-    assert "(--variant); dse choose compares all of them" in done.err
+    assert "(--variant); dse explore compares all of them" in done.err
+    with pytest.raises(WorkloadError, match=r"\(variants\); dse\.choose compares all of them"):
+        paretosoc.explore(path, BOARD)
+    call = ("explore", path, "-p", BOARD, "-o", tmp_path / "o", "--groups", "2")
     done = dse(*call, "--variant", "detect=yolo11n", "--max-evaluations", "100")
     assert done.status == 0, done.err
     one = ("baselines", path, "-p", BOARD, "--groups", "2", "--variant", "detect=yolo11n")

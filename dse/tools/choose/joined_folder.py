@@ -1,0 +1,199 @@
+"""Folders of a joined front: ``joined.json``, ``front.csv``, the page, and below them the result
+folder of each combination of variants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paretosoc.common.files import read_file
+from paretosoc.common.options import as_written
+from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
+from paretosoc.dse.tools.choose.joined import joined_csv
+from paretosoc.dse.tools.choose.joined_result import Combined, JoinedResult
+from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import (
+    PROBLEM_FILE,
+    REPORT_FILE,
+    RESULT_FILES,
+    read_results,
+)
+from paretosoc.results.front.front import Front
+from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse, sha256_of
+from paretosoc.results.io.document import check_against_schema
+
+FILE, FRONT = "joined.json", "front.csv"
+FORMAT = "paretosoc-joined/1"
+_FILES = (FILE, FRONT, REPORT_FILE)
+FrontChecks = Callable[[Path], Iterator[Check]]
+
+
+def folder_names(labels: Sequence[str]) -> list[str]:
+    """Return the name of a folder for each combination of variants, from its label."""
+    names = [re.sub(r"[^\w.=+-]+", "-", label).strip("-.=+") for label in labels]
+    return [
+        name if names.count(name) == 1 and name else f"{place}-{name}".rstrip("-")
+        for place, name in enumerate(names)
+    ]
+
+
+def check_joined_folder(folder: Path, *, overwrite: bool) -> None:
+    """Check that :func:`write_joined` may write a folder. Call it before the explorations.
+
+    Raises:
+        ResultError: if it exists and ``overwrite`` is false, or holds anything but a joined front.
+    """
+    check_own_folder(folder, _is_ours, overwrite=overwrite)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).is_file():
+        raise ResultError(f"{folder}: is not replaced, it holds no {FILE}")
+
+
+def _is_ours(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        return all(each.name in RESULT_FILES and each.is_file() for each in path.iterdir())
+    return path.name in _FILES
+
+
+def write_joined(
+    folder: Path, explore: Callable[[Path], JoinedResult], *, overwrite: bool
+) -> JoinedResult:
+    """Write a folder, whole or not at all. Return what it holds.
+
+    Args:
+        explore: writes the folders of the combinations below the folder that it is given.
+
+    Raises:
+        ResultError: if the folder must not be replaced or cannot be written.
+    """
+    found: list[JoinedResult] = []
+
+    def fill(part: Path) -> None:
+        result = explore(part)
+        page, _ = result.page(None)
+        (part / FILE).write_bytes(canonical_bytes(_document(result)))
+        (part / FRONT).write_text(joined_csv([result.joined]))
+        (part / REPORT_FILE).write_bytes(page)
+        found.append(result)
+
+    def remove(old: Path) -> None:
+        for path in old.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                remove_files(path, RESULT_FILES)
+        remove_files(old, _FILES)
+
+    check = partial(check_joined_folder, folder, overwrite=overwrite)
+    write_whole_folder(folder, fill, check=check, remove=remove)
+    return found[0]
+
+
+def _document(result: JoinedResult) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "format": FORMAT,
+        "platform": result.platform,
+        "command": list(result.command),
+        "accuracy_sources": list(result.accuracy_sources),
+        "combinations": [
+            {
+                "variants": dict(each.variants),
+                "accuracies": dict(each.accuracies),
+                "folder": each.folder,
+                "problem_sha256": each.problem_sha256,
+                "reason": each.reason,
+            }
+            for each in result.combinations
+        ],
+    }
+    document["content_sha256"] = content_sha256(document)
+    return document
+
+
+def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
+    """Return the joined front in a folder, made of the fronts in the folders below.
+
+    Raises:
+        ResultError: if a file is missing, cannot be read, was changed, or does not belong to the
+            others. It names the file and the JSON path.
+    """
+    path = folder / FILE
+    document: Any
+    try:
+        document = parse(read_file(path, ResultError))
+        check_against_schema(document, "joined")
+        if check_hashes:
+            stated = document.pop("content_sha256")
+            if content_sha256(document) != stated:
+                raise ResultError("$.content_sha256: the content was changed after it was written")
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+    entries = document["combinations"]
+    combinations = tuple(
+        Combined(
+            variants=entry["variants"],
+            accuracies=entry["accuracies"],
+            folder=entry["folder"],
+            problem_sha256=entry["problem_sha256"],
+            reason=entry["reason"],
+            front=None
+            if not entry["folder"]
+            else _front(folder / entry["folder"], entry, check_hashes=check_hashes),
+        )
+        for entry in entries
+    )
+    try:
+        return JoinedResult(
+            platform=document["platform"],
+            command=tuple(document["command"]),
+            accuracy_sources=tuple(document["accuracy_sources"]),
+            combinations=combinations,
+        )
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def _front(folder: Path, entry: dict[str, Any], *, check_hashes: bool) -> Front:
+    front = read_results(folder, check_hashes=check_hashes)
+    data = read_file(folder / PROBLEM_FILE, ResultError)
+    if check_hashes and sha256_of(data) != entry["problem_sha256"]:
+        raise ResultError(f"{folder / PROBLEM_FILE}: is not the problem of {FILE}")
+    return front
+
+
+def verify_joined(
+    folder: Path, *, ignore_hashes: bool, verify_front: FrontChecks
+) -> Iterator[Check]:
+    """Check the folder of every combination, then that ``front.csv`` is the front of all.
+
+    ``verify_front``: checks the folder of one front.
+    """
+    try:
+        result = read_joined(folder, check_hashes=not ignore_hashes)
+        table = read_file(folder / FRONT, ResultError).decode(errors="replace")
+    except ResultError as error:
+        yield fails("files", str(error))
+        return
+    below = {path.name for path in folder.iterdir() if path.is_dir()}
+    if foreign := sorted(below - {each.folder for each in result.combinations}):
+        yield fails("files", f"{foreign[0]}: {FILE} does not have this folder")
+        return
+    hashes = "schema" if ignore_hashes else "schema, hashes"
+    yield holds("files", f"{hashes}, {len(result.combinations)} combinations of variants")
+    if ignore_hashes:
+        yield not_checked("hashes", as_written("ignore_hashes", value=True))
+    for each in result.combinations:
+        if each.front is None:
+            yield holds(each.label, f"nothing is claimed: {each.reason}")
+            continue
+        for check in verify_front(folder / each.folder):
+            yield Check(f"{each.folder}: {check.name}", check.verdict, check.detail)
+    if table != joined_csv([result.joined]):
+        why = "is not what remains of the fronts of all combinations"
+        yield fails("joined front", f"{FRONT}: {why}; 'dse show --csv' prints it")
+        return
+    detail = f"{len(result)} members that no member of any front dominates"
+    yield holds("joined front", f"{result.proof}: {detail}")

@@ -1,0 +1,44 @@
+"""The page of a joined front: its picture, the combinations and all members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from paretosoc.dse.tools.choose.joined import joined_table
+from paretosoc.dse.tools.choose.joined_picture import joined_svg
+from paretosoc.dse.tools.choose.joined_result import JoinedResult
+from paretosoc.results.export.html import html_page, read_asset
+
+_STYLE = "section { margin-top: 20px; } .list td { white-space: nowrap; }"
+
+
+def joined_page(result: JoinedResult) -> str:
+    """Return the text of the page."""
+    combinations = (map(escape, map(str, row)) for row in result.combination_rows())
+    heads = ("combination", "in the joined front", "in its own front", "proof")
+    headings, cells = joined_table([result.joined])
+    members = (
+        [f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for v in row[1:]] for row in cells
+    )
+    lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in result.accuracy_sources)
+    body = f"""<header><p class="kicker">Which variants?</p>
+<h1>{escape(result.platform)}</h1>
+<p class="soft">{len(result)} design points that none of any combination dominates: \
+{result.proof}.</p>
+{lines}</header>
+<main>
+<section>{joined_svg(result.joined)}</section>
+<section>{_table(heads, combinations)}</section>
+<section>{_table(headings[1:], members)}</section>
+</main>
+"""
+    style = read_asset("campaign_report.css", "paretosoc.dse.inputs.data") + _STYLE
+    return html_page(f"Joined front on {result.platform}", style, body, scripts=False)
+
+
+def _table(headings: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table. The cells are HTML."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in headings)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<table class="list"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -1,0 +1,231 @@
+"""The joined front of combinations of variants that ``dse explore`` has explored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from paretosoc.common.tables import plain_table
+from paretosoc.dse.tools.choose.joined import (
+    CombinationFront,
+    JoinedFront,
+    join,
+    joined_table,
+    label_of,
+)
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import choose
+from paretosoc.results.front.epsilon import within
+from paretosoc.results.front.front import Front
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+    from paretosoc.dse.certificate.verify.checks import Check
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """A combination of variants, with its front or why it has none."""
+
+    variants: Mapping[str, str]
+    accuracies: Mapping[str, float]
+    folder: str
+    """Below that of the joined front. Empty without a front."""
+    problem_sha256: str
+    front: Front | None
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return ``detect=yolo11n, classify=batch4``."""
+        return label_of(self.variants)
+
+    @property
+    def proof(self) -> str:
+        """Return how far its front is proved, in words."""
+        if self.front is None:
+            return self.reason
+        return _reach(self.front.proved_ppm)
+
+
+def _reach(proved_ppm: int | None) -> str:
+    if proved_ppm is None:
+        return "not proved"
+    return within(proved_ppm) if proved_ppm else "complete"
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedResult:
+    """The joined front of ``dse explore`` and the fronts that it is made of.
+
+    Registered under ``paretosoc.results``, so the commands for results take it.
+    """
+
+    words: ClassVar[str] = "the joined front of combinations of variants"
+
+    platform: str
+    command: tuple[str, ...]
+    accuracy_sources: tuple[str, ...]
+    combinations: tuple[Combined, ...]
+
+    def __post_init__(self) -> None:
+        """Accept combinations of the same networks and objectives.
+
+        Raises:
+            ResultError: on others.
+        """
+        first = self.combinations[0]
+        for each in self.combinations:
+            for name in ("variants", "accuracies"):
+                if list(getattr(each, name)) != list(getattr(first, name)):
+                    raise ResultError(f"combinations: {name}: all must be of the same networks")
+        names = {each.front.problem.objective_names for each in self.combinations if each.front}
+        if len(names) != 1:
+            raise ResultError("combinations: fronts with the same objectives are required")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> JoinedResult:
+        """Read a folder.
+
+        Raises:
+            ResultError: if a file is missing, was changed, or does not belong to the others.
+        """
+        from paretosoc.dse.tools.choose.joined_folder import read_joined
+
+        return read_joined(Path(folder))
+
+    @classmethod
+    def verify(
+        cls, folder: Path, *, ignore_hashes: bool, verify_front: Callable[[Path], Iterator[Check]]
+    ) -> Iterator[Check]:
+        """Check the front of every combination, and the joined one."""
+        from paretosoc.dse.tools.choose.joined_folder import verify_joined
+
+        return verify_joined(folder, ignore_hashes=ignore_hashes, verify_front=verify_front)
+
+    @cached_property
+    def joined(self) -> JoinedFront:
+        """Return what no member of any combination dominates."""
+        fronts = [
+            CombinationFront(each.variants, each.accuracies, each.folder, each.front)
+            for each in self.combinations
+            if each.front is not None
+        ]
+        return join(self.platform, fronts, is_complete=self.proved_ppm == 0)
+
+    @property
+    def proved_ppm(self) -> int | None:
+        """Return the epsilon within which the joined front is proved: the largest of its fronts',
+        since it has a member as good as every member of theirs. None: some front is not proved."""
+        reached = [each.front.proved_ppm if each.front else None for each in self.combinations]
+        known = [ppm for ppm in reached if ppm is not None]
+        return max(known) if len(known) == len(reached) else None
+
+    @property
+    def proof(self) -> str:
+        """Return how far the joined front is proved, in words."""
+        return _reach(self.proved_ppm)
+
+    def __len__(self) -> int:
+        return len(self.joined.members)
+
+    def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
+        """Return one row per choice at a resolution, at 0 per member, as ``front.csv`` has it."""
+        headings, cells = joined_table([self.joined])
+        rows = [dict(zip(headings, row, strict=True)) for row in cells]
+        return [rows[place] for place in self._choices(resolution)]
+
+    def _choices(self, resolution: float | None) -> list[int]:
+        """Return the positions of the choices among the members of each combination."""
+        found: list[int] = []
+        for each in self.combinations:
+            places = [k for k, one in enumerate(self.joined.members) if one.run == each.folder]
+            if each.front is None or not places:
+                continue
+            kept = tuple(each.front.members[self.joined.members[k].member] for k in places)
+            # Claims and baselines are of all members.
+            left = replace(
+                each.front,
+                members=kept,
+                baselines=(),
+                certificate=None,
+                epsilon=None,
+                bounds=None,
+            )
+            found += [places[k] for k in choose(left, resolution).members]
+        return found
+
+    def member_document(self, which: int | str) -> NoReturn:
+        """Refuse: members are in the folders of the combinations.
+
+        Raises:
+            ResultError: always. It names a folder.
+        """
+        self._refuse("a member")
+
+    def member_views(self, which: int | str, *, all_rows: bool) -> NoReturn:
+        """Refuse, as :meth:`member_document`."""
+        self._refuse("a member")
+
+    @classmethod
+    def figure(
+        cls, what: str, named: Sequence[tuple[str, JoinedResult]], members: Sequence[str]
+    ) -> Figure:
+        """Refuse, as :meth:`member_document`."""
+        named[0][1]._refuse(f"a figure ({what})")
+
+    def trace(self, members: Sequence[str]) -> NoReturn:
+        """Refuse, as :meth:`member_document`."""
+        self._refuse("a trace")
+
+    def _refuse(self, what: str) -> NoReturn:
+        folder = next(each.folder for each in self.combinations if each.front is not None)
+        raise ResultError(f"{what} is of one combination: name its folder below, such as {folder}")
+
+    def combination_rows(self) -> list[tuple[str, int, int, str]]:
+        """Return a row per combination: its name, how many members of the joined front it has, and
+        of its own, and how far that is proved."""
+        counts = Counter(member.run for member in self.joined.members)
+        return [
+            (each.label, counts[each.folder], len(each.front.members) if each.front else 0,
+             each.proof)
+            for each in self.combinations
+        ]  # fmt: skip
+
+    def summary_views(self) -> list[RenderableType]:
+        """Return the combinations as a table, and what the joined front is."""
+        table = plain_table("combination", ">in the\njoined front", ">in its\nown front", "proof")
+        for label, joined, own, proof in self.combination_rows():
+            table.add_row(label, str(joined), str(own), proof)
+        names = [name.partition(" [")[0] for name in self.joined.members[0].objectives]
+        names += [f"accuracy of {owner}" for owner in self.combinations[0].accuracies]
+        text = f"Joined front over {', '.join(names)}: {len(self)} members, {self.proof}."
+        return [table, "", text, *self.accuracy_sources]
+
+    def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:
+        """Return the combinations, and a table of the choices of the joined front."""
+        del width
+        headings, cells = joined_table([self.joined])
+        owners = set(self.combinations[0].variants)
+        heads = [
+            name if name in owners or name == "run" else f">{name.replace(' [', chr(10) + '[')}"
+            for name in headings[1:]
+        ]
+        table = plain_table(*heads)
+        for place in self._choices(resolution):
+            row = cells[place][1:]
+            table.add_row(*(f"{v:.4g}" if isinstance(v, float) else str(v) for v in row))
+        return [*self.summary_views(), "", table]
+
+    def page(self, platform: str | None) -> tuple[bytes, list[str]]:
+        """Return the page."""
+        from paretosoc.dse.tools.choose.joined_page import joined_page
+
+        del platform
+        return joined_page(self).encode(), []

@@ -1,0 +1,282 @@
+"""``dse explore`` of a workload with variants: the folder of the joined front, what the other
+commands do with it, and that ``dse verify`` refuses what was changed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paretosoc
+from paretosoc.dse.api import joined
+from paretosoc.dse.api.result import open_result
+from paretosoc.dse.cli.main import run
+from paretosoc.dse.tools.choose.joined_folder import folder_names
+from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
+
+BOARD = "jetson-orin-nano-8gb"
+WORKLOAD = """\
+networks:
+  - name: look
+    rate_hz: 60
+    deadline_ms: {deadline}
+    variants:
+      - {{network: resnet18, accuracy_percent: 69.8}}
+      - {{network: resnet50, accuracy_percent: 76.1}}
+  - {{name: find, network: squeezenet, rate_hz: 60}}
+"""
+SMALL = ("-p", BOARD, "--groups", "1", "--max-evaluations", "200", "--jobs", "1")
+BATCHES = ("--batch", "find=1,2")
+
+
+@pytest.fixture(scope="module")
+def workload(tmp_path_factory) -> Path:
+    path: Path = tmp_path_factory.mktemp("joined") / "w.yaml"
+    path.write_text(WORKLOAD.format(deadline=16))
+    return path
+
+
+@pytest.fixture(scope="module")
+def explored(workload: Path) -> Path:
+    """Two sizes of one network and two batches of the other: four combinations."""
+    folder = workload.parent / "o"
+    assert run(["explore", str(workload), *SMALL, *BATCHES, "-q", "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def copied(explored: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(explored, tmp_path / "o"))
+
+
+def test_the_folder_has_a_front_for_each_combination(dse, explored: Path) -> None:
+    folders = sorted(path.name for path in explored.iterdir() if path.is_dir())
+    assert folders == [
+        f"look={size}-find=batch{batch}" for size in ("resnet18", "resnet50") for batch in (1, 2)
+    ]
+    table = list(csv.DictReader((explored / "front.csv").read_text().splitlines()))
+    for row in table:
+        assert row["run"] == f"look={row['look']}-find={row['find']}"
+        member = paretosoc.load(explored / row["run"]).numeric.members[int(row["member"])]
+        power = round(1e6 * float(row["power [W]"]))
+        assert member.objectives[1] == power
+    rows = json.loads(dse("show", explored, "--json", "--all").out)
+    assert [{key: str(value) for key, value in row.items()} for row in rows] == table
+    assert dse("show", explored, "--csv", "--all").out == (explored / "front.csv").read_text()
+    few = json.loads(dse("show", explored, "--json", "--resolution", "30").out)
+    assert 0 < len(few) < len(rows)
+    assert all(row in rows for row in few)
+    shown = dse("show", explored).out
+    assert re.search(r"look=resnet50, find=batch1 +\d+ +\d+ +(complete|within)", shown)
+    page = (explored / "report.html").read_text()
+    assert "look=resnet50, find=batch2" in page
+    assert page.count("<tr>") == 1 + 4 + 1 + len(table)
+    assert dse("report", explored).status == 0
+    assert (explored / "report.html").read_text() == page
+
+
+def test_every_front_and_the_joined_one_are_verified(dse, explored: Path) -> None:
+    done = dse("verify", explored)
+    assert done.status == 0, done.out
+    lines = done.out.splitlines()
+    for folder in explored.glob("look=*"):
+        assert any(line.startswith(f"holds        {folder.name}: members: ") for line in lines)
+    assert lines[-2].startswith("holds        joined front: ")
+    assert paretosoc.verify(explored, checker="plain").holds
+
+
+def _spoil_member(folder: Path) -> None:
+    path = folder / "look=resnet18-find=batch1" / "front.json"
+    document = json.loads(path.read_text())
+    value = document["members"][0]["objectives"]
+    value["power_uw"] -= 1
+    del document["content_sha256"]
+    document["content_sha256"] = content_sha256(document)
+    path.write_bytes(canonical_bytes(document))
+
+
+def _without_line(folder: Path) -> None:
+    path = folder / "front.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+
+def _without_combination(folder: Path) -> None:
+    shutil.rmtree(folder / "look=resnet50-find=batch2")
+
+
+def _swapped(folder: Path) -> None:
+    one, other = folder / "look=resnet18-find=batch1", folder / "look=resnet50-find=batch1"
+    one.rename(folder / "aside")
+    other.rename(one)
+    (folder / "aside").rename(other)
+
+
+def _signed(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        document = json.loads((folder / "joined.json").read_text())
+        del document["content_sha256"]
+        change(document)
+        document["content_sha256"] = content_sha256(document)
+        (folder / "joined.json").write_bytes(canonical_bytes(document))
+
+    return spoil
+
+
+def _outside(document: dict[str, Any]) -> None:
+    document["combinations"][0]["folder"] = "../o/look=resnet18-find=batch1"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_spoil_member, "look=resnet18-find=batch1: members: member 0: "),
+        (_without_line, "joined front: front.csv: is not what remains"),
+        (_without_combination, "files: .*look=resnet50-find=batch2: there is no such folder"),
+        (_swapped, r"files: .*problem\.json: is not the problem of joined\.json"),
+        (
+            _signed(lambda document: document["combinations"].pop()),
+            r"files: look=resnet50-find=batch2: joined\.json does not have this folder",
+        ),
+        (
+            # The larger one seems less accurate, so that all of its points are dominated.
+            _signed(lambda document: document["combinations"][2]["accuracies"].update(look=1.5)),
+            "joined front: front.csv: is not what remains",
+        ),
+        (_signed(_outside), r"files: .*joined\.json: \$\.combinations\[0\]\.folder"),
+        (
+            _signed(lambda document: document["combinations"][0]["accuracies"].clear()),
+            "files: .*accuracies: all must be of the same networks",
+        ),
+        (lambda folder: (folder / "joined.json").write_text("{"), r"files: .*joined\.json: "),
+        (lambda folder: (folder / "front.csv").unlink(), r"files: .*front\.csv"),
+    ],
+)
+def test_what_was_changed_is_refused(
+    dse, copied: Path, spoil: Callable[[Path], None], words: str
+) -> None:
+    spoil(copied)
+    done = dse("verify", copied)
+    assert done.status == 1
+    assert re.search(f"^FAILS +{words}", done.out, re.MULTILINE), done.out
+
+
+def test_a_changed_hash_alone_is_refused_and_can_be_ignored(dse, copied: Path) -> None:
+    path = copied / "joined.json"
+    path.write_text(path.read_text().replace('"content_sha256": "', '"content_sha256": "0', 1))
+    text = re.sub('("content_sha256": ")0(.*).("\n)', r"\1\2f\3", path.read_text())
+    path.write_text(text.replace(BOARD, "another-board", 1))
+    assert "the content was changed" in dse("verify", copied).out
+    with pytest.raises(ResultError, match=r"joined\.json: .*content was changed"):
+        open_result(copied)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("show", "--member", "0"),
+        ("show", "--chain", "look,find"),
+        ("certify",),
+        ("analyze", "export", "--to", "perfetto", "-o", "x.json"),
+        ("analyze", "export", "--to", "optuna", "-o", "x.db"),
+        ("plot", "front", "-o", "x.svg"),
+        ("deploy", "--to", "json", "-o", "x"),
+        ("analyze", "confidence"),
+    ],
+)
+def test_commands_for_one_front_name_a_folder(dse, explored: Path, call: tuple[str, ...]) -> None:
+    words = 2 if call[0] in ("analyze", "plot") else 1
+    done = dse(*call[:words], explored, *call[words:])
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    wanted = "--chain: the folder of one front" if "--chain" in call else "look=resnet18-find=batch"
+    assert wanted in done.err
+
+
+def test_comparisons_name_a_folder_and_take_it(dse, explored: Path) -> None:
+    done = dse("compare", explored, explored)
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    one = explored / "look=resnet18-find=batch1"
+    assert str(one) in done.err
+    assert dse("compare", one, explored / "look=resnet50-find=batch1").status == 0
+
+
+def test_options_of_one_combination_are_refused(dse, workload: Path, tmp_path: Path) -> None:
+    call = ("explore", workload, *SMALL, *BATCHES, "-o", tmp_path / "x")
+    for more in (("--live",), ("--checkpoint", tmp_path / "c"), ("--robust", "mean")):
+        done = dse(*call, *more)
+        assert (done.status, done.err.count("\n")) == (2, 1)
+        assert f"{more[0]}: is for one combination of variants, got 4; --variant" in done.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_combination_that_keeps_no_limit_has_no_front(dse, tmp_path: Path) -> None:
+    path, out = tmp_path / "w.yaml", tmp_path / "o"
+    path.write_text(WORKLOAD.format(deadline=3))
+    done = dse("explore", path, *SMALL, "-o", out)
+    assert done.status == 0, done.err
+    assert "no feasible design point" in done.out
+    assert "not proved" in done.out
+    assert [each.name for each in out.iterdir() if each.is_dir()] == ["look=resnet18"]
+    done = dse("verify", out)
+    assert done.status == 0
+    assert "look=resnet50: nothing is claimed: no feasible design point" in done.out
+    assert "joined front: not proved: " in done.out
+    # An older result is replaced by one that has less.
+    again = ("explore", path, *SMALL, "-o", out)
+    assert "exists already; --force replaces it" in dse(*again).err
+    path.write_text(WORKLOAD.format(deadline=1))
+    table = (out / "front.csv").read_text()
+    assert dse(*again, "--force").status == 3
+    assert (out / "front.csv").read_text() == table
+    path.write_text(WORKLOAD.format(deadline=16))
+    assert dse(*again, "--force", *BATCHES, "--variant", "look=resnet50").status == 0
+    assert sorted(each.name for each in out.iterdir() if each.is_dir()) == [
+        "look=resnet50-find=batch1",
+        "look=resnet50-find=batch2",
+    ]
+    assert dse("verify", out).status == 0
+    (out / "notes.txt").write_text("mine")
+    refused = dse(*again, "--force")
+    assert "it holds 'notes.txt', not of ours" in refused.err
+
+
+def test_ctrl_c_keeps_what_was_explored(
+    dse, workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, begun = joined.explore_to_folder, []
+
+    def interrupted(problem: paretosoc.Problem, *arguments: Any, **more: Any) -> Any:
+        begun.append(problem)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return plain(problem, *arguments, **more)
+
+    monkeypatch.setattr(joined, "explore_to_folder", interrupted)
+    call = ("explore", workload, *SMALL, *BATCHES, "-o", tmp_path / "o")
+    assert dse(*call).status == 130
+    assert len(begun) == 2
+    assert [each.name for each in (tmp_path / "o").glob("look*")] == ["look=resnet18-find=batch1"]
+    done = dse("verify", tmp_path / "o")
+    assert done.status == 0
+    assert done.out.count("nothing is claimed: not explored: interrupted") == 3
+    del begun[1:]
+    assert dse(*call[:-1], tmp_path / "none").status == 130
+    assert not (tmp_path / "none").exists()
+
+
+def test_one_combination_left_is_an_ordinary_front(dse, workload: Path, tmp_path: Path) -> None:
+    done = dse("explore", workload, *SMALL, "--min-accuracy", "look=70", "-o", tmp_path / "o")
+    assert done.status == 0, done.err
+    assert (tmp_path / "o" / "front.json").exists()
+
+
+def test_folders_have_names_of_their_own() -> None:
+    assert folder_names(["a=x, b=y", "a=nets/own v2"]) == ["a=x-b=y", "a=nets-own-v2"]
+    assert folder_names(["a=x/y", "a=x y", "a=z"]) == ["0-a=x-y", "1-a=x-y", "a=z"]
