@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
 from shlex import quote
+
+from paretosoc.common.call_time import call_begins
 
 
 class Door(Enum):
@@ -19,24 +20,17 @@ class Door(Enum):
 
 
 _DOOR = ContextVar("door", default=Door.LIBRARY)
-_BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
 
 
 @contextmanager
 def called_from(door: Door) -> Iterator[None]:
     """Return a context, or a decorator, in which messages name options as ``door`` has them."""
-    tokens = _DOOR.set(door), _BEGAN.set(time.monotonic())
+    token = _DOOR.set(door)
     try:
-        yield
+        with call_begins():
+            yield
     finally:
-        _DOOR.reset(tokens[0])
-        _BEGAN.reset(tokens[1])
-
-
-def seconds_since_call() -> float:
-    """Return the seconds since the command, or the run of a campaign, began. 0 in the library."""
-    began = _BEGAN.get()
-    return 0.0 if began is None else time.monotonic() - began
+        _DOOR.reset(token)
 
 
 def as_written(name: str, value: object = None, *, command: str = "", campaign: str = "") -> str:

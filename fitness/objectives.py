@@ -202,12 +202,11 @@ def _value(found: Evaluated, objective: Objective) -> IntArray:
     if not isinstance(kind, OwnObjective):
         return OBJECTIVE_VALUES[kind](found, objective)
     possible = found.account.possible
-    figures = [
-        np.array([part.shown(value) for value in _value(found, part)[possible].tolist()])
-        for part in objective.parts([network.name for network in found.problem.networks])
-    ]
     values = np.zeros(len(possible), dtype=np.int64)
-    values[possible] = kind.integers(figures)
+    values[possible] = objective.integers(
+        [network.name for network in found.problem.networks],
+        lambda part: _value(found, part)[possible].tolist(),
+    )
     return values
 
 

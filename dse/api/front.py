@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.options import as_written
 from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.api.front_pictures import choice_intervals, front_figure, front_page
 from paretosoc.dse.api.front_views import front_views, member_views
 from paretosoc.dse.api.member import Member
-from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
@@ -27,11 +27,9 @@ from paretosoc.dse.tools.analysis.confidence import DRAWS
 from paretosoc.dse.tools.analysis.confidence import confidence as sureness
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors, same_errors, stated_errors
 from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
-from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.fitness.guarantee.first_come import guarantee_figures
-from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
-from paretosoc.results.deploy.deployment import Deployment, require_origins
+from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
     CERTIFICATE,
@@ -47,17 +45,14 @@ from paretosoc.results.front.certificate import CertificateStatus, ProofArtifact
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
 from paretosoc.results.front.confidence import Confidence
 from paretosoc.results.front.front import Front as NumericFront
-from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import (
     FASTEST,
-    LOWEST_ENERGY,
     choose_member,
     mark_members,
     member_title,
 )
 from paretosoc.results.io.canonical_json import canonical_bytes, parse
-from paretosoc.results.problem.execution import FreeRunning
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import table_rows
@@ -68,19 +63,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import RenderableType
 
-    from paretosoc.dse.certificate.strategy import ProofOutcome
-    from paretosoc.results.plots.roofline import Roof
+    from paretosoc.dse.certificate.outcome import ProofOutcome
 
 
 _SHARE = "a number from 0 to below 1"
-_PAGE_MEMBERS = 200_000
-"""Members times draws that a page waits for."""
-_PAGE_DRAWS = 50
-"""The fewest. Free-running networks, which take long to simulate, have no more."""
-_PICTURE_DRAWS = 100
-"""They take half a second."""
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
-_TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,28 +284,10 @@ class Front(Sequence[Member]):
             certificate=self.certificate,
             epsilon=self.epsilon,
             bounds=self.bounds,
-            intervals=self._intervals if pictures else None,
+            intervals=choice_intervals(self) if pictures else None,
             overwrite=overwrite,
             pictures=pictures,
         )
-
-    @property
-    def _intervals(self) -> dict[int, list[tuple[float, float]]]:
-        """Return the intervals of the choices for the picture. Empty if they are not known, or take
-        long to simulate."""
-        if self.costs is None or not len(self) or not self.problem.execution.has_frame:
-            return {}
-        shown = choose(self.numeric).members
-        few = replace(self.numeric, members=tuple(self.numeric.members[i] for i in shown))
-        try:
-            found = sureness(
-                few, self.stated_errors, resolution=0, draws=_PICTURE_DRAWS, pairs=False
-            )
-        except ResultError:
-            return {}
-        return {
-            i: list(entry.intervals.values()) for i, entry in zip(shown, found.choices, strict=True)
-        }
 
     @classmethod
     def load(cls, folder: str | Path) -> Front:
@@ -383,51 +352,7 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: on another figure, or a member that does not exist.
         """
-        from paretosoc.results.plots.convergence import draw_convergence
-        from paretosoc.results.plots.energy import draw_energy
-        from paretosoc.results.plots.front import draw_front
-        from paretosoc.results.plots.fronts import draw_fronts
-        from paretosoc.results.plots.gantt import draw_gantts
-        from paretosoc.results.plots.roofline import draw_roofline
-
-        check_plot(what)
-        fronts = [(name, front.numeric) for name, front in named]
-        if what == "front":
-            if len(fronts) > 1:
-                return draw_fronts(fronts)
-            return draw_front(fronts[0][1], named[0][1]._intervals)
-        if what == "convergence":
-            return draw_convergence(fronts)
-        chosen = [
-            (
-                member_title(front, index) if len(fronts) == 1 else f"{name}, member {index}",
-                n,
-                front.members[index],
-            )
-            for n, (name, front) in enumerate(fronts)
-            for index in dict.fromkeys(
-                choose_member(front, text)
-                for text in members or ((FASTEST,) if what == "gantt" else _TWO_ENDS)
-            )
-        ]
-        if what == "roofline":
-            return draw_roofline(
-                [(title, named[n][1]._rooflines(member)) for title, n, member in chosen]
-            )
-        of_fronts = [(title, fronts[n][1].problem, member) for title, n, member in chosen]
-        if what == "energy":
-            return draw_energy(of_fronts)
-        return draw_gantts(
-            [(title, scheduled(problem, member)) for title, problem, member in of_fronts]
-        )
-
-    def _rooflines(self, member: NumericMember) -> list[Roof]:
-        # Imported here: a search needs no deployments.
-        from paretosoc.dse.tools.analysis.roofline import rooflines
-        from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
-
-        chip = searched_platform(self.numeric)
-        return rooflines(self.problem, member, require_origins(self.costs), chip)
+        return front_figure(what, named, members)
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
         """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""
@@ -470,38 +395,7 @@ class Front(Sequence[Member]):
         Raises:
             PlatformError, ResultError: if ``platform`` is not the front's platform.
         """
-        # Imported here: a search needs no deployments.
-        from paretosoc.dse.tools.deploy.deploy import deployment_texts
-        from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
-        from paretosoc.results.export.report import report_html
-        from paretosoc.results.export.report_data import ReportConfidence
-
-        notes: list[str] = []
-        texts: list[dict[str, str]] = []
-        try:
-            chip = platform_or_searched(platform, self.numeric)
-            texts = deployment_texts(
-                [Deployment(self.numeric, index, chip, self.costs) for index in range(len(self))]
-            )
-        except (PlatformError, ResultError) as error:
-            if platform is not None:
-                raise
-            notes.append(f"without deployment: {error}")
-        sure = None
-        if self.costs is not None and len(self):
-            # As many draws as take some seconds: intervals and regrets are read to two digits.
-            draws = min(DRAWS // 2, max(_PAGE_DRAWS, _PAGE_MEMBERS // len(self)))
-            if isinstance(self.problem.execution, FreeRunning):
-                draws = _PAGE_DRAWS
-            try:
-                of_members = sureness(
-                    self.numeric, self.stated_errors, resolution=0, draws=draws, pairs=False
-                )
-                sure = ReportConfidence(of_members, self.confidence(draws=draws))
-            except ResultError as error:
-                notes.append(f"without error bars: {error}")
-        html = report_html(self.numeric, schedule_of, self.costs, texts, sure)
-        return html.encode(), notes
+        return front_page(self, platform)
 
     def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints

@@ -68,8 +68,8 @@ class MeasurementPlan:
             overwrite: replace an older plan.
 
         Raises:
-            DseError: if there is no experiment, a model cannot be found, it is not known how clocks
-                are set, or the folder cannot be written.
+            DseError: if there is no experiment, a model cannot be found, or the folder cannot be
+                written.
         """
         check_arguments(overwrite=overwrite)
         check_type("models", models, Mapping | None, "a mapping from networks to files")

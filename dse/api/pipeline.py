@@ -17,8 +17,9 @@ from paretosoc.dse.certificate.boxes.prove import BoundedFront
 from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits
 from paretosoc.dse.certificate.formulation.prove import FormulationProgress
+from paretosoc.dse.certificate.outcome import ProofOutcome
 from paretosoc.dse.certificate.preconditions import Goal, certified_column, provable
-from paretosoc.dse.certificate.strategy import ProofOutcome, add_formulation, prove_front
+from paretosoc.dse.certificate.strategy import add_formulation, prove_front
 from paretosoc.dse.compile.load import (
     check_address_space,
     compile_proof_code_aside,
@@ -388,14 +389,16 @@ def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
         return
     if numeric.bounds is not None and front.bounds is not None:
         bounded = BoundedFront(numeric.bounds, front.bounds).about(found)
-        found = replace(found, bounds=bounded.claim)
-        gap = replace(gap, front=found, bounds=bounded.proof)
+        if bounded is not None:
+            found = replace(found, bounds=bounded.claim)
+            gap = replace(gap, front=found, bounds=bounded.proof)
     if _is_claim(front.certificate):
         assert numeric.certificate is not None
         assert front.certificate is not None
         fastest = CertifiedFront(numeric, numeric.certificate, front.certificate).about(found)
-        found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
-        gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
+        if fastest is not None:
+            found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
+            gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
     front.with_proof(gap).save(folder, overwrite=True, pictures=False)
 
 

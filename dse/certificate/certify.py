@@ -33,7 +33,9 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.epsilon import epsilon_ppm
 from paretosoc.results.front.front import CertificateSummary, Front
+from paretosoc.results.front.own_view import certified_points, images, shown_objectives
 from paretosoc.results.front.proof_tree import tree_bytes
 from paretosoc.results.io.canonical_json import sha256_of
 from paretosoc.results.problem.problem import Problem
@@ -90,24 +92,33 @@ class CertifiedFront:
         """Return whether no design point is better at all."""
         return self.status is not CertificateStatus.GAP and self.claim.epsilon_ppm == 0
 
-    def about(self, front: Front) -> CertifiedFront:
+    def about(self, front: Front) -> CertifiedFront | None:
         """Return the same proof about a later front whose members dominate or equal those of this
-        one.
+        one, or about the front of own objectives that this one is of the parts of.
 
-        A bound that a member closes is also closed by one that dominates it.
+        A bound that a member closes is also closed by one that dominates it. None: the proof says
+        nothing of that front.
         """
         if front is self.front:
             return self
-        problem = front.problem
-        names = problem.objective_names
-        columns = [names.index(name) for name in self.claim.objectives]
-        values = front.objective_array
-        best = non_dominated(values[:, columns]).tolist()
-        certificate = replace(
-            self.files.certificate,
-            members=tuple(tuple(values[index, columns].tolist()) for index in best),
-        )
-        claim = replace(self.claim, members=tuple(best))
+        problem, certificate = front.problem, self.files.certificate
+        objectives = shown_objectives(problem, certificate.objectives)
+        if objectives is None:
+            return None
+        columns = [problem.objective_names.index(name) for name in objectives]
+        values = front.objective_array[:, columns]
+        best = non_dominated(values).tolist()
+        claim = replace(self.claim, objectives=objectives, members=tuple(best))
+        if objectives == certificate.objectives:
+            rows = tuple(map(tuple, values[best].tolist()))
+            certificate = replace(certificate, members=rows)
+        elif certificate.epsilon_ppm is None:
+            claim = replace(claim, epsilon_ppm=None)
+        else:
+            points = images(problem, certificate.objectives, certified_points(certificate))
+            claim = replace(claim, epsilon_ppm=epsilon_ppm(values[best], points))
+            if claim.epsilon_ppm is None:
+                return None
         return CertifiedFront(front, claim, replace(self.files, certificate=certificate))
 
     def without_gap(self) -> CertifiedFront:

@@ -15,6 +15,7 @@ from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import limits_power
 from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.problem import Problem
 
 MAX_POINTS = 62
@@ -73,6 +74,7 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
             raise ResultError(
                 f"the exact search has no bound on the objective {label} of {model}"
                 + (f"; it has one of {' and of '.join(known)}" if known else "")
+                + ("; it is not declared monotone" if isinstance(kind, OwnObjective) else "")
             )
     if limits_power(problem) and not rules.limits_provable:
         raise ResultError(
@@ -104,7 +106,7 @@ def certified_column(problem: Problem) -> int | None:
 
 @dataclass(frozen=True)
 class Provable:
-    """The possible proofs about a problem, as positions of objectives."""
+    """The possible proofs about a problem, as positions of the objectives of its ``of_parts``."""
 
     front: tuple[int, ...] | None
     """All objectives if the exact search can handle them."""
@@ -125,14 +127,18 @@ def provable(problem: Problem, goal: Goal) -> Provable:
         ResultError: if there is none.
     """
     column = certified_column(problem)
-    if goal is Goal.FASTEST:
-        if column is None:
-            raise ResultError(
-                "no member can be certified as the fastest: latency or inverse-latency must be an "
-                "objective, with the priorities and rates of the workload, got "
-                f"{', '.join(problem.objective_names)}"
-            )
-        return Provable(None, column, (column,), None, None)
+    if goal is Goal.FASTEST and column is None:
+        raise ResultError(
+            "no member can be certified as the fastest: latency or inverse-latency must be an "
+            "objective, with the priorities and rates of the workload, got "
+            f"{', '.join(problem.objective_names)}"
+        )
+    parts = problem.of_parts
+    if column is not None:
+        column = parts.objectives.index(problem.objectives[column])
+        if goal is Goal.FASTEST:
+            return Provable(None, column, (column,), None, None)
+    problem = parts
     columns = tuple(range(len(problem.objectives)))
     refused, unbounded = _refusal(problem, columns), _no_bounds(problem, columns)
     if refused is not None and column is not None and _refusal(problem, (column,)) is not None:
@@ -146,7 +152,9 @@ def provable(problem: Problem, goal: Goal) -> Provable:
 
 
 def is_searchable(problem: Problem) -> bool:
-    """Return whether the exact search can prove all objectives."""
+    """Return whether the exact search can prove all objectives, those of a user's own by their
+    parts."""
+    problem = problem.of_parts
     return _refusal(problem, tuple(range(len(problem.objectives)))) is None
 
 

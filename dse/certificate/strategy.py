@@ -8,7 +8,7 @@ findings of a search that was ended are not claimed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from paretosoc.common.deadline import NEVER, Deadline
@@ -18,11 +18,11 @@ from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
 from paretosoc.dse.certificate.formulation.prove import FormulationProgress, prove_formulation
 from paretosoc.dse.certificate.formulation.refute import NotShown
+from paretosoc.dse.certificate.outcome import ProofOutcome, own_outcome, parts_front
 from paretosoc.dse.certificate.preconditions import Goal, Provable, is_searchable, provable
 from paretosoc.dse.compile.load import load_bound_code, load_proof_code
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
 from paretosoc.results.front.front import Front
 
@@ -41,23 +41,6 @@ BY_ITSELF_PARTS = 24
 formulation."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
-
-
-@dataclass(frozen=True, eq=False)
-class ProofOutcome:
-    """A front with its claims, and their proofs.
-
-    ``refused``: why the whole front cannot be proved, if so. ``not_shown``: why HaX-CoNN's
-    formulation does not show that the fastest member is the fastest, if it was asked for.
-    """
-
-    front: Front
-    certificate: ProofArtifacts | None
-    epsilon: ProofArtifacts | None
-    bounds: BoundProof | None
-    interrupted: bool
-    refused: str | None
-    not_shown: str | None = None
 
 
 def prove_front(
@@ -81,8 +64,12 @@ def prove_front(
         cluster: searches instead of threads.
         on_checkpoint: called now and then with the gap of an exact search, to resume from.
 
+    Monotone objectives of a user's own are proved by the front of their parts: see
+    :mod:`dse.certificate.outcome`.
+
     Raises:
-        ResultError: if nothing can be proved about any objective.
+        ResultError: if nothing can be proved about any objective, or an objective of a user's own
+            does not keep to its declaration.
     """
     if front.robust is not None:
         raise ResultError(
@@ -95,6 +82,44 @@ def prove_front(
             front = replace(found[0], certificate=None, epsilon=None, bounds=found[1].claim)
             return ProofOutcome(front, None, None, found[1].proof, False, None)
     can = provable(front.problem, goal)
+    if front.problem.of_parts is not front.problem:
+        own, progress, checkpoint = front, on_progress, on_checkpoint
+        proved = _proved(
+            parts_front(own),
+            can,
+            limits,
+            earlier=earlier,
+            jobs=jobs,
+            cluster=cluster,
+            # Its epsilon is that of the parts.
+            on_progress=progress and (lambda now: progress(replace(now, epsilon_ppm=None))),
+            on_checkpoint=checkpoint and (lambda gap: checkpoint(own_outcome(own, gap))),
+        )
+        return own_outcome(own, proved)
+    return _proved(
+        front,
+        can,
+        limits,
+        earlier=earlier,
+        jobs=jobs,
+        cluster=cluster,
+        on_progress=on_progress,
+        on_checkpoint=on_checkpoint,
+    )
+
+
+def _proved(
+    front: Front,
+    can: Provable,
+    limits: Limits,
+    *,
+    earlier: ProofArtifacts | None,
+    jobs: int | None,
+    cluster: Cluster | None,
+    on_progress: Callable[[SearchProgress], None] | None,
+    on_checkpoint: Callable[[ProofOutcome], None] | None,
+) -> ProofOutcome:
+    """Attempt the proofs that a problem without objectives of a user's own permits."""
     began = limits.until.clock()
     if can.front is not None or can.fastest is not None:
         load_proof_code(front.problem)
@@ -319,7 +344,8 @@ class _Work:
         if self.within is not None and self.within.is_exact:
             front = replace(front, certificate=self.within.claim, epsilon=None, bounds=None)
             return ProofOutcome(front, self.within.files, None, None, interrupted, None)
-        fastest = None if self.fastest is None else self.fastest.about(front).without_gap()
+        fastest = None if self.fastest is None else self.fastest.about(front)
+        fastest = None if fastest is None else fastest.without_gap()
         epsilon = bounds = None
         if self.within is not None:
             epsilon = self.within.about(front)

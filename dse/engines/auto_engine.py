@@ -11,7 +11,7 @@ from paretosoc.dse.compile.load import load_proof_code
 from paretosoc.dse.search.base import EngineState, ResumableEngine
 from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.objectives import Outcomes
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.errors import ResultError
 
 FIRST_TURN, GROWTH = 2_000, 4
@@ -43,7 +43,10 @@ class AutoEngine:
     name = RestartingNsga2.name
 
     def __init__(self, space: DesignSpace, nsga2: RestartingNsga2) -> None:
-        load_proof_code(space.problem)
+        self._problem = space.problem.of_parts
+        load_proof_code(self._problem)
+        self._parts = None if self._problem is space.problem else make_outcomes(self._problem)
+        """Of a problem with objectives of a user's own."""
         self._space = space
         self._nsga2 = nsga2
         self._evaluated = 0
@@ -68,8 +71,10 @@ class AutoEngine:
     def _turn(self) -> tuple[IntArray, bool]:
         """Search from the front so far. Return the new rows, and whether none is missing."""
         rows, objectives = self._nsga2.members
+        if self._parts is not None:
+            objectives = self._parts(rows).objectives
         result = find_front(
-            self._space.problem,
+            self._problem,
             known=Incumbents(objectives, rows),
             max_nodes=NODES_PER_EVALUATION * self._evaluated,
             jobs=1,

@@ -28,8 +28,9 @@ class ExactEngine:
     name = "exact"
 
     def __init__(self, space: DesignSpace, *, seed: int) -> None:
-        check_provable(space.problem, range(len(space.problem.objectives)))
-        load_proof_code(space.problem)
+        problem = space.problem.of_parts
+        check_provable(problem, range(len(problem.objectives)))
+        load_proof_code(problem)
         self._space = space
         self._rng = np.random.default_rng(seed)
         self._asked = 0
@@ -45,8 +46,7 @@ class ExactEngine:
         nothing = np.zeros((0, self._space.width), dtype=np.int64)
         if self._asked > 2 or self._feasible:
             return nothing
-        problem = self._space.problem
-        found = find_front(problem, max_nodes=DEFAULT_NODES)
+        found = find_front(self._space.problem.of_parts, max_nodes=DEFAULT_NODES)
         return self._space.canonical(found.rows) if len(found.rows) else nothing
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:

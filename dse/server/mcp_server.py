@@ -46,11 +46,21 @@ _INSTRUCTIONS = (
 )
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
+Search = Callable[[], FrontAnswer]
 
 
-def _with_options(tool: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return the tool with the options of the table that a campaign has as its parameters."""
-    written = signature(tool, eval_str=True)
+def _searching(
+    begin: Callable[..., tuple[ProgressAnswer, Search]],
+    tool: Callable[[Any, ProgressAnswer, Search], Answer],
+) -> Callable[..., Answer]:
+    """Return the tool with the parameters of the method that begins its search, and as options
+    those of the table that a campaign has."""
+
+    @wraps(tool)
+    def called(self: Tools, *arguments: Any, **options: Any) -> Answer:
+        return tool(self, *begin(self, *arguments, **options))
+
+    written = signature(begin, eval_str=True)
     options = [
         Parameter(
             name,
@@ -62,8 +72,11 @@ def _with_options(tool: Callable[..., Answer]) -> Callable[..., Answer]:
         if field.axis
     ]
     kept = [entry for entry in written.parameters.values() if entry.name != "options"]
-    tool.__dict__["__signature__"] = written.replace(parameters=[*kept, *options])
-    return tool
+    called.__dict__["__signature__"] = written.replace(
+        parameters=[*kept, *options],
+        return_annotation=signature(tool, eval_str=True).return_annotation,
+    )
+    return called
 
 
 class Tools:
@@ -75,8 +88,7 @@ class Tools:
         """One search at a time: each takes all cores."""
         self._started: dict[Path, ProgressAnswer] = {}
 
-    @_with_options
-    def explore(
+    def _begin(
         self,
         networks: list[str],
         platform: str,
@@ -84,34 +96,53 @@ class Tools:
         max_evaluations: int = 20_000,
         prove_s: float = 0,
         **options: Any,
-    ) -> FrontAnswer:
+    ) -> tuple[ProgressAnswer, Search]:
+        """Return a search, and the progress that it keeps. Input is checked before."""
+        files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
+        problem = self._problem(networks, platform, **options | files)
+        folder = self._workspace.path(output)
+        _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
+        _at_most("prove_s", prove_s, MAX_PROOF_S)
+        known = self._started.get(folder)
+        if folder.exists() or (known is not None and not known.ended):
+            raise DseError(f"output: {output} exists already")
+        progress = ProgressAnswer(output)
+
+        def search() -> FrontAnswer:
+            def tell(now: dse.Progress) -> None:
+                progress.evaluations, progress.members = now.evaluations, now.members
+
+            with self._busy:
+                progress.state = "searching"
+                front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
+                if prove_s > 0:
+                    progress.state = "proving"
+                    front = dse.certify(front, time_limit_s=prove_s)
+            front.save(folder)
+            progress.state, progress.members = "done", len(front)
+            return front_answer(front, output, warnings=problem.warnings)
+
+        return progress, search
+
+    @partial(_searching, _begin)
+    def explore(self, _: ProgressAnswer, search: Search) -> FrontAnswer:
         """Search for the Pareto front of networks that share a chip, and write a result folder.
 
         ``output``: a new folder. ``prove_s``: seconds for a proof, at most 60.
         """
-        search = self._search(networks, platform, output, max_evaluations, prove_s, **options)
-        return search(ProgressAnswer(output))
+        return search()
 
-    @_with_options
-    def start(
-        self,
-        networks: list[str],
-        platform: str,
-        output: str,
-        max_evaluations: int = 20_000,
-        prove_s: float = 0,
-        **options: Any,
-    ) -> ProgressAnswer:
+    @partial(_searching, _begin)
+    def start(self, progress: ProgressAnswer, search: Search) -> ProgressAnswer:
         """Do what ``explore`` does in the background: ``poll`` says how far it is, and ``show``
         has the result. Searches wait for each other; at most 8 are not done."""
-        search = self._search(networks, platform, output, max_evaluations, prove_s, **options)
         if sum(not known.ended for known in self._started.values()) >= MAX_STARTED:
             raise DseError(f"start: at most {MAX_STARTED} searches may wait; poll says how far")
-        progress = self._started[self._workspace.path(output)] = ProgressAnswer(output)
+        self._started[self._workspace.path(progress.folder)] = progress
 
         def run() -> None:
             try:
-                search(progress)
+                search()
             except DseError as error:
                 progress.state, progress.error = "failed", str(error)
             except BaseException:
@@ -128,41 +159,6 @@ class Tools:
         if known is None:
             raise DseError(f"folder: {folder!r} is no output of a search that was started")
         return known
-
-    def _search(
-        self,
-        networks: list[str],
-        platform: str,
-        output: str,
-        max_evaluations: int,
-        prove_s: float,
-        **options: Any,
-    ) -> Callable[[ProgressAnswer], FrontAnswer]:
-        """Return the function that searches and tells its progress. Input is checked before."""
-        files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
-        problem = self._problem(networks, platform, **options | files)
-        folder = self._workspace.path(output)
-        _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
-        _at_most("prove_s", prove_s, MAX_PROOF_S)
-        known = self._started.get(folder)
-        if folder.exists() or (known is not None and not known.ended):
-            raise DseError(f"output: {output} exists already")
-
-        def search(progress: ProgressAnswer) -> FrontAnswer:
-            def tell(now: dse.Progress) -> None:
-                progress.evaluations, progress.members = now.evaluations, now.members
-
-            with self._busy:
-                progress.state = "searching"
-                front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
-                if prove_s > 0:
-                    progress.state = "proving"
-                    front = dse.certify(front, time_limit_s=prove_s)
-            front.save(folder)
-            progress.state, progress.members = "done", len(front)
-            return front_answer(front, output, warnings=problem.warnings)
-
-        return search
 
     def show(self, folder: str, resolution: float | None = None) -> FrontAnswer:
         """Read a result folder: the choices of its front, and the proved claims.

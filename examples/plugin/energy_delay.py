@@ -10,4 +10,5 @@ ENERGY_DELAY = dse.OwnObjective(
     compute=lambda latency_ms, energy_mj: latency_ms * energy_mj,
     unit="mJ ms",
     meaning="energy of a frame times its latency",
+    monotone=True,
 )

@@ -118,20 +118,8 @@ class NetworkOrigins:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A stretch that ran over and over on another unit, beside the measured one."""
-
-    network: Name
-    first_group: Annotated[int, Range(0)]
-    last_group: Annotated[int, Range(0)]
-    unit: Name
-    time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
-    """Time of one inference of the measured stretch meanwhile."""
-
-
-@dataclass(frozen=True)
-class CostMeasurement:
-    """A stretch of a network that ran alone on the board, over and over."""
+class StretchRun:
+    """A stretch of a network that ran over and over on a unit."""
 
     network: Name
     first_group: Annotated[int, Range(0)]
@@ -139,16 +127,22 @@ class CostMeasurement:
     last_group: Annotated[int, Range(0)]
     unit: Name
     """As in problem.json, with its number format if there are several."""
+    time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
+    """Time of one inference meanwhile: of the measured stretch, if this one ran beside it."""
+
+
+@dataclass(frozen=True)
+class CostMeasurement(StretchRun):
+    """A stretch of a network that ran alone on the board, over and over."""
+
     clocks_khz: dict[str, Positive | None]
     """Frequency of each clock domain of the problem; null if it is off."""
-    time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
-    """Time of one inference."""
     power_mw: Maybe[Positive] = None
     """Power of the board meanwhile. Left out if it was not measured."""
     idle_mw: Maybe[Positive] = None
     """Power of the board at these clocks while nothing runs. Given with power_mw."""
-    beside: Maybe[Beside] = None
-    """Left out if it ran alone only."""
+    beside: Maybe[StretchRun] = None
+    """What ran on another unit beside it then, in time_ps. Left out if it ran alone only."""
 
 
 @dataclass(frozen=True)

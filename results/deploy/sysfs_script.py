@@ -3,11 +3,12 @@ board."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from paretosoc.platforms.deployment import ClockControl, ControlKind
+from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import Deployment, as_target
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.errors import ResultError
@@ -16,8 +17,11 @@ _FOLDED = 96
 """Columns after which folders start a new line."""
 
 
-def sysfs_script(deployment: Deployment) -> str:
+def sysfs_script(deployment: Deployment, as_is: Collection[str] = ()) -> str:
     """Return the script. A domain that is off is left alone, or its CPUs go off line.
+
+    Args:
+        as_is: domains that are left alone, too.
 
     Raises:
         ResultError: if the platform does not say how one of its clocks is set.
@@ -25,7 +29,7 @@ def sysfs_script(deployment: Deployment) -> str:
     memory = deployment.platform.memory.domain
     lines = [
         line
-        for control, khz in controls_of(deployment)
+        for control, khz in controls_of(deployment, as_is)
         for line in _settings(control, khz, is_memory=control.domain == memory)
     ]
     settings = "\n".join(f"    {line}" for line in lines)
@@ -35,9 +39,14 @@ def sysfs_script(deployment: Deployment) -> str:
     )
 
 
-def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]:
+def controls_of(
+    deployment: Deployment, as_is: Collection[str] = ()
+) -> list[tuple[ClockControl, int | None]]:
     """Return the control of each clock of the problem, and its frequency, or None if it is off. A
     clock with one operating point needs no control.
+
+    Args:
+        as_is: domains that have none, and are left alone.
 
     Raises:
         ResultError: if the platform does not say how one of its clocks is set.
@@ -46,6 +55,8 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
     controls = {control.domain: control for control in deployment.board.controls}
     found = []
     for domain, khz in deployment.clocks_khz.items():
+        if domain in as_is:
+            continue
         if domain not in controls:
             if len(platform.domain_by_name[domain].operating_points) == 1:
                 continue
@@ -55,6 +66,17 @@ def controls_of(deployment: Deployment) -> list[tuple[ClockControl, int | None]]
             )
         found.append((controls[domain], khz))
     return found
+
+
+def uncontrolled(platform: Platform) -> frozenset[str]:
+    """Return the domains with several operating points that no file sets."""
+    board = platform.deployment
+    known = {control.domain for control in board.controls} if board else set()
+    return frozenset(
+        domain.name
+        for domain in platform.domains
+        if domain.name not in known and len(domain.operating_points) > 1
+    )
 
 
 def _settings(control: ClockControl, khz: int | None, *, is_memory: bool) -> list[str]:

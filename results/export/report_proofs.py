@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from paretosoc.results.front.bounds import least_points
-from paretosoc.results.front.epsilon import is_weak, least_within, percent
+from paretosoc.results.front.epsilon import is_weak, least_points, least_within, percent
 from paretosoc.results.front.front import BoundSummary, CertificateSummary, Front
 from paretosoc.results.io.canonical_json import Json, finite_or_none
 
@@ -22,7 +21,8 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
     """Return the proof by bounds over boxes, in the form of :func:`_proof`."""
     names = front.problem.objective_names
     places = [names.index(name) for name in claim.objectives]
-    points = least_points(claim.region) or [
+    # Of more objectives they may be thousands.
+    points = (least_points(claim.region) if len(places) <= 2 else []) or [
         tuple(
             least_within(front.members[index].objectives[place], claim.epsilon_ppm)
             for place in places

@@ -154,7 +154,7 @@ class BoundProof:
     named."""
 
     problem_sha256: Sha256
-    """SHA-256 of the bytes of problem.json."""
+    """As in certificate.json."""
     objectives: Annotated[tuple[str, ...], Items(1)]
     """The objectives that count, as named in front.json."""
     region: tuple[Corner, ...]
@@ -187,17 +187,3 @@ def owners_of_classes(begins: Sequence[int]) -> tuple[int, ...]:
     for kbps in begins:
         owners.append((owners[-1] + (kbps == 0)) if owners else 0)
     return tuple(owners)
-
-
-def least_points(region: Sequence[Corner]) -> list[tuple[int, ...]]:
-    """Return the least points of a region of one or two objectives, sorted by the first. Every
-    design point is at or above one of these in all objectives. Empty if there are design points
-    without a least value, or more objectives."""
-    width = len(region[0]) if region else 0
-    if width == 1:
-        return [(value + 1,) for (value,) in region if value is not None]
-    # By a falling second value. The first has none, the last no first value.
-    steps = sorted(region, key=lambda corner: (corner[1] is not None, -(corner[1] or 0)))
-    if width != 2 or steps[0][1] is not None or steps[-1][0] is not None:
-        return []
-    return [(a + 1, b + 1) for (a, _), (_, b) in pairwise(steps) if a is not None and b is not None]

@@ -36,7 +36,8 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
         ResultError: if the content does not follow the schema, was changed, or does not fit the
             problem. It names the JSON path. :mod:`fitness.check.boxes` checks the proof.
     """
-    content = signed_content(BOUNDS, parse(data), problem, check_hashes=check_hashes)
+    content = signed_content(BOUNDS, parse(data), problem, check_hashes=check_hashes, is_proof=True)
+    problem = problem.proved_in(content["objectives"])
     width = len(content["objectives"])
     for index, corner in enumerate(content["region"]):
         if len(corner) != width:

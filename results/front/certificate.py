@@ -93,7 +93,8 @@ class Certificate:
     objectives named, by more than epsilon_ppm."""
 
     problem_sha256: Sha256
-    """SHA-256 of the bytes of problem.json."""
+    """SHA-256 of the bytes of problem.json. If objectives of a user's own are declared monotone: of
+    those of the same with each replaced by what it is computed from, every objective once."""
     status: CertificateStatus
     """certified: every leaf of the tree is closed; gap: the search was ended, and parts of the tree
     are open."""
@@ -101,7 +102,8 @@ class Certificate:
     """The objectives that count, as named in front.json. One: its best member is certified. All:
     the front is complete."""
     members: Annotated[tuple[tuple[Int64, ...], ...], Items(1)]
-    """Values of the members that the claim is about, in the order of front.json."""
+    """Values of the members that the claim is about, in the order of front.json. If objectives of a
+    user's own are replaced: of the design points of the front of the objectives named."""
     epsilon_ppm: Count | None
     """Millionths by which a member may be above a design point in an objective; 0: by nothing;
     null: nothing is known."""
@@ -176,7 +178,9 @@ def certificate_from_bytes(
         ResultError: if the content does not follow the schema, was changed, or does not fit the
             problem. It names the JSON path.
     """
-    content = signed_content(CERTIFICATE, parse(data), problem, check_hashes=check_hashes)
+    content = signed_content(
+        CERTIFICATE, parse(data), problem, check_hashes=check_hashes, is_proof=True
+    )
     certificate = CERTIFICATE.read(content)
     width = len(certificate.objectives)
     for index, row in enumerate(certificate.members):

@@ -173,6 +173,33 @@ def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> l
     return corners.corners()
 
 
+def least_points(region: Sequence[Corner], most: int | None = None) -> list[tuple[int, ...]]:
+    """Return the least points outside a region, sorted: every design point is at or above one of
+    them in all objectives. Empty if there are design points without a least value.
+
+    Args:
+        most: see :func:`open_corners`. With fewer points every design point is still at or above
+            one of them.
+    """
+    # Outside is what is above each corner in some objective: turned around, what is open to it.
+    turned = [
+        [-INT64_MAX if v is None else -v for v in corner]
+        for corner in region
+        if any(v is not None for v in corner) and INT64_MIN not in corner
+    ]
+    if not turned:
+        return []
+    points = []
+    for corner in open_corners(turned, most):
+        point = tuple(1 - value for value in corner if value is not None)
+        if point and max(point) > INT64_MAX:
+            continue
+        if len(point) < len(corner):
+            return []
+        points.append(point)
+    return sorted(points)
+
+
 def _far_from_each_other(rows: IntArray) -> Iterator[int]:
     needed = np.full(len(rows), np.inf)
     for _ in rows:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import least_points
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.epsilon import within
+from paretosoc.results.front.epsilon import least_points, within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members

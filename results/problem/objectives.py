@@ -16,6 +16,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
+
+from paretosoc.common.arrays import IntArray
 from paretosoc.common.documents.marks import As, Context, Fault, Keys, Name, NameOf
 from paretosoc.common.units import (
     BYTES_PER_MB,
@@ -159,6 +162,25 @@ class Objective:
         if not isinstance(self.kind, OwnObjective):
             return (self,)
         return tuple(_part(self.kind, text, names) for text in self.kind.of)
+
+    def integers(
+        self, names: Sequence[str], value_of: Callable[[Objective], Sequence[int]]
+    ) -> IntArray:
+        """Return [n] integers, computed from those of :meth:`parts`.
+
+        Args:
+            names: of the networks.
+            value_of: [n] of an objective that is none of a user's own.
+
+        Raises:
+            ResultError: see :meth:`parts` and :meth:`OwnObjective.integers`.
+        """
+        if not isinstance(self.kind, OwnObjective):
+            return np.asarray(value_of(self), dtype=np.int64)
+        parts = self.parts(names)
+        return self.kind.integers(
+            [np.array([part.shown(value) for value in value_of(part)]) for part in parts]
+        )
 
     def name_in(self, problem: Problem) -> str:
         """Name in ``front.json``, unit included: ``latency_ps``, ``latency_ps:NETWORK``, ..."""

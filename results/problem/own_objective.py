@@ -32,17 +32,17 @@ class OwnObjective:
     ``latency`` or ``latency:vgg19``. ``compute``: takes an array [n] for each of them, in the units
     that tables show, and returns [n] figures. ``unit``: of the figures. ``decimals``: figures are
     rounded to so many. ``larger_is_better``: maximise it. ``meaning``: says in tables what it is,
-    if the name does not.
-
-    The exact search has no bound on it. A figure that grows with all others has its best member on
-    their front, which can be proved.
+    if the name does not. ``monotone``: declares that the figure never becomes better if one of
+    those that it is computed from becomes worse. Then its front is proved by theirs. Otherwise the
+    exact search has no bound on it.
 
     Raises:
         ResultError: on a name that is one of the program's, or has a space, comma or colon.
 
     Examples:
         >>> edp = dse.OwnObjective("edp", of=("latency", "energy"), unit="mJ ms",
-        ...                        compute=lambda latency, energy: latency * energy)
+        ...                        compute=lambda latency, energy: latency * energy,
+        ...                        monotone=True)
         >>> front = dse.explore(["vgg19", "resnet50"], "jetson-agx-xavier",
         ...                     objectives=["latency", edp], max_evaluations=5_000)
         >>> front["least-edp"].values
@@ -55,6 +55,7 @@ class OwnObjective:
     decimals: int = 3
     larger_is_better: bool = False
     meaning: str = ""
+    monotone: bool = False
 
     def __post_init__(self) -> None:
         from paretosoc.results.problem.objectives import ObjectiveKind

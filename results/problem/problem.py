@@ -7,7 +7,8 @@ read-only. The fields of the classes, with their types and docstrings, declare `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from typing import Annotated
@@ -30,6 +31,7 @@ from paretosoc.common.documents.marks import (
 )
 from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
 from paretosoc.results.problem.objectives import Objective
+from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.parts import (
     GROUP,
     SHARED,
@@ -281,6 +283,21 @@ class Problem:
         from."""
         names = [network.name for network in self.networks]
         return tuple(part for objective in self.objectives for part in objective.parts(names))
+
+    @property
+    def of_parts(self) -> Problem:
+        """Return the problem of which a proof is one of this problem, too: objectives of a user's
+        own are replaced by their parts. Itself if it has none, or one not declared monotone."""
+        own = [each.kind for each in self.objectives if isinstance(each.kind, OwnObjective)]
+        if not own or not all(kind.monotone for kind in own):
+            return self
+        return replace(self, objectives=tuple(dict.fromkeys(self.basic_objectives)))
+
+    def proved_in(self, names: Sequence[str]) -> Problem:
+        """Return the problem that a proof about objectives of these names is of: :attr:`of_parts`
+        if it has them all, else this one."""
+        parts = self.of_parts
+        return parts if set(names) <= set(parts.objective_names) else self
 
     def design_of(self, row: IntArray) -> DesignPoint:
         """Return the design point of a row, the inverse of :attr:`DesignPoint.row`."""

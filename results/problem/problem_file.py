@@ -141,7 +141,12 @@ T = TypeVar("T")
 
 
 def signed_content(
-    kind: Document[T], document: Json, problem: Problem, *, check_hashes: bool = True
+    kind: Document[T],
+    document: Json,
+    problem: Problem,
+    *,
+    check_hashes: bool = True,
+    is_proof: bool = False,
 ) -> dict[str, Any]:
     """Return the content if it follows its schema.
 
@@ -150,12 +155,15 @@ def signed_content(
         document: JSON content.
         problem: the problem that it must be of.
         check_hashes: refuse content that was changed, or that belongs to another problem.
+        is_proof: it may also be of :attr:`Problem.of_parts`.
 
     Raises:
         ResultError: naming the JSON path of a value that does not fit.
     """
     content = kind.check(document)
     if check_hashes:
+        if is_proof:
+            problem = problem.proved_in(content["objectives"])
         if content["problem_sha256"] != problem_sha256(problem):
             raise ResultError("$.problem_sha256: is not that of problem.json")
         kind.check_signature(content)

@@ -15,7 +15,9 @@ def measurement_of(problem, network, unit, *, groups=None, points=None, **figure
     points = points or [len(domain.frequencies_khz) - 1 for domain in problem.domains]
     clocks = {d.name: d.frequencies_khz[p] for d, p in zip(problem.domains, points, strict=True)}
     values = {"time_ps": 1} | figures
-    return CostMeasurement(own.name, first, last, problem.units[unit].name, clocks, **values)
+    return CostMeasurement(
+        own.name, first, last, problem.units[unit].name, clocks_khz=clocks, **values
+    )
 
 
 def stretch_of(errors, measurement):

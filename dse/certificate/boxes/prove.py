@@ -18,6 +18,8 @@ from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
 from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.front.own_view import shown_objectives, shown_region
+from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.text.space_description import describe_space
@@ -45,12 +47,11 @@ class BoundedFront:
     refused: int = 0
     """Corners that the search found empty but the check refuses. They are reported further in."""
 
-    def about(self, front: Front) -> BoundedFront:
+    def about(self, front: Front) -> BoundedFront | None:
         """Return the same bounds about a later front whose members dominate or equal those of this
-        one."""
-        return replace(
-            self, claim=bound_summary(front, self.proof, self.claim.boxes, self.claim.simulated)
-        )
+        one, or of the front of own objectives that these bounds are of the parts of."""
+        claim = bound_summary(front, self.proof, self.claim.boxes, self.claim.simulated)
+        return None if claim is None else replace(self, claim=claim)
 
 
 def bound_front(
@@ -97,7 +98,8 @@ def bound_front(
     found, proof, checked, corners, refused = accepted
     region = _raised(checked, corners, until)
     proof = replace(proof, region=region, seconds=round(time.monotonic() - began, 3))
-    return BoundedFront(bound_summary(front, proof, found.boxes), proof, refused)
+    claim = bound_summary(front, proof, found.boxes)
+    return None if claim is None else BoundedFront(claim, proof, refused)
 
 
 def _checked(
@@ -212,33 +214,42 @@ def _inside(inner: Corner, outer: Corner) -> bool:
     return all(b is None or (a is not None and a <= b) for a, b in zip(inner, outer, strict=True))
 
 
-def bound_summary(front: Front, proof: BoundProof, boxes: int, simulated: int = 0) -> BoundSummary:
-    """Return the claim about the members of a front that follows from a proof.
+def bound_summary(
+    front: Front, proof: BoundProof, boxes: int, simulated: int = 0
+) -> BoundSummary | None:
+    """Return the claim about the members of a front that follows from a proof, or None if the proof
+    bounds objectives of a user's own within no percentage.
 
     Args:
         boxes: number of boxes that are not divided.
         simulated: number of design points that were simulated.
     """
+    objectives = shown_objectives(front.problem, proof.objectives)
+    if objectives is None:
+        return None
+    region = shown_region(front.problem, proof)
     names = front.problem.objective_names
-    columns = [names.index(name) for name in proof.objectives]
+    columns = [names.index(name) for name in objectives]
     values = front.objective_array[:, columns]
     best = non_dominated(values).tolist()
     corners = open_corners(values[best].tolist())
     high = 1
-    while not region_reaches(corners, proof.region, high):
+    while not region_reaches(corners, region, high):
+        if high > INT64_MAX:
+            return None
         high *= 2
     low = -1
     while high - low > 1:
         middle = (low + high) // 2
-        if region_reaches(corners, proof.region, middle):
+        if region_reaches(corners, region, middle):
             high = middle
         else:
             low = middle
     return BoundSummary(
-        objectives=proof.objectives,
+        objectives=objectives,
         members=tuple(best),
         epsilon_ppm=high,
-        region=proof.region,
+        region=region,
         space=describe_space(front.problem),
         boxes=boxes,
         inequalities=len(proof.multipliers),

@@ -78,7 +78,8 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     if checked.simulated != len(rows) or not all(map(checked.is_empty, region)):
         raise InternalError("the check of a simulated space finds other design points")
     proof = replace(proof, seconds=round(time.monotonic() - began, 3))
-    return front, BoundedFront(bound_summary(front, proof, 1, len(rows)), proof)
+    claim = bound_summary(front, proof, 1, len(rows))
+    return None if claim is None else (front, BoundedFront(claim, proof))
 
 
 def _all_rows(problem: Problem) -> IntArray | None:

@@ -8,6 +8,7 @@ from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import open_corners, region_reaches
 from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.front.own_view import shown_objectives, shown_region
 from paretosoc.results.text.space_description import describe_space
 
 
@@ -21,9 +22,10 @@ def wrong_bounds(
     """
     if claim is None or proof is None:
         return f"{'front.json' if claim is None else 'bounds.json'} does not have it"
+    if claim.objectives != shown_objectives(front.problem, proof.objectives):
+        return "objectives: front.json says something else"
     for what, stated, proved in (
-        ("objectives", claim.objectives, proof.objectives),
-        ("region", claim.region, proof.region),
+        ("region", claim.region, shown_region(front.problem, proof)),
         ("inequalities", claim.inequalities, len(proof.multipliers)),
         ("boxes", claim.boxes, (len(proof.tree) + 1) // 2),
         ("space", claim.space, describe_space(front.problem)),
@@ -31,13 +33,14 @@ def wrong_bounds(
         if stated != proved:
             return f"{what}: front.json says something else"
     try:
-        checked = CheckedBounds(front.problem, proof, compiled=compiled)
+        problem = front.problem.proved_in(proof.objectives)
+        checked = CheckedBounds(problem, proof, compiled=compiled)
     except ResultError as error:
         return f"bounds.json: {error}"
     if claim.simulated != checked.simulated:
         return f"simulated: there are {checked.simulated} design points, not {claim.simulated}"
     names = front.problem.objective_names
-    columns = [names.index(name) for name in proof.objectives]
+    columns = [names.index(name) for name in claim.objectives]
     values = front.objective_array[:, columns]
     best = non_dominated(values).tolist()
     if list(claim.members) != best:
@@ -45,6 +48,6 @@ def wrong_bounds(
     for index, corner in enumerate(proof.region):
         if not checked.is_empty(corner):
             return f"region[{index}]: a design point may be in it"
-    if not region_reaches(open_corners(values[best].tolist()), proof.region, claim.epsilon_ppm):
+    if not region_reaches(open_corners(values[best].tolist()), claim.region, claim.epsilon_ppm):
         return f"epsilon_ppm: {claim.epsilon_ppm} does not follow from the region"
     return None

@@ -23,7 +23,11 @@ SOLVER_SECONDS = 600.0
 
 
 def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
-    """Return the members and objectives that a tree is checked against."""
+    """Return the members and objectives that a tree is checked against.
+
+    Args:
+        problem: of the certificate.
+    """
     names = problem.objective_names
     return LemmaTarget(
         tuple(names.index(name) for name in certificate.objectives),

@@ -25,6 +25,7 @@ from paretosoc.dse.certificate.verify.solvers import (
     formulation_holds,
     target_of,
 )
+from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
@@ -37,10 +38,18 @@ from paretosoc.results.export.result_folder import (
     read_results,
     require_result_folder,
 )
+from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import Certificate, CertificateStatus, ProofArtifacts
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.epsilon import percent
+from paretosoc.results.front.epsilon import epsilon_ppm, percent
 from paretosoc.results.front.front import CertificateSummary, Front
+from paretosoc.results.front.own_view import (
+    bounded_points,
+    certified_points,
+    check_declarations,
+    images,
+    shown_objectives,
+)
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_space
 
@@ -132,6 +141,9 @@ def _checks(
     yield _members_hold(front, compiled=compiled)
     if front.baselines:
         yield _baselines_hold(front, compiled=compiled)
+    if front.problem.of_parts is not front.problem:
+        artifacts = [files for _, _, files in proofs]
+        yield _declarations_hold(front, artifacts, bounds, compiled=compiled)
     if front.bounds is not None or bounds is not None:
         wrong = wrong_bounds(front, front.bounds, bounds, compiled=compiled)
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
@@ -179,13 +191,14 @@ def _proof_holds(
     if certificate.status is CertificateStatus.GAP:
         yield holds("search", "nothing is claimed: it was ended before")
         return
-    tree = _tree_holds(front.problem, files, checker)
+    problem = front.problem.proved_in(certificate.objectives)
+    tree = _tree_holds(problem, files, checker)
     yield tree
     if tree.verdict is not Verdict.HOLDS:
         return
     if certificate.solvers:
-        plain = _is_plain(front.problem, target_of(front.problem, certificate), checker)
-        yield from cover_holds(front.problem, name, files, plain=plain, seconds=solver_seconds)
+        plain = _is_plain(problem, target_of(problem, certificate), checker)
+        yield from cover_holds(problem, name, files, plain=plain, seconds=solver_seconds)
     elif files.smtlib is not None:
         yield fails("formula", f"{name}.smt2 is there, but {name}.json names no solver")
     if certificate.formulation is not None:
@@ -241,6 +254,40 @@ def _baselines_hold(front: Front, *, compiled: bool) -> Check:
     return holds("baselines", detail)
 
 
+def _declarations_hold(
+    front: Front,
+    proofs: Sequence[ProofArtifacts | None],
+    bounds: BoundProof | None,
+    *,
+    compiled: bool,
+) -> Check:
+    """Check monotone objectives of a user's own at the figures of all members and proofs."""
+    problem = front.problem.of_parts
+    names = problem.objective_names
+    found = [
+        (files.certificate.objectives, certified_points(files.certificate))
+        for files in proofs
+        if files is not None
+    ]
+    if bounds is not None:
+        found.append((bounds.objectives, bounded_points(bounds)))
+    tables = [
+        points[:, [of.index(name) for name in names]]
+        for of, points in found
+        if set(of) == set(names)
+    ]
+    for member in front.members:
+        outcome = plain_outcome(problem, member.design, compiled=compiled)
+        tables.append(np.array([outcome.objectives], dtype=np.int64))
+    figures = np.concatenate(tables)
+    try:
+        check_declarations(front.problem, figures)
+    except ResultError as error:
+        return fails("monotone", str(error))
+    count = pluralize(len(figures), "point")
+    return holds("monotone", f"own objectives keep to it at the figures of {count}")
+
+
 def _claim_holds(
     front: Front, name: str, claim: CertificateSummary, certificate: Certificate
 ) -> Check:
@@ -252,32 +299,38 @@ def _claim_holds(
     def wrong(why: str) -> Check:
         return fails("claim", f"{name}.json: {why}")
 
+    problem = front.problem
+    shown = shown_objectives(problem, certificate.objectives)
+    if shown is None or len(set(certificate.objectives)) != len(certificate.objectives):
+        return wrong(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
+    if claim.objectives != shown:
+        return wrong("objectives: front.json says something else")
+    names = problem.objective_names
+    columns = [names.index(entry) for entry in shown]
+    if not front.members:
+        return wrong("there are no members")
+    values = front.objective_array[:, columns]
+    best = non_dominated(values).tolist()
+    is_seen, epsilon = shown != certificate.objectives, certificate.epsilon_ppm
+    if is_seen and epsilon is not None:
+        bounds = images(problem, certificate.objectives, certified_points(certificate))
+        epsilon = epsilon_ppm(values[best], bounds)
     for what, stated, proved in (
         ("status", claim.status, certificate.status),
-        ("objectives", claim.objectives, certificate.objectives),
-        ("epsilon_ppm", claim.epsilon_ppm, certificate.epsilon_ppm),
+        ("epsilon_ppm", claim.epsilon_ppm, epsilon),
         ("solvers", claim.solvers, certificate.solvers),
         ("formulation", claim.formulation, certificate.formulation),
         ("lemmas", claim.lemmas, certificate.lemmas),
         ("nodes", claim.nodes, certificate.nodes),
-        ("space", claim.space, describe_space(front.problem)),
+        ("space", claim.space, describe_space(problem)),
     ):
         if stated != proved:
             return wrong(f"{what}: front.json says something else")
-    names = front.problem.objective_names
-    foreign = [entry for entry in certificate.objectives if entry not in names]
-    if foreign or len(set(certificate.objectives)) != len(certificate.objectives):
-        return wrong(f"objectives: {', '.join(certificate.objectives)} are not the problem's")
-    columns = [names.index(entry) for entry in certificate.objectives]
     if name == EPSILON and len(columns) != len(names):
         return wrong("objectives: all are required")
-    if not front.members:
-        return wrong("there are no members")
-    values = front.objective_array
-    best = non_dominated(values[:, columns]).tolist()
     if list(claim.members) != best:
         return wrong(f"members: those that no other beats are {best}, not {list(claim.members)}")
-    if certificate.members != tuple(tuple(values[index, columns].tolist()) for index in best):
+    if not is_seen and certificate.members != tuple(map(tuple, values[best].tolist())):
         return wrong("members: their values are other ones")
     gap = certificate.status is CertificateStatus.GAP
     if gap != (certificate.epsilon_ppm is None):
@@ -286,22 +339,24 @@ def _claim_holds(
         return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
     if gap and certificate.formulation is not None:
         return wrong("formulation: nothing is claimed, and this is")
-    detail = _describe_claim(front, certificate, best)
+    detail = _describe_claim(front, claim, best)
+    if is_seen:
+        points = pluralize(len(certificate.members), "point")
+        detail += f", by {points} in {', '.join(certificate.objectives)}"
     if certificate.status is not CertificateStatus.CERTIFIED:
         detail += f"; {certificate.status.value} only"
     return holds("claim", detail)
 
 
-def _describe_claim(front: Front, certificate: Certificate, members: list[int]) -> str:
-    epsilon = certificate.epsilon_ppm
-    if len(certificate.objectives) > 1:
+def _describe_claim(front: Front, claim: CertificateSummary, members: list[int]) -> str:
+    epsilon = claim.epsilon_ppm
+    if len(claim.objectives) > 1:
         reach = "complete" if epsilon == 0 else f"within {percent(epsilon)} of every point"
-        reach += _scope(front.problem, certificate.objectives)
+        reach += _scope(front.problem, claim.objectives)
         return f"{reach}: {pluralize(len(members), 'member')}"
-    objective = front.problem.objectives[
-        front.problem.objective_names.index(certificate.objectives[0])
-    ]
-    value = f"{objective.shown(certificate.members[0][0]):.6f}"
+    column = front.problem.objective_names.index(claim.objectives[0])
+    objective = front.problem.objectives[column]
+    value = f"{objective.shown(front.members[members[0]].objectives[column]):.6f}"
     return f"member {members[0]} with {value} {objective.unit}"
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paretosoc.common.files import replace_file
+from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.analysis.roofline import unit_rooflines
 from paretosoc.results.export.result_folder import other_kind
+from paretosoc.results.plots.roofline import draw_roofline
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Plot(StrEnum):
@@ -32,7 +39,12 @@ def plot(
         Plot,
         typer.Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline."),
     ],
-    folders: Annotated[list[Path], typer.Argument(help="Result folders.", metavar="DIR...")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Result folders; of roofline with --platform networks.", metavar="DIR..."
+        ),
+    ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Output file: .svg, .pdf or .png (300 dpi).")
     ],
@@ -43,6 +55,14 @@ def plot(
             help="Member for gantt, energy and roofline: an index or a name such as fastest, knee "
             "or lowest-energy. Repeatable. [default: fastest; for energy and roofline also "
             "lowest-energy]",
+        ),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            "--platform",
+            "-p",
+            help="Platform of networks: roofline draws all units at their fastest clocks.",
         ),
     ] = None,
     label: Annotated[
@@ -58,6 +78,13 @@ def plot(
     if label and len(label) != len(folders):
         raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
     check_output_file(output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS))
+    if platform is not None:
+        if what is not Plot.ROOFLINE or member or label:
+            raise WorkloadError("--platform: is for roofline, without --member and --label")
+        problem = Problem([str(name) for name in folders], platform)
+        roofs = unit_rooflines(problem.numeric, problem.costs, problem.platform)
+        _write(output, lambda: draw_roofline([("fastest", roofs)]))
+        return
     for folder in folders:
         if not folder.is_dir():
             raise WorkloadError(f"{folder}: there is no such folder")
@@ -66,8 +93,12 @@ def plot(
     results = [open_result(folder) for folder in folders]
     kind = type(results[0])
     named = list(zip(label or _names(folders), results, strict=True))
+    _write(output, lambda: kind.figure(what.value, named, member or ()))
+
+
+def _write(output: Path, draw: Callable[[], Figure]) -> None:
     with picture_settings():
-        picture = PICTURE_MAKERS[output.suffix](kind.figure(what.value, named, member or ()))
+        picture = PICTURE_MAKERS[output.suffix](draw())
     replace_file(output, picture)
     print(f"Written to {output}")
 

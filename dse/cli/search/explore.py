@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from paretosoc.common.options import seconds_since_call
+from paretosoc.common.call_time import seconds_since_call
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.search.certify import proof_line
 from paretosoc.dse.cli.shared import options as opt

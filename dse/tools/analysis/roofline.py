@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_S
+from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import evaluate_row
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -17,6 +21,29 @@ from paretosoc.results.text.power_bandwidth_trace import activity
 
 _KHZ_PER_GHZ = 10**6
 _MW_PER_W = 1000
+
+
+def unit_rooflines(problem: Problem, origins: CostOrigins, platform: Platform) -> list[Roof]:
+    """Return a roof for each unit that multiplies, at the fastest clocks. The groups that it can
+    run are points.
+
+    Raises:
+        ResultError: if no group multiplies.
+    """
+    space = DesignSpace(problem)
+    fastest = [points[-1] for points in space.points]
+    roofs = []
+    for u, unit in enumerate(problem.units):
+        able = problem.allowed[:, u]
+        # A group that it cannot run is elsewhere, on another unit's roof.
+        units = np.where(able, u, problem.allowed.argmax(axis=1))
+        if not able.any():
+            continue
+        row = space.canonical(np.array([[*units.tolist(), *fastest]]))[0]
+        member = evaluate_row(problem, row).member
+        found = rooflines(problem, member, origins, platform)
+        roofs += [roof for roof in found if roof.unit == unit.name]
+    return roofs
 
 
 def rooflines(

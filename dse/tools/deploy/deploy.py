@@ -93,16 +93,14 @@ def fastest_served(
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
     """Return formats by their names on the command line, with the reason why each cannot serve the
-    member, or None if it can: all but those of other runtimes than the front was explored for, and
-    of language models if there is none."""
+    member, or None if it can: all that concern the problem but those of other runtimes than the
+    front was explored for."""
     explored = deployment.problem.runtime
     others = {runtime.value for runtime in Runtime} - {explored} if explored else set()
-    if not deployment.problem.handovers:
-        others.add("llama-cpp")
     return {
         name: _reason_against(deployment, form)
         for name, form in FORMATS.own.items()
-        if name not in others
+        if name not in others and form.concerns(deployment.problem)
     }
 
 

@@ -287,7 +287,9 @@ FORMATS: Registry[Format] = Registry(
         "openvino": Format(_check_openvino, _write_openvino, _MODELS),
         "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
         "iree": Format(_check_iree, _write_iree, _MODELS),
-        "llama-cpp": Format(check_llama, _write_llama),
+        "llama-cpp": Format(
+            check_llama, _write_llama, concerns=lambda problem: bool(problem.handovers)
+        ),
         "json": Format(check_platform, lambda job: {}),
     },
     ResultError,

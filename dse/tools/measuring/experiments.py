@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, permutations
 
@@ -30,6 +30,8 @@ class Bench:
     """Networks that have models: tasks do not."""
     has_power: bool
     """Whether the board measures its power."""
+    as_is: frozenset[str] = frozenset()
+    """Clock domains that no file sets. They are taken to be at their fastest."""
 
     def runs(self, experiment: Experiment) -> bool:
         """Return whether an experiment can be run."""
@@ -119,8 +121,8 @@ class Experiment:
             self.first_group,
             self.last_group,
             self.problem.units[self.at.unit].name,
-            self.clocks_khz,
             time_ps,
+            self.clocks_khz,
             power_mw,
             idle_mw,
         )
@@ -134,13 +136,19 @@ class Experiment:
         }
 
 
-def experiments_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[Experiment]:
+def experiments_of(
+    front: Front, errors: CostErrors, members: Sequence[int], as_is: Collection[str] = ()
+) -> list[Experiment]:
     """Return the experiments at the clocks of some members: their stretches on their units, and the
-    entire networks there. Those that must give the same occur once."""
+    entire networks there. Those that must give the same occur once.
+
+    Args:
+        as_is: domains that are at their fastest instead.
+    """
     found: dict[tuple[object, ...], Experiment] = {}
     for index in members:
         for network, groups, unit in _stretches(front, index):
-            points = _points(front, index)
+            points = _points(front, index, as_is)
             clocks = errors.problem.units[unit].clocks
             if any(points[d] is None for d in clocks):
                 continue
@@ -150,7 +158,9 @@ def experiments_of(front: Front, errors: CostErrors, members: Sequence[int]) -> 
     return list(found.values())
 
 
-def pairs_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[Experiment]:
+def pairs_of(
+    front: Front, errors: CostErrors, members: Sequence[int], as_is: Collection[str] = ()
+) -> list[Experiment]:
     """Return the pairs of entire networks that some members have on two units whose memory the
     first one shares, at their clocks. Those that must give the same occur once."""
     found: dict[tuple[object, ...], Experiment] = {}
@@ -158,7 +168,7 @@ def pairs_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[E
     for index in members:
         entire = [
             one
-            for one in experiments_of(front, errors, [index])
+            for one in experiments_of(front, errors, [index], as_is)
             if len(one.at.groups) == len(problem.networks[one.network].groups)
         ]
         for one, other in permutations(entire, 2):
@@ -171,10 +181,13 @@ def pairs_of(front: Front, errors: CostErrors, members: Sequence[int]) -> list[E
     return list(found.values())
 
 
-def _points(front: Front, index: int) -> tuple[int | None, ...]:
+def _points(front: Front, index: int, as_is: Collection[str]) -> tuple[int | None, ...]:
     member = front.members[index]
     points = member.design.operating_points.tolist()
-    return tuple(p if on else None for p, on in zip(points, member.domain_on, strict=True))
+    return tuple(
+        (len(domain.frequencies_khz) - 1 if domain.name in as_is else point) if on else None
+        for domain, point, on in zip(front.problem.domains, points, member.domain_on, strict=True)
+    )
 
 
 def _stretches(front: Front, index: int) -> list[tuple[int, range, int]]:

@@ -3,7 +3,7 @@ scripts that set clocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
 from paretosoc.results.deploy.deployment_document import tensor_to_document
 from paretosoc.results.deploy.scripts import script_text
-from paretosoc.results.deploy.sysfs_script import controls_of, sysfs_script
+from paretosoc.results.deploy.sysfs_script import controls_of, sysfs_script, uncontrolled
 from paretosoc.results.deploy.trtexec_script import (
     STRONGLY_TYPED,
     engine_file,
@@ -78,6 +78,7 @@ def bench_of(front: Front, platform: Platform, origins: CostOrigins) -> Bench:
         units=frozenset(RUNTIMES[able[0]].places(platform)),
         networks=networks,
         has_power=bool(platform.deployment and platform.deployment.tensorrt),
+        as_is=uncontrolled(platform) & {domain.name for domain in problem.domains},
     )
 
 
@@ -101,8 +102,8 @@ def write_plan(
         overwrite: replace an older plan.
 
     Raises:
-        ResultError, GraphError: if there is nothing to measure, the folder cannot be written, a
-            model is not found, or it is not known how the board's clocks are set.
+        ResultError, GraphError: if there is nothing to measure, the folder cannot be written, or a
+            model is not found.
     """
     if not plan.planned:
         raise ResultError("no measurement is worth its time: there is no plan to write")
@@ -161,7 +162,13 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
         else:
             entry["device"] = _device(deployment, segment, runtime)
         networks.append({"name": front.problem.networks[one.network].name, "segments": [entry]})
-    scripts = _clocks(front, job, experiments)
+    scripts = _clocks(front, job, experiments, plan.bench.as_is)
+    if plan.bench.as_is:
+        names = ", ".join(sorted(plan.bench.as_is))
+        job.notes.append(
+            f"No file sets the clocks of {names}: {SCRIPT_FILE} leaves them alone, and they count "
+            "as their fastest."
+        )
     places = list(engines)
     return {
         "format": PLAN_FORMAT,
@@ -238,7 +245,9 @@ def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
     }
 
 
-def _clocks(front: Front, job: Job, experiments: Sequence[Experiment]) -> list[str | None]:
+def _clocks(
+    front: Front, job: Job, experiments: Sequence[Experiment], as_is: Collection[str]
+) -> list[str | None]:
     """Write a script for each set of clocks. Return its name for each experiment, None if there is
     no clock to set."""
     names: dict[tuple[int | None, ...], str | None] = {}
@@ -247,9 +256,9 @@ def _clocks(front: Front, job: Job, experiments: Sequence[Experiment]) -> list[s
         if one.at.points not in names:
             deployment = Deployment(front, one.member, job.deployment.platform, None)
             name = None
-            if controls_of(deployment):
+            if controls_of(deployment, as_is):
                 name = f"clocks_{len(names)}.sh"
-                job.write_text(name, sysfs_script(deployment), executable=True)
+                job.write_text(name, sysfs_script(deployment, as_is), executable=True)
             names[one.at.points] = name
         found.append(names[one.at.points])
     return found

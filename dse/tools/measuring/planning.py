@@ -163,9 +163,9 @@ def plan_experiments(
     members = np.array(decisions.choices.members)[rivals]
     losses = {name: loss[:, rivals] for name, loss in decisions.drawn.losses.items()}
     value = ExpectedLoss(errors, losses, draws, seed, has_power=bench.has_power)
-    tried = experiments_of(front, errors, members[:_MOST_TRIED].tolist())
+    tried = experiments_of(front, errors, members[:_MOST_TRIED].tolist(), bench.as_is)
     if value.co_runs:
-        tried += pairs_of(front, errors, members[:_MOST_PAIRED].tolist())
+        tried += pairs_of(front, errors, members[:_MOST_PAIRED].tolist(), bench.as_is)
     able = [experiment for experiment in tried if bench.runs(experiment)]
     planned: list[Planned] = []
     chosen: list[Experiment] = []

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory, segments, transitions
@@ -100,8 +98,8 @@ def _value(account: PlainAccount, objective: Objective) -> int:
     kind = objective.kind
     if not isinstance(kind, OwnObjective):
         return PLAIN_OBJECTIVES[kind](account, objective)
-    parts = objective.parts([network.name for network in account.problem.networks])
-    return int(kind.integers([np.array([p.shown(_value(account, p))]) for p in parts])[0])
+    names = [network.name for network in account.problem.networks]
+    return int(objective.integers(names, lambda part: [_value(account, part)])[0])
 
 
 def _summaries(account: PlainAccount) -> tuple[Responses, ...]:

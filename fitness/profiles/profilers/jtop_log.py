@@ -15,8 +15,8 @@ from typing import Any
 
 from paretosoc.fitness.profiles.profilers.tegrastats_log import (
     BOARD_RAIL,
+    PowerLog,
     Sample,
-    TegrastatsLog,
     parse_tegrastats,
 )
 from paretosoc.platforms.errors import PlatformError
@@ -28,7 +28,7 @@ _TOTAL = "TOT"
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
-def parse_power_log(text: str, label: str) -> TegrastatsLog:
+def parse_power_log(text: str, label: str) -> PowerLog:
     """Return the samples in a log of tegrastats or jtop.
 
     Raises:
@@ -43,7 +43,7 @@ def parse_power_log(text: str, label: str) -> TegrastatsLog:
         warnings.append(f"{len(rows) - len(samples)} rows without power; left out")
     if not samples:
         raise PlatformError(f"{label}: must hold rows of jtop with 'Power TOT', got none")
-    return TegrastatsLog(tuple(samples), tuple(warnings))
+    return PowerLog(tuple(samples), tuple(warnings))
 
 
 def _rows(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:

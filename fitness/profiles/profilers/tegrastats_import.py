@@ -8,13 +8,13 @@ from typing import Any
 from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.profile_document import rounded
 from paretosoc.fitness.profiles.profilers.demand_import import group_name
-from paretosoc.fitness.profiles.profilers.tegrastats_log import TegrastatsLog, board_mw, emc_percent
+from paretosoc.fitness.profiles.profilers.tegrastats_log import PowerLog, board_mw, emc_percent
 
 
 def import_tegrastats(
     made: Import,
-    log: TegrastatsLog,
-    idle: TegrastatsLog | None,
+    log: PowerLog,
+    idle: PowerLog | None,
     label: str,
     *,
     units: Sequence[str],

@@ -66,8 +66,8 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class TegrastatsLog:
-    """The samples of a log, and ``warnings`` about unreadable lines."""
+class PowerLog:
+    """The samples of a log of tegrastats or jtop, and ``warnings`` about unreadable lines."""
 
     samples: tuple[Sample, ...]
     warnings: tuple[str, ...]
@@ -86,7 +86,7 @@ class Quantity:
     most: float
 
 
-def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
+def parse_tegrastats(text: str, label: str) -> PowerLog:
     """Return the samples in a log's text. A line that is cut off at the end is left out.
 
     Raises:
@@ -108,7 +108,7 @@ def parse_tegrastats(text: str, label: str) -> TegrastatsLog:
             samples.append(_sample(body))
     if not samples:
         raise PlatformError(f"{label}: must hold lines that tegrastats wrote, got none")
-    return TegrastatsLog(tuple(samples), tuple(warnings))
+    return PowerLog(tuple(samples), tuple(warnings))
 
 
 def _width(body: str) -> int:
@@ -170,7 +170,7 @@ def quantities(samples: Sequence[Sample]) -> list[Quantity]:
     return result
 
 
-def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
+def emc_percent(log: PowerLog, label: str) -> Fraction:
     """Return the memory controller's load: the median, which idle times at both ends do not move.
 
     Raises:
@@ -182,7 +182,7 @@ def emc_percent(log: TegrastatsLog, label: str) -> Fraction:
     return Fraction(median(values))
 
 
-def board_mw(log: TegrastatsLog, label: str) -> Fraction:
+def board_mw(log: PowerLog, label: str) -> Fraction:
     """Return the board's power in mW, the median of the samples.
 
     Raises:

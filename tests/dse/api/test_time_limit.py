@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import paretosoc as dse
-from paretosoc.common.options import Door, called_from, seconds_since_call
+from paretosoc.common.call_time import seconds_since_call
+from paretosoc.common.options import Door, called_from
 from paretosoc.dse.api import pipeline
 from paretosoc.dse.api.pipeline import (
     PICTURE_SECONDS,

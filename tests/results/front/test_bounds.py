@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.results.front.bounds import least_points
-from paretosoc.results.front.epsilon import open_corners, region_reaches
+from paretosoc.results.front.epsilon import least_points, open_corners, region_reaches
 
 
 def test_what_is_in_no_corner_is_above_a_point_and_back() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.pipeline import prove, save_checkpoint
 from paretosoc.dse.certificate import branch_and_bound as exact_search
-from paretosoc.dse.certificate.strategy import ProofOutcome
+from paretosoc.dse.certificate.outcome import ProofOutcome
 
 
 def main(folder: Path) -> None:

@@ -95,6 +95,19 @@ def test_every_plot_of_one_and_of_two_results(dse, pair_folder, tmp_path, what, 
         assert file.stat().st_size > 3000
 
 
+def test_rooflines_of_networks_need_no_folder(dse, tmp_path):
+    file = tmp_path / "roofs.svg"
+    board = ("-p", "jetson-agx-xavier", "-o", file)
+    outcome = dse("plot", "roofline", "alexnet", "squeezenet", *board)
+    assert outcome.status == 0, outcome.err
+    drawn = file.read_text("utf-8")
+    for unit in ("gpu (gpu 1377 MHz", "dla0 (dla 1395 MHz"):
+        assert f"fastest: {unit}" in drawn
+    outcome = dse("plot", "gantt", "alexnet", *board, "--force")
+    assert (outcome.status, len(outcome.lines)) == (2, 1)
+    assert "--platform: is for roofline" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -32,8 +32,8 @@ def as_measurement(experiment, time_ps):
         experiment.first_group,
         experiment.last_group,
         problem.units[experiment.at.unit].name,
-        dict(experiment.clocks_khz),
         time_ps,
+        dict(experiment.clocks_khz),
     )
 
 
@@ -169,3 +169,18 @@ def test_a_fresh_process_plans_the_same(pair_folder):
     plan = dse_library.plan_measurements(dse_library.load(pair_folder), minutes=9, draws=200)
     here = [(e.experiment.words, e.decides, e.losses) for e in plan.experiments]
     assert fresh.stdout.strip() == str(here)
+
+
+def test_clocks_that_no_file_sets_are_measured_at_their_fastest(tmp_path):
+    problem = dse_library.Problem(
+        ["resnet18", "mobilenet_v2"], "intel-core-ultra-7-155h", groups=3, runtime="onnxruntime"
+    )
+    front = dse_library.explore(problem, max_evaluations=400)
+    plan = dse_library.plan_measurements(front, draws=200)
+    assert plan.experiments
+    gpu = [one.experiment.clocks_khz["gpu"] for one in plan.experiments]
+    assert set(gpu) <= {2_250_000, None}
+    assert {member.clocks_mhz["gpu"] for member in front} - {2250.0, None}, "others are slower"
+    (note,) = plan.save(tmp_path / "plan")
+    assert note.startswith("No file sets the clocks of cpu, gpu: measure.py leaves them alone")
+    assert not [*(tmp_path / "plan").glob("clocks_*")]

@@ -19,7 +19,7 @@ from paretosoc.dse.tools.analysis.posterior import (
 from paretosoc.dse.tools.measuring.experiments import pairs_of
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.costs import CostError
-from paretosoc.results.costs.cost_origins import TAIL, Beside
+from paretosoc.results.costs.cost_origins import TAIL, StretchRun
 from tests.dse.tools.analysis.test_confidence import two_networks
 from tests.support.measured_fronts import measurement_of, stretch_of, true_time_ps
 
@@ -105,7 +105,7 @@ def test_a_pair_tells_of_the_demands_of_a_draw(pair_folder):
     network = problem.networks[pair.beside.network].name
     last = len(at.groups) - 1
     alone = pair.measurement(10**9)
-    beside = Beside(network, 0, last, problem.units[at.unit].name, round(slower * 10**9))
+    beside = StretchRun(network, 0, last, problem.units[at.unit].name, round(slower * 10**9))
     posterior = replace(errors, measured=(replace(alone, beside=beside),))
     now = stretch.log_slowdown(posterior.latent(200, 1)[:, errors.rows.demand])
     far = [np.median(np.abs(logs - np.log(slower))) for logs in (shown, now)]
