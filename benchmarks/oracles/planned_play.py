@@ -58,6 +58,7 @@ def play(
     design: DesignPoint,
     times: Mapping[Run, int],
     order: Sequence[Run] | None = None,
+    late_ps: Mapping[tuple[int, int], int] | None = None,
 ) -> Played:
     """Simulate one frame.
 
@@ -65,8 +66,9 @@ def play(
         times: stand-alone times.
         order: first runs of the engines. Each queue keeps this order. None: first come, first
             served.
+        late_ps: how late releases are, by network and repeat, from 1.
     """
-    engines = _engines(problem, design)
+    engines = _engines(problem, design, late_ps or {})
     priorities = problem.priorities(design)
     place = {run: k for k, run in enumerate(order or ())}
     waiting = dict(enumerate(engines))
@@ -161,7 +163,9 @@ def _loss(problem: Problem, design: DesignPoint, u: int, own: int, others: int) 
     return min(loss, 62260)
 
 
-def _engines(problem: Problem, design: DesignPoint) -> list[Engine]:
+def _engines(
+    problem: Problem, design: DesignPoint, late_ps: Mapping[tuple[int, int], int]
+) -> list[Engine]:
     """Return all engines, by network, repeat and group."""
     units: list[int] = design.units.tolist()
     engines: list[Engine] = []
@@ -199,7 +203,7 @@ def _engines(problem: Problem, design: DesignPoint) -> list[Engine]:
                 ((end, other), 0) for m, end in awaited for other in problem.networks[m].groups
             ]
             if repeat == 1 or network.paced:
-                ready = problem.ready_ps(n, repeat - 1)
+                ready = problem.ready_ps(n, repeat - 1) + late_ps.get((n, repeat), 0)
                 engine.release_ps = max(engine.release_ps, ready)
         for h, (source, target) in enumerate(problem.handovers):
             if target == g and repeat == 1:

@@ -68,8 +68,9 @@ class Member:
 
     def reaction_ms(self, chain: Sequence[str]) -> float | None:
         """Return an upper bound of the time from an event to the output of a chain of networks with
-        rates, each of which reads the newest result of the one before it, or waits for it. None if
-        the member is overloaded.
+        rates, each of which reads the newest result of the one before it, or waits for it. With
+        ``guarantee`` it holds for all times in the tolerance and all releases within their jitter,
+        if units keep the planned order. None if the member is overloaded.
 
         Raises:
             WorkloadError: on a network that is not there or there twice, or without rates.
@@ -87,8 +88,24 @@ class Member:
             raise WorkloadError(
                 f"chain: two or more networks are required, each once, got {', '.join(chain)}"
             )
-        found = reaction_ps(self._problem, self.numeric, [names.index(name) for name in chain])
-        return None if found is None else found / PS_PER_MS
+        responses = self._responses_ps()
+        if responses is None:
+            return None
+        places = [names.index(name) for name in chain]
+        return reaction_ps(self._problem, responses, places) / PS_PER_MS
+
+    def _responses_ps(self) -> Sequence[int] | None:
+        """Return the longest response of each network, guaranteed where the problem guarantees
+        them. None if one has no bound."""
+        problem, tolerance = self._problem, self._problem.tolerance_permille
+        if not problem.guarantee or tolerance is None:
+            return None if self.numeric.is_overloaded else self.numeric.latencies_ps
+        from paretosoc.fitness.guarantee.evaluate import make_guarantees
+
+        bounds = make_guarantees(problem, tolerance)(self.numeric.design.row[None])
+        if bounds.makespan_ps[0] > (problem.execution.period_ps or 0):
+            return None
+        return [int(each) for each in bounds.latency_ps[0]]
 
     @property
     def energy_mj(self) -> float:

@@ -260,6 +260,7 @@ def _network(
         group_activation_bytes=activation_bytes if in_pools else None,
         paced=entry.rate_hz is not None,
         batch=entry.batch,
+        jitter_ps=ceil(entry.jitter_ms * PS_PER_MS),
         batch_wait_ps=ceil(entry.batch_wait_ms * PS_PER_MS),
         **_problem_fields(limits),
     )

@@ -166,6 +166,12 @@ def _check_guarantee(workload: Workload, options: Options, kinds: Sequence[Kind]
         raise WorkloadError(
             f"{asked}: {as_written('guarantee')} is required: all must end within the period"
         )
+    late = [network.name for network in workload.networks if network.jitter_ms]
+    if late and not options.guarantee:
+        raise WorkloadError(
+            f"jitter_ms (of {late[0]!r}): only guaranteed responses take it into account, so "
+            f"{as_written('guarantee')} and {as_written('tolerance')} are required, such as 1..1"
+        )
     if options.guarantee and (
         options.max_misses or any(n.max_misses is not None for n in workload.networks)
     ):

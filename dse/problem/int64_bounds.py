@@ -177,7 +177,7 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
         _most_ahead(problem, network, slowest[list(network.groups)]) for network in problem.networks
     )
     rounds = 2 * in_flight + 9
-    arrival = max(network.arrival_ps for network in problem.networks)
+    arrival = max(network.arrival_ps + network.jitter_ps for network in problem.networks)
     delays = (problem.transition_ps, problem.handovers_ps)
     longest = max(float(delay.max(initial=0)) for delay in delays)
     each = float(slowest.max()) + max(longest, arrival)

@@ -77,6 +77,8 @@ class WorkloadNetwork:
     rate_hz: Fraction | None = None
     """Frequency of its even releases, counted for each image of a batch. With a rate it has no
     repeats of its own."""
+    jitter_ms: Fraction = Fraction(0)
+    """How much later a release may come."""
     deadline_95_ms: Fraction | None = None
     """Limits the 95th percentile of its responses. Like the next two it needs rates."""
     max_jitter_ms: Fraction | None = None

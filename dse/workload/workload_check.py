@@ -14,7 +14,7 @@ from paretosoc.results.problem.arithmetic import MAX_PRIORITY
 from paretosoc.results.problem.parts import MAX_BATCH
 
 _RANGES: tuple[tuple[str, int, int | None], ...] = (
-    *(("repeats", 1, None), ("arrival_ms", 0, None)),
+    *(("repeats", 1, None), ("arrival_ms", 0, None), ("jitter_ms", 0, None)),
     *(("priority", 0, MAX_PRIORITY), ("batch", 1, MAX_BATCH)),
 )
 _ABOVE_0 = ("rate_hz", "deadline_ms", "deadline_95_ms", "min_rate_hz")
@@ -66,6 +66,8 @@ def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: 
         if value not in (None, ANY) and (value < 0 or (value == 0 and field in _ABOVE_0)):
             bound = "above 0" if field in _ABOVE_0 else "at least 0"
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
+    if network.jitter_ms and network.rate_hz is None:
+        raise WorkloadError(f"network {network.name!r}: jitter_ms needs rate_hz")
     if network.rate_hz is not None and network.repeats > 1:
         raise WorkloadError(f"network {network.name!r}: rate_hz excludes repeats")
     if network.is_task and (network.batch > 1 or network.continues is not None):

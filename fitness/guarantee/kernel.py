@@ -150,7 +150,8 @@ def _ready(plan, rules, chosen, tracks, side, i):
         return np.int64(0)
     ready = np.int64(0)
     for m in range(i, tracks.tail[i] + 1):
-        ready = max(ready, rules.release_ps[m])
+        late_by = rules.late_by_ps[m] if side == LATE else 0
+        ready = max(ready, rules.release_ps[m] + late_by)
         unit = _unit_of(plan, chosen, m)
         for e in range(rules.input_start[m], rules.input_start[m + 1]):
             source = rules.source[e]

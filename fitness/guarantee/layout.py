@@ -44,6 +44,8 @@ class OrderRules(Tables):
     """Begin of the edge in ``Plan.transition_ps``, or -1 if none is passed."""
     release_ps: IntArray
     """[instances]: when it may start at the earliest."""
+    late_by_ps: IntArray
+    """[instances]: how much later that may be."""
     due_ps: IntArray
     """[instances]: from when the latency of its job counts."""
     network: IntArray
@@ -97,6 +99,7 @@ def make_order_rules(
         source=_int64(source for row in inputs for source, _ in row),
         edge_row=_int64(edge for row in inputs for _, edge in row),
         release_ps=plan.job.release_ps[job] * first,
+        late_by_ps=_int64(n.jitter_ps for n in problem.networks)[plan.job.network[job]] * first,
         due_ps=plan.job.counts_from_ps[job].copy(),
         network=plan.job.network[job].copy(),
         rank=_ranks([[source for source, _ in row] for row in inputs]),

@@ -11,30 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from paretosoc.results.front.front import Member
 from paretosoc.results.problem.problem import Problem
 
 
-def reaction_ps(problem: Problem, member: Member, chain: Sequence[int]) -> int | None:
+def reaction_ps(problem: Problem, responses_ps: Sequence[int], chain: Sequence[int]) -> int:
     """Return an upper bound of the reaction time along a chain: from an event that the first
     network just missed to the end of the last one's first release that knows of it. No output is
     older either, when the next replaces it.
 
-    Networks read when they start and write when they end. None if the member is overloaded.
+    Networks read when they start and write when they end. Releases that come late are accounted
+    for if the responses are: these count from releases in time.
 
     Args:
+        responses_ps: [networks], the longest of each.
         chain: networks, each of which reads the one before it.
     """
-    if member.is_overloaded:
-        return None
     first = chain[0]
     total = _longest_period_ps(problem, first)
     for before, n in pairwise(chain):
         if before in problem.networks[n].waits_for:
             total += _longest_step_ps(problem, before, n)
         else:
-            total += member.latencies_ps[before] + _longest_period_ps(problem, n)
-    return total + member.latencies_ps[chain[-1]]
+            total += responses_ps[before] + _longest_period_ps(problem, n)
+    return total + responses_ps[chain[-1]]
 
 
 def _longest_period_ps(problem: Problem, n: int) -> int:

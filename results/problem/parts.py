@@ -269,6 +269,10 @@ class ProblemNetwork:
     batch_wait_ps: Default[Positive] = 0
     """A paced network's repeats are ready so much later, when the last image of the batch has come.
     Latencies and responses still count from the first. 0 if it is left out."""
+    jitter_ps: Default[Positive] = 0
+    """Releases of a paced network may be so much later: only guaranteed latencies and responses,
+    which count from the release in time, take it into account. 0 if it is left out. Only if
+    guarantee is true."""
     deadline_95_ps: Maybe[Count] = None
     """Constraint, if the execution model is rates: the 95th percentile of its responses at most
     this."""

@@ -308,6 +308,12 @@ def _check_tolerance(problem: Problem) -> None:
         "$.guarantee",
         "must be true where responses are guaranteed: all must end within the period",
     )
+    for n, network in enumerate(problem.networks):
+        require(
+            network.jitter_ps == 0 or (network.paced and problem.guarantee),
+            f"$.networks[{n}].jitter_ps",
+            "must be left out but for a paced network where guarantee is true",
+        )
     late = [n.name for n in problem.networks if n.max_misses is not None]
     require(
         not (problem.guarantee and late),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import paretosoc as dse
 from benchmarks.oracles.planned_play import play, stand_alone_ps
 from benchmarks.problems.random_problem import random_design
 from paretosoc.dse.cli.main import run
@@ -258,3 +259,72 @@ def test_responses_of_networks_with_rates_are_guaranteed(
     late = [*command[:-4], "--limit", "max-misses=1", *command[-4:], "--force"]
     assert run(late) == 2
     assert "exclude each other" in capsys.readouterr().err
+
+
+LATE_CAMERA = """\
+tasks:
+  - {{name: camera, rate_hz: 50, jitter_ms: {jitter}, times: [{{unit: cpu, ms: 1}}]}}
+networks:
+  - {{name: detect, network: squeezenet, rate_hz: 50, waits_for: [camera], deadline_ms: 14}}
+  - {{name: plan, network: alexnet, rate_hz: 25}}
+"""
+EXACT = ("--guarantee", "--tolerance", "1..1")
+
+
+def explored_late(folder: Path, jitter: float, *more: str) -> int:
+    path = folder / f"{jitter}.yaml"
+    path.write_text(LATE_CAMERA.format(jitter=jitter))
+    names = ("-p", "jetson-orin-nano-8gb", "--groups", "1", "--max-evaluations", "300")
+    call = ["explore", str(path), *names, *more, "-o", str(folder / str(jitter)), "-q", "--force"]
+    return run(call)
+
+
+def test_late_releases_are_guaranteed_and_bound_chains(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aims = ("--objective", "guaranteed-response:detect", "--objective", "power")
+    fastest, reactions = {}, {}
+    for jitter in (0, 4):
+        assert explored_late(tmp_path, jitter, *EXACT, *aims) == 0
+        folder = tmp_path / str(jitter)
+        assert run(["verify", str(folder)]) == 0
+        assert recomputed(folder) == 0
+        front = dse.load(folder)
+        member = front.numeric.members[0]
+        fastest[jitter] = member.objectives[0]
+        reactions[jitter] = front[0].reaction_ms(["camera", "detect"])
+        # The next release of the camera, and the response of what waits for it.
+        assert reactions[jitter] == pytest.approx(20 + member.objectives[0] / 10**9)
+        assert max(m.objectives[0] for m in front.numeric.members) <= 14 * 10**9
+    # The camera may end at 4 + 1 ms.
+    assert fastest[4] > 5 * 10**9 > fastest[0]
+    capsys.readouterr()
+    assert explored_late(tmp_path, 4, *aims) == 2
+    assert run(["show", str(tmp_path / "4"), "--chain", "camera,detect", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)[0]
+    assert first["reactions_ms"]["camera,detect"] == pytest.approx(reactions[4])
+    assert explored_late(tmp_path, 13, *EXACT, *aims) == 3
+
+
+@pytest.mark.parametrize(
+    ("entry", "options", "words"),
+    [
+        ("rate_hz: 50, jitter_ms: 4", (), "jitter_ms (of 'a'): only guaranteed responses"),
+        ("jitter_ms: 4", EXACT, "network 'a': jitter_ms needs rate_hz"),
+        ("rate_hz: 50, jitter_ms: -1", EXACT, "jitter_ms"),
+    ],
+)
+def test_jitter_that_nothing_accounts_for_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    entry: str,
+    options: tuple[str, ...],
+    words: str,
+) -> None:
+    path = tmp_path / "w.yaml"
+    path.write_text(f"networks: [{{name: a, network: squeezenet, {entry}}}]")
+    call = ["explore", str(path), "-p", "jetson-orin-nano-8gb", "-o", str(tmp_path / "o")]
+    assert run([*call, *options]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1

@@ -286,7 +286,7 @@ def guaranteed(problem, unit_of, point, rows):
     head, tail = engines_of(problem, unit_of)
     shares = {name: unit.get("dispatch") == "shared" for name, unit in units.items()}
     slot = {k: (place[u := unit_of[k[3]]], k[1] if shares[u] else None) for k in rows}
-    inputs, begins = {}, dict.fromkeys(rows, 0)
+    inputs, begins = {}, (dict.fromkeys(rows, 0), dict.fromkeys(rows, 0))
     for key in rows:
         _, n, repeat, g = key
         inputs[key] = []
@@ -305,7 +305,9 @@ def guaranteed(problem, unit_of, point, rows):
             if repeat == 1 or networks[n].get("paced"):
                 first = (*key[:3], head[g])
                 begin = begin_of(problem, n, repeat) + networks[n].get("batch_wait_ps", 0)
-                begins[first] = max(begins[first], begin)
+                begins[0][first] = max(begins[0][first], begin)
+                begin += networks[n].get("jitter_ps", 0)
+                begins[1][first] = max(begins[1][first], begin)
         for h in problem.get("handovers", []) if repeat == 1 else []:
             if h["target"] == g:
                 delay = h["transition_ps"][number[unit_of[h["source"]]]][number[unit_of[g]]]
@@ -338,7 +340,7 @@ def guaranteed(problem, unit_of, point, rows):
             for key in [k for k in order if k not in started[side]]:
                 if all(source in ended[side] for source, _ in inputs[key]):
                     ends = [ended[side][source] + delay for source, delay in inputs[key]]
-                    ready = max([begins[key], *ends])
+                    ready = max([begins[side][key], *ends])
                     if ready > now:
                         instants.append(ready)
                         continue

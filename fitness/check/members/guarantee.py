@@ -44,6 +44,7 @@ class _Step:
     time_ps: int
     demand_kbps: int
     release_ps: int
+    jitter_ps: int
     inputs: list[tuple[int, int]] = field(default_factory=list)
     """Instances whose ends it waits for, each with the delay that follows."""
     before: int = 0
@@ -67,7 +68,7 @@ class _Track:
         if any(source not in self.ended for source, _ in step.inputs):
             return None
         ends = (self.ended[source] + delay for source, delay in step.inputs)
-        return max([step.release_ps, *ends])
+        return max([step.release_ps + self.is_late * step.jitter_ps, *ends])
 
 
 @lru_cache(maxsize=4)
@@ -182,6 +183,8 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
                 time_ps=time,
                 demand_kbps=int(unit.demand_kbps[at]),
                 release_ps=int(facts.arrival_of[i]),
+                # What follows in the network starts after its release anyway.
+                jitter_ps=problem.networks[int(facts.network_of[i])].jitter_ps,
             )
         )
     first = _first_of_engines(problem, steps, facts)

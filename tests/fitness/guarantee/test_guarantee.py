@@ -87,13 +87,39 @@ def test_the_compiled_analysis_agrees_with_the_plain_one(seed: int) -> None:
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
 
 
-@pytest.mark.parametrize("seed", range(600, 610))
+def with_jitter(rng: np.random.Generator, problem: Problem) -> Problem:
+    """Let releases of some networks with rates come late, by up to half a period of all."""
+    most = (problem.execution.period_ps or 0) // 2
+    networks = tuple(
+        replace(network, jitter_ps=int(rng.integers(most + 1)) * int(rng.integers(2)))
+        if network.paced
+        else network
+        for network in problem.networks
+    )
+    return replace(problem, networks=networks)
+
+
+def late_releases(rng: np.random.Generator, problem: Problem) -> dict[tuple[int, int], int]:
+    """Draw how late releases are, half of the time at the ends of what is possible."""
+    ends = bool(rng.integers(2))
+    return {
+        (n, repeat): network.jitter_ps * int(rng.integers(2))
+        if ends
+        else int(rng.integers(network.jitter_ps + 1))
+        for n, network in enumerate(problem.networks)
+        for repeat in range(1, network.repeats + 1)
+    }
+
+
+@pytest.mark.parametrize("seed", range(600, 620))
 def test_releases_of_a_period_are_bounded(seed: int) -> None:
     rng, problem, design, tolerance = drawn(seed)
     units = tuple(replace(unit, step_ps=None) for unit in problem.units)
     problem = with_rates(rng, replace(problem, units=units, handovers=(), handover_ps=None))
     if seed % 2:
         problem = with_waiting_releases(rng, problem)
+    if seed % 4 > 1:
+        problem = with_jitter(rng, problem)
     alone = stand_alone_ps(problem, design)
     nominal = play(problem, design, alone)
     schedule = simulate(problem, design).schedule
@@ -102,8 +128,9 @@ def test_releases_of_a_period_are_bounded(seed: int) -> None:
     assert found.makespan_ps.tolist() == [plain.makespan_ps]
     assert found.latency_ps.tolist() == [list(plain.latency_ps)]
     assert nominal.end == ends_of(schedule)
-    for _ in range(5):
-        played = play(problem, design, times_within(rng, alone, tolerance), nominal.order)
+    for _ in range(5 if seed % 4 < 2 else 20):
+        times, late = times_within(rng, alone, tolerance), late_releases(rng, problem)
+        played = play(problem, design, times, nominal.order, late)
         assert all(end <= plain.end_ps[run] for run, end in played.end.items())
 
 

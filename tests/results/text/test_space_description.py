@@ -41,7 +41,7 @@ COSTS = {
         "tolerance_permille",
     },
     ProblemNetwork: {"first_group", "activation_bytes", "group_activation_bytes"}
-    | {"batch", "batch_wait_ps"},
+    | {"batch", "batch_wait_ps", "jitter_ps"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
     | {"channels", "step_ps", "loss_ppm", "weight_bytes", "memory_pool"}
     | {"loads_whole_networks", "dispatch", "sharing_permille"}
