@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import paretosoc as dse
+from benchmarks.problems.enumerated.space import all_designs
 from paretosoc.common import plugins
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
@@ -173,4 +174,38 @@ def test_a_throughput_of_one_s_own_is_of_a_pipeline():
     problem = dse.Problem("alexnet", objectives=[image, "energy"], **BOARD)
     assert problem.numeric.execution.model == "pipeline"
     plugins._registered.cache_clear()
+    _GIVEN.clear()
+
+
+def test_a_chain_is_an_objective_whose_front_has_the_best_within_a_limit(tmp_path):
+    path = tmp_path / "car.yaml"
+    path.write_text(
+        "tasks: [{name: camera, rate_hz: 50, times: [{unit: cpu, ms: 1}]}]\n"
+        "networks:\n"
+        "- {name: detect, network: squeezenet, rate_hz: 50, waits_for: [camera]}\n"
+        "- {name: plan, network: alexnet, rate_hz: 25}\n"
+    )
+    reaction = dse.OwnObjective(
+        "reaction",
+        of=("response:detect", "response:plan"),
+        unit="ms",
+        decimals=9,
+        monotone=True,
+        compute=lambda detect, plan: 20 + detect + 40 + plan,
+    )
+    given = {"platform": "jetson-orin-nano-8gb", "groups": 1, "fixed": {"emc": "max"}}
+    problem = dse.Problem(path, objectives=["power", reaction], **given)
+    front = dse.certify(dse.explore(problem, max_evaluations=2_000))
+    assert front.numeric.is_complete
+    chain = ["camera", "detect", "plan"]
+    reactions = [member.reaction_ms(chain) for member in front]
+    for member, found in zip(front.numeric.members, reactions, strict=True):
+        assert found == pytest.approx(member.objectives[1] / 10**9, abs=1e-6)
+    outcomes = make_outcomes(problem.numeric)(all_designs(problem.numeric))
+    power, late = outcomes.objectives[outcomes.feasible].T
+    assert len(front) > 2
+    members = [member.objectives for member in front.numeric.members]
+    for _, limit in members:
+        least = min(used for used, reacts in members if reacts <= limit)
+        assert least == power[late <= limit].min()
     _GIVEN.clear()
