@@ -12,7 +12,9 @@ setup: $(VENV)/.warmed
 # Bytecode is made where a module is first imported: few of the packages' modules ever are.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 
+# What an earlier build of a wheel left here has its entry points, which hide those of pyproject.toml.
 $(VENV)/.installed: pyproject.toml
+	rm -rf paretosoc.egg-info
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) .
 	@touch $@

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +109,13 @@ def test_an_installed_package_adds_an_importer_and_a_deployment(installed, tmp_p
     document = json.loads((tmp_path / "board/deployment.json").read_text())
     assert document["target"] == "placement-list"
     check_against_schema(document, "deployment")
+
+
+def test_what_is_installed_has_the_entry_points_of_the_sources():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    for group, entries in project["entry-points"].items():
+        found = {entry.name: entry.value for entry in entry_points(group=group)}
+        assert found.items() >= entries.items(), "install again: make setup"
 
 
 def test_the_papers_are_registered_and_not_built_in():
