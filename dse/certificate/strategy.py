@@ -82,37 +82,35 @@ def prove_front(
             front = replace(found[0], certificate=None, epsilon=None, bounds=found[1].claim)
             return ProofOutcome(front, None, None, found[1].proof, False, None)
     can = provable(front.problem, goal)
-    if front.problem.of_parts is not front.problem:
+    began = limits.until.clock()
+    if can.front is not None or can.fastest is not None:
+        load_proof_code(front.problem)
+    if limits.until.is_limited and can.bounded:
+        load_bound_code()
+    limits = replace(limits, until=limits.until.sooner(began - limits.until.clock()))
+    attempt = partial(_proved, can=can, limits=limits, earlier=earlier, jobs=jobs, cluster=cluster)
+    if front.problem.of_parts is front.problem:
+        outcome = attempt(front, on_progress=on_progress, on_checkpoint=on_checkpoint)
+    else:
         own, progress, checkpoint = front, on_progress, on_checkpoint
-        proved = _proved(
+        parts = attempt(
             parts_front(own),
-            can,
-            limits,
-            earlier=earlier,
-            jobs=jobs,
-            cluster=cluster,
             # Its epsilon is that of the parts.
             on_progress=progress and (lambda now: progress(replace(now, epsilon_ppm=None))),
             on_checkpoint=checkpoint and (lambda gap: checkpoint(own_outcome(own, gap))),
         )
-        return own_outcome(own, proved)
-    return _proved(
-        front,
-        can,
-        limits,
-        earlier=earlier,
-        jobs=jobs,
-        cluster=cluster,
-        on_progress=on_progress,
-        on_checkpoint=on_checkpoint,
-    )
+        outcome = own_outcome(own, parts)
+    if outcome.interrupted or limits.until.is_past:
+        return outcome
+    shown = add_formulation(outcome, max_parts=BY_ITSELF_PARTS, until=limits.until)
+    return replace(shown, not_shown=None)
 
 
 def _proved(
     front: Front,
+    *,
     can: Provable,
     limits: Limits,
-    *,
     earlier: ProofArtifacts | None,
     jobs: int | None,
     cluster: Cluster | None,
@@ -120,12 +118,6 @@ def _proved(
     on_checkpoint: Callable[[ProofOutcome], None] | None,
 ) -> ProofOutcome:
     """Attempt the proofs that a problem without objectives of a user's own permits."""
-    began = limits.until.clock()
-    if can.front is not None or can.fastest is not None:
-        load_proof_code(front.problem)
-    if limits.until.is_limited and can.bounded:
-        load_bound_code()
-    limits = replace(limits, until=limits.until.sooner(began - limits.until.clock()))
     with deferred_interrupt() as interrupt:
         search = partial(
             prove,
@@ -147,13 +139,7 @@ def _proved(
             work.bound(can.bounded)
             if can.front is not None:
                 work.narrow(can.front)
-        outcome = work.result(interrupt.requested, _still_refused(can, work))
-    if outcome.interrupted:
-        return outcome
-    if limits.until.is_past:
-        return outcome
-    shown = add_formulation(outcome, max_parts=BY_ITSELF_PARTS, until=limits.until)
-    return replace(shown, not_shown=None)
+        return work.result(interrupt.requested, _still_refused(can, work))
 
 
 def add_formulation(

@@ -50,6 +50,10 @@ class Kind:
         """
         return self.read(given, name)
 
+    def given(self, value: Any) -> Any:
+        """Return the library's form of a value of the program: the inverse of :meth:`read`."""
+        return value
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value in a file."""
         return {"type": "string", "minLength": 1, "maxLength": 1000}
@@ -247,6 +251,9 @@ class PerName(Kind):
             numbers.append((owner if equals else None, value))
         return tuple(numbers)
 
+    def given(self, value: Sequence[tuple[str | None, Any]]) -> dict[str | None, Any]:
+        return dict(value)
+
     def schema(self) -> dict[str, Any]:
         return {"oneOf": [{"type": "null"}, self.each.schema(), super().schema()]}
 
@@ -277,6 +284,11 @@ class ChoicesPerName(PerName):
             owner, equals, numbers = text.rpartition("=")
             texts += [f"{owner}{equals}{number}" for number in numbers.split(",")]
         return super().parse(texts, name)
+
+    def given(self, value: Sequence[tuple[str | None, Any]]) -> dict[str | None, list[Any]]:
+        return {
+            owner: [number for other, number in value if other == owner] for owner in dict(value)
+        }
 
 
 @dataclass(frozen=True)
@@ -414,6 +426,9 @@ class ByNetwork(Kind):
         if not all(isinstance(word, str) and word for pair in pairs for word in pair):
             raise wrong_argument(name, "a mapping such as {'detect': 'yolo11n'}", value)
         return tuple(pairs)
+
+    def given(self, value: Sequence[tuple[str, str]]) -> dict[str, str]:
+        return dict(value)
 
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str], ...]:
         chosen: dict[str, str] = {}

@@ -21,7 +21,7 @@ from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.options import parse_options
+from paretosoc.dse.workload.options import FIELDS, parse_options
 
 
 def choose(
@@ -74,17 +74,11 @@ def choose(
     picture. Exit status 1 if no board serves the workload.
     """
     parsed = vars(parse_options(given))
-    # Values by network are pairs there, and mappings in the library.
     options = {
-        name: value if name == "objectives" or not isinstance(value, tuple) else dict(value)
+        name: FIELDS[name].kind.given(value)
         for name in OPTIONS
         if (value := parsed[name]) not in (None, ())
     }
-    if "batch" in options:
-        owners = dict(parsed["batch"])
-        options["batch"] = {
-            owner: [batch for other, batch in parsed["batch"] if other == owner] for owner in owners
-        }
     try:
         with campaign_line(quiet=quiet or as_json, also=None) as progress:
             found = dse.choose(

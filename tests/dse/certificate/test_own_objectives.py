@@ -104,7 +104,8 @@ def values_of(front):
     return np.array([member.objectives for member in front.members], dtype=np.int64)
 
 
-@pytest.mark.parametrize("number", range(25 * SAMPLE))
+# 67 and 72: the fastest design point is no member.
+@pytest.mark.parametrize("number", sorted({*range(25 * SAMPLE), 67, 72}))
 def test_the_front_is_that_of_all_design_points(number, tmp_path):
     rng = np.random.default_rng([42, number])
     problem = random_own_problem(rng)

@@ -8,7 +8,7 @@ import pytest
 
 import paretosoc
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options, read_options
+from paretosoc.dse.workload.options import FIELDS, Options, read_options
 from paretosoc.dse.workload.variants import combinations, with_variants
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import read_workload
@@ -175,3 +175,21 @@ def test_a_minimum_of_an_unknown_accuracy_is_refused() -> None:
     workload = read("networks: [{name: a, variants: [{network: alexnet}, {network: caffenet}]}]")
     with pytest.raises(WorkloadError, match="network 'a': a minimum accuracy needs"):
         combinations(workload, chosen(min_accuracy_percent=5))
+
+
+@pytest.mark.parametrize(
+    ("option", "texts", "given"),
+    [
+        ("batch", ["a=1,2", "b=4"], {"a": [1, 2], "b": [4]}),
+        ("batch", ["2,4"], {None: [2, 4]}),
+        ("deadline_ms", ["10", "a=5"], {None: 10, "a": 5}),
+        ("variants", ["detect=small"], {"detect": "small"}),
+        ("objectives", ["latency", "energy"], ("latency", "energy")),
+        ("groups", 4, 4),
+    ],
+)
+def test_texts_are_given_to_the_library_as_it_takes_them(option, texts, given):
+    kind = FIELDS[option].kind
+    parsed = kind.parse(texts, option)
+    assert kind.given(parsed) == given
+    assert kind.read(kind.given(parsed), option) == parsed
