@@ -25,7 +25,7 @@ from paretosoc.fitness.simulate import simulate
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.parts import GROUP
+from paretosoc.results.problem.execution import GROUP
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 NETWORKS = ("resnet50", "vgg19", "mobilenet_v2", "resnet18")

@@ -21,7 +21,7 @@ from benchmarks.harness.report import Column, Value, tabulate
 from paretosoc.dse.space.members import rows_of
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
-from paretosoc.results.problem.parts import GROUP
+from paretosoc.results.problem.execution import GROUP
 
 EVALUATIONS = 20_000
 LONGER = 1.05

@@ -2,7 +2,8 @@
 
 Every row is a whole ``dse explore`` and a ``dse verify`` of its folder, in this process.
 
-Usage: ``python -m benchmarks.frontier [--evaluations 100000] [--json | --markdown]``; some minutes.
+Usage: ``python -m benchmarks.frontier [--evaluations 100000] [--quick]
+[--json | --markdown]``; some minutes, with --quick one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from paretosoc.results.front.epsilon import within
 from paretosoc.results.front.front import Front
 
 EVALUATIONS = 100_000
+QUICK = 3
 XAVIER, ORIN = "jetson-agx-xavier", "jetson-agx-orin"
 COLUMNS = (
     Column("workload", "workload"),
@@ -98,4 +100,5 @@ if __name__ == "__main__":
         CASES,
         measure,
         ("evaluations", EVALUATIONS),
+        quick=QUICK,
     )

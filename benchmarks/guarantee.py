@@ -23,7 +23,7 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
-from paretosoc.results.problem.parts import GROUP
+from paretosoc.results.problem.execution import GROUP
 
 SHAPE = RandomShape(networks=(2, 4), groups=(2, 6), units=(2, 4), any_slopes=True, phases=True)
 TOLERANCES = ((700, 1000), (700, 1100), (900, 1050))

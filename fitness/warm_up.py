@@ -33,16 +33,17 @@ from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_chosen, make_state
 from paretosoc.results.front.node_kinds import MEMBERS
 from paretosoc.results.front.proof_tree import ProofTree
-from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Pipeline, Rates
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.parts import (
+from paretosoc.results.problem.execution import (
     ENGINE,
     GROUP,
-    ChannelCosts,
-    ProblemDomain,
-    ProblemNetwork,
-    ProblemUnit,
+    ChannelUse,
+    ClosedForm,
+    IdleTime,
+    Pipeline,
+    Rates,
 )
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.parts import ChannelCosts, ProblemDomain, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _DESIGN = DesignPoint(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))

@@ -1,9 +1,3 @@
 """Inputs and outputs of a search: the numeric problem, the front, and their files, tables, figures,
 reports and deployment settings. Nothing here searches or simulates.
 """
-
-from paretosoc.results.errors import ResultError
-
-__all__ = [
-    "ResultError",
-]

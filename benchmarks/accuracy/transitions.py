@@ -27,7 +27,8 @@ from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.problem.parts import GROUP, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.execution import GROUP
+from paretosoc.results.problem.parts import ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 EVALUATIONS = 20_000

@@ -50,21 +50,34 @@ def tabulate(
     measure: Callable[[_Case, int], Mapping[str, Value]],
     budget: tuple[str, int],
     arguments: Sequence[str] | None = None,
+    *,
+    quick: int | None = None,
 ) -> None:
-    """Run a benchmark whose table has a row per case.
+    """Run a benchmark whose table has a row per case. Rows are also lines on stderr, each as soon
+    as it is known.
 
     Args:
         module: the benchmark's name after ``python -m``.
         measure: returns the row of a case, for a case and the budget.
         budget: name and default of the option that says how much is done for a case.
         arguments: of the command line, by default the process's.
+        quick: number of cases, the first ones, that ``--quick`` leaves. None: there is no such
+            option.
     """
     name, default = budget
     options = parser(module, f"{title}.")
     options.add_argument("--markdown", action="store_true", help="print Markdown")
     options.add_argument(f"--{name}", type=int, default=default, help="of each [%(default)s]")
+    if quick is not None:
+        options.add_argument("--quick", action="store_true", help=f"the first {quick} cases only")
     chosen = options.parse_args(arguments)
-    rows = [measure(case, getattr(chosen, name)) for case in cases]
+    rows: list[Mapping[str, Value]] = []
+    chosen_cases = cases[:quick] if quick is not None and chosen.quick else cases
+    for case in chosen_cases:
+        row = measure(case, getattr(chosen, name))
+        rows.append(row)
+        cells = [f"{column.title} {_cell(row[column.key], column.form)}" for column in columns]
+        print(f"{len(rows)}/{len(chosen_cases)}: {', '.join(cells)}", file=sys.stderr, flush=True)
     show(title, columns, rows, as_json=chosen.json, as_markdown=chosen.markdown)
 
 

@@ -17,7 +17,7 @@ from paretosoc.dse.tools.analysis.posterior import Stretch
 from paretosoc.dse.tools.measuring.experiments import Experiment, experiments_of
 from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.costs import CostMeasurement
+from paretosoc.results.costs.cost_origins import CostMeasurement
 
 ENOUGH = 0.01
 """True regret of a choice that is good enough."""

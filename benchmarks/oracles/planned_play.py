@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paretosoc.fitness.check.members.closed_form import points_of
-from paretosoc.results.problem.parts import GROUP, SHARED
+from paretosoc.results.problem.execution import GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Run = tuple[int, int]

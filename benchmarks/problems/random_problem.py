@@ -12,11 +12,16 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.contention import contention_table
 from paretosoc.platforms.platform import Contention, Source, Status
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
-from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime, Rates
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.parts import (
+from paretosoc.results.problem.execution import (
     DISPATCHES,
     SHARED,
+    ChannelUse,
+    ClosedForm,
+    IdleTime,
+    Rates,
+)
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.parts import (
     ChannelCosts,
     ContentionTable,
     ProblemDomain,

@@ -25,7 +25,7 @@ from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.simulate import make_evaluator
-from paretosoc.results.problem.parts import SHARED
+from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork

@@ -72,5 +72,4 @@ def _default(parameter: Any) -> str:
 
 def _plain(text: str) -> str:
     """One line that Markdown leaves as it is."""
-    # Brackets are escaped for the terminal.
-    return re.sub(r"([|*<_])", r"\\\1", " ".join(text.replace("\\[", "[").split()))
+    return re.sub(r"([|*<_])", r"\\\1", " ".join(text.split()))

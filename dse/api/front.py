@@ -23,13 +23,7 @@ from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.analysis.confidence import DRAWS
-from paretosoc.dse.tools.analysis.confidence import confidence as sureness
-from paretosoc.dse.tools.analysis.cost_draws import CostErrors, same_errors, stated_errors
-from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
-from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
-from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
     CERTIFICATE,
@@ -43,20 +37,14 @@ from paretosoc.results.export.result_folder import (
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
-from paretosoc.results.front.confidence import Confidence
+from paretosoc.results.front.confidence import DRAWS, Confidence
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
-from paretosoc.results.front.named_members import (
-    FASTEST,
-    choose_member,
-    mark_members,
-    member_title,
-)
+from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.io.canonical_json import canonical_bytes, parse
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import table_rows
-from paretosoc.results.text.latex import tabular
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,6 +52,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from paretosoc.dse.certificate.outcome import ProofOutcome
+    from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 
 
 _SHARE = "a number from 0 to below 1"
@@ -167,6 +156,9 @@ class Front(Sequence[Member]):
             >>> sure = front.confidence("fastest")
             >>> sure.choices[0].intervals["latency [ms]"], sure.choices[0].goals["fastest"].best
         """
+        from paretosoc.dse.tools.analysis.confidence import confidence as sureness
+        from paretosoc.dse.tools.analysis.cost_draws import same_errors
+
         check_arguments(draws=draws, seed=seed)
         check_type("goal", goal, str | None, "the name of a goal")
         check_type("resolution", resolution, Real | None, _SHARE)
@@ -191,6 +183,9 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: if the result folder has no such file.
         """
+        from paretosoc.dse.tools.analysis.cost_draws import stated_errors
+        from paretosoc.results.deploy.deployment import require_origins
+
         return stated_errors(self.problem, require_origins(self.costs))
 
     def update(self, measurements: str | Path | Mapping[str, Any]) -> Front:
@@ -208,6 +203,9 @@ class Front(Sequence[Member]):
             >>> front = front.update("plan/results.json")
             >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
         """
+        from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
+        from paretosoc.results.deploy.deployment import require_origins
+
         check_type("measurements", measurements, str | Path | Mapping, "a file, or its content,")
         if isinstance(measurements, Mapping):
             label, data = "measurements", canonical_bytes(dict(measurements))
@@ -370,6 +368,7 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: if there is no such member, or the front has no ``costs.json``.
         """
+        from paretosoc.results.deploy.deployment import require_origins
         from paretosoc.results.export.node_data import node_data
 
         return node_data(self[which].scheduled, require_origins(self.costs))
@@ -402,6 +401,8 @@ class Front(Sequence[Member]):
         them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
         each has a ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`.
         """
+        from paretosoc.fitness.guarantee.first_come import guarantee_figures
+
         check_type("resolution", resolution, Real | None, _SHARE)
         choices = choose(self.numeric, resolution)
         rows: list[dict[str, Any]] = table_rows(self.numeric, choices)
@@ -439,6 +440,8 @@ class Front(Sequence[Member]):
         Args:
             resolution: see :meth:`choices`. None: that of the tables.
         """
+        from paretosoc.results.text.latex import tabular
+
         check_type("resolution", resolution, Real | None, _SHARE)
         rows = [
             [

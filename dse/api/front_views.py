@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
-from paretosoc.dse.problem.constraint_status import limit_states
-from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.text.confidence import describe_costs
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
 
 def front_views(front: Front, *, width: int, resolution: float | None) -> list[RenderableType]:
     """Return the table and the claims, for a terminal."""
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
+
     numeric, source = front.numeric, front.numeric.provenance
     names = ", ".join(network.name for network in front.problem.networks)
     return [
@@ -42,6 +41,8 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
 
 def _limits(front: Front) -> list[str]:
     """Return every limit and the slack that the named members leave."""
+    from paretosoc.dse.problem.constraint_status import limit_states
+
     marks = mark_members(front.numeric)
     designs = [front.numeric.members[index].design for index in marks]
     lines = []
@@ -55,6 +56,9 @@ def _limits(front: Front) -> list[str]:
 def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[RenderableType]:
     """Return one member for a terminal: mapping, clocks, schedule and deployment formats."""
     from rich.text import Text
+
+    from paretosoc.dse.problem.constraint_status import limit_states
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
     numeric, problem = front.numeric, front.problem
     member = front[which]
@@ -96,6 +100,7 @@ def _deployable(front: Front, index: int) -> list[str]:
     # Imported here: a search needs no deployments.
     from paretosoc.dse.tools.deploy.deploy import fitting_targets
     from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
+    from paretosoc.results.deploy.deployment import Deployment
 
     try:
         chip = searched_platform(front.numeric)

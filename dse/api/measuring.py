@@ -10,14 +10,13 @@ from pathlib import Path
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity
-from paretosoc.dse.tools.analysis.confidence import DRAWS
 from paretosoc.dse.tools.deploy.job import Options
 from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
 from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import require_origins
-from paretosoc.results.front.confidence import ChoiceConfidence
+from paretosoc.results.front.confidence import DRAWS, ChoiceConfidence
 
 MOST_MINUTES = 10_000
 _MINUTES = Quantity("MINUTES", Fraction(1, 10), Fraction(MOST_MINUTES))

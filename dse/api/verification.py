@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 from pathlib import Path
 
-from paretosoc.dse.certificate.verify.checks import Check, Verdict
-from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
-from paretosoc.dse.certificate.verify.verify import Checker, exit_status, summary
+from paretosoc.dse.certificate.verify.checks import SOLVER_SECONDS, Check, Checker, Verdict
+from paretosoc.dse.certificate.verify.verify import exit_status, summary
 from paretosoc.dse.certificate.verify.verify import verify as verify_front
 from paretosoc.dse.inputs.arguments import check_arguments, path_of
 from paretosoc.dse.inputs.kinds import Choice
-from paretosoc.dse.tools.analysis.verify_measures import verify_measures
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
+from paretosoc.results.front.front import Front as NumericFront
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,12 @@ def verify(
     path = path_of(folder)
 
     def of_front(one: Path) -> Iterator[Check]:
-        return chain(
-            verify_front(
-                one, ignore_hashes=ignore_hashes, checker=form, solver_seconds=solver_seconds
-            ),
-            verify_measures(one, ignore_hashes=ignore_hashes),
+        return verify_front(
+            one,
+            ignore_hashes=ignore_hashes,
+            checker=form,
+            solver_seconds=solver_seconds,
+            then=partial(_measures, one, ignore_hashes=ignore_hashes),
         )
 
     kind = other_kind(path)
@@ -124,3 +124,11 @@ def verify(
             if check.verdict is Verdict.FAILS:
                 raise ResultError(f"{path}: {check.name} does not hold: {check.detail}")
     return report
+
+
+def _measures(folder: Path, front: NumericFront, *, ignore_hashes: bool) -> Iterator[Check]:
+    """Check the measures of a front that was searched for by draws of the costs, if it was."""
+    if front.robust is not None:
+        from paretosoc.dse.tools.analysis.verify_measures import verify_measures
+
+        yield from verify_measures(folder, front, front.robust, ignore_hashes=ignore_hashes)

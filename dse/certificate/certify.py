@@ -21,6 +21,7 @@ from paretosoc.dse.certificate.branch_and_bound import (
 from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
+from paretosoc.dse.certificate.work_left import likely_seconds
 from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.space.design_space import DesignSpace
@@ -284,6 +285,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
         nodes=certificate.nodes,
         solvers=(),
         seconds=certificate.search_seconds,
+        likely_s=None if result.complete else likely_seconds(problem, result),
     )
     return CertifiedFront(front, claim, ProofArtifacts(certificate, tree, None))
 

@@ -11,6 +11,9 @@ from paretosoc.results.front.front import BoundSummary, CertificateSummary, Fron
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
+FACTOR = 3
+"""How long a search is likely to take is mostly right within this (``benchmarks.work_left``)."""
+
 
 def describe_claims(front: Front) -> list[str]:
     """Return the claims about a front, a sentence or two for each certificate, and at the end the
@@ -82,7 +85,7 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if len(claim.objectives) > 1 and claim.status is CertificateStatus.GAP:
         return (
             f"gap: the search for the whole front was ended{reached}; {size}. "
-            "Run 'dse certify' to continue."
+            f"Run 'dse certify' to continue{_likely(claim)}."
         )
     if len(claim.objectives) > 1:
         if epsilon == 0:
@@ -100,10 +103,20 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     if claim.status is CertificateStatus.GAP:
         return (
             f"gap: the search for a design point that {relation} member {claim.members[0]} "
-            f"({value}) was ended{reached}; {size}. Run 'dse certify' to continue."
+            f"({value}) was ended{reached}; {size}. Run 'dse certify' to continue{_likely(claim)}."
         )
     status = claim.status.value
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
+
+
+def _likely(claim: CertificateSummary) -> str:
+    """Return how long the rest of a search is likely to take, an order of magnitude."""
+    if claim.likely_s is None:
+        return ""
+    low, middle, high = (f"{claim.likely_s * k:.1g}" for k in (1 / FACTOR, 1, FACTOR))
+    # 2e+03 is nothing that people read.
+    low, middle, high = (f"{float(text):,g}" for text in (low, middle, high))
+    return f": some {middle} s more are likely to complete it ({low} to {high} s)"
 
 
 def _format_value(objective: Objective, value: int) -> str:

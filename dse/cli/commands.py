@@ -10,7 +10,7 @@ class Entry:
     """A command, or a group of commands with ``commands``.
 
     ``module``, in this package, has the command as a function of its name, from whose first line
-    ``help`` comes if it is empty, or ``register(app)``, which adds a group that plug-ins extend.
+    ``help`` comes if it is empty, or ``command()``, which returns a group that plug-ins extend.
     """
 
     name: str

@@ -2,79 +2,59 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+import click
 
 from paretosoc.dse.cli.commands import Entry
 
 _HELP_ALL = "--help-all"
 
 
-class LazyCommand(TyperCommand):
+class LazyCommand(click.Command):
     """Name and help of a command. Its module is imported when its context is made."""
 
     def __init__(self, entry: Entry) -> None:
-        super().__init__(
-            entry.name,
-            help=entry.help,
-            short_help=entry.help,
-            rich_help_panel=entry.panel or None,
-        )
+        super().__init__(entry.name, help=entry.help)
         self._entry = entry
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
         """Return the context of the real command."""
         command, common = self.load(), self._entry.common
-        _without_types(
-            command.get_params(typer.Context(command, info_name=info_name, parent=parent))
-        )
         if common and _HELP_ALL in args:
             args = ["--help" if text == _HELP_ALL else text for text in args]
         elif common:
             command.epilog = f"Options that are used less: dse {self.name} {_HELP_ALL}"
             for parameter in command.params:
-                if getattr(parameter, "hidden", True) is False:
+                if isinstance(parameter, click.Option):
                     parameter.hidden = parameter.name not in (*common, "platform")
         return command.make_context(info_name, args, parent, **extra)
 
-    def load(self) -> Any:
+    def load(self) -> click.Command:
         """Return the real command."""
         # Imported here: with the table of options, which 'dse --help' does not need.
-        from paretosoc.dse.cli.shared.option_groups import with_option_groups
+        from paretosoc.dse.cli.shared.option_groups import command_of
 
         module = import_module(f"paretosoc.dse.cli.{self._entry.module}")
-        app = typer.Typer(add_completion=False)
-        if hasattr(module, "register"):
-            module.register(app)
-        else:
-            function = getattr(module, self._entry.name.replace("-", "_"))
-            app.command(self._entry.name)(with_option_groups(function))
-        found: Any = get_command(app)
-        command = getattr(found, "commands", {}).get(self._entry.name, found)
-        _without_types(command.params)
-        return command
+        if hasattr(module, "command"):
+            group: click.Command = module.command()
+            return group
+        name = self._entry.name
+        return command_of(name, getattr(module, name.replace("-", "_")))
 
 
-class LazyGroup(TyperGroup):
+class LazyGroup(click.Group):
     """A group whose commands are those of a table."""
 
     entries: tuple[Entry, ...] = ()
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return its options, the help among them."""
-        return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names in the order of the table."""
         return [entry.name for entry in self.entries]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Any, cmd_name: str) -> click.Command | None:
         """Return the command, imported only if its help is not known, or None if there is none."""
         entry = next((entry for entry in self.entries if entry.name == cmd_name), None)
         if entry is None:
@@ -83,28 +63,22 @@ class LazyGroup(TyperGroup):
             return group_of(entry)
         return LazyCommand(entry) if entry.help else LazyCommand(entry).load()
 
-
-def _without_types(parameters: Any) -> Any:
-    """Return the parameters without their types, beside which Typer would print <bool> for each
-    flag."""
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-        if getattr(parameter, "help", None):
-            # Rich would take "[default: all]" for a style.
-            parameter.help = re.sub(r"(?<!\\)\[(?=[a-z])", r"\[", parameter.help)
-    return parameters
+    def format_commands(self, ctx: Any, formatter: click.HelpFormatter) -> None:
+        """Write the commands below the headings of the table."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for entry in self.entries:
+            command = self.get_command(ctx, entry.name)
+            assert command is not None, entry.name
+            shown = command.get_short_help_str(formatter.width)
+            rows.setdefault(entry.panel or "Commands", []).append((entry.name, shown))
+        for panel, commands in rows.items():
+            with formatter.section(panel):
+                formatter.write_dl(commands)
 
 
 def group_of(entry: Entry) -> LazyGroup:
     """Return a group of commands inside another one."""
-    group = LazyGroup(
-        name=entry.name,
-        help=entry.help,
-        short_help=entry.help,
-        no_args_is_help=True,
-        rich_help_panel=entry.panel or None,
-    )
+    group = LazyGroup(name=entry.name, help=entry.help, no_args_is_help=True)
     group.entries = entry.commands
     return group
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import io
 import os
-import re
 import sys
-import tempfile
-import traceback
 import warnings
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from paretosoc.common.options import Door, called_from
 from paretosoc.common.text import has_control_characters, printable
@@ -30,11 +26,11 @@ class _Interrupted(Exception):
 
 
 class _Commands(LazyGroup):
-    """Typer would turn Ctrl-C into a bare exit status, which commands also return by themselves."""
+    """Click would turn Ctrl-C into a bare exit status, which commands also return by themselves."""
 
     entries = COMMANDS
 
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+    def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
         try:
             return super().invoke(ctx)
@@ -42,16 +38,7 @@ class _Commands(LazyGroup):
             raise _Interrupted from None
 
 
-app = typer.Typer(
-    name="dse",
-    cls=_Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _print_version(asked: bool) -> None:
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         from paretosoc.dse.version import VERSION, owners_of_dse
 
@@ -62,19 +49,24 @@ def _print_version(asked: bool) -> None:
                 "write `import paretosoc as dse`",
                 file=sys.stderr,
             )
-        raise typer.Exit
+        context.exit()
 
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", "-V", help="Print the version.", callback=_print_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    """Find certified Pareto fronts for neural networks that share a chip."""
+_VERSION = click.Option(
+    ["--version", "-V"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+_APP = _Commands(
+    "dse",
+    help="Find certified Pareto fronts for neural networks that share a chip.",
+    params=[_VERSION],
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 
 
 BAD_INPUT = 2
@@ -129,11 +121,9 @@ def run(arguments: list[str]) -> int:
                 f"arguments must not have control characters, got {argument!r}", BAD_INPUT
             )
     try:
-        status = app(arguments, prog_name="dse", standalone_mode=False, obj=("dse", *arguments))
+        status = _APP(arguments, prog_name="dse", standalone_mode=False, obj=("dse", *arguments))
         sys.stdout.flush()
-    except typer.Exit as end:
-        return end.exit_code
-    except (typer.Abort, KeyboardInterrupt, _Interrupted):
+    except (click.Abort, KeyboardInterrupt, _Interrupted):
         return _report("interrupted", INTERRUPTED)
     except InfeasibleError as error:
         return _report(str(error), INFEASIBLE)
@@ -143,6 +133,12 @@ def run(arguments: list[str]) -> int:
         return 1
     except DseError as error:
         return _report(str(error), BAD_INPUT)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return BAD_INPUT
+    except click.UsageError as error:
+        path = f" (see '{error.ctx.command_path} --help')" if error.ctx else ""
+        return _report(printable(_with_nearest(error)) + path, BAD_INPUT)
     except OSError as error:
         if error.filename is None:
             _discard_output()
@@ -156,15 +152,6 @@ def run(arguments: list[str]) -> int:
             return _report("Linux or macOS is required; on Windows use WSL 2", BAD_INPUT)
         if str(error) == "can't start new thread":
             return _report("cannot start a thread: memory or processes are limited", BAD_INPUT)
-        # Typer's own errors (an unknown option, a missing argument) share no public base class.
-        if hasattr(error, "format_message"):
-            message = error.format_message()
-            # Without a command there is its help, and nothing to add.
-            if not message:
-                return BAD_INPUT
-            # Errors of our own choices arrive as pydantic words them.
-            text = printable(message).replace("Value error, ", "").rstrip(".")
-            return _report(_with_nearest(text, error) + _help_of(error), BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
 
@@ -174,29 +161,28 @@ def _has_undecoded(text: str) -> bool:
     return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
-def _help_of(error: Any) -> str:
-    path = getattr(getattr(error, "ctx", None), "command_path", None)
-    return f" (see '{path} --help')" if path else ""
+def _with_nearest(error: click.UsageError) -> str:
+    """Return the message with the nearest command or option if the one typed does not exist."""
+    if isinstance(error, click.NoSuchOption):
+        from paretosoc.dse.workload.options import LIMITS
 
+        limit = LIMITS.get(error.option_name.removeprefix("--"))
+        near = f"--limit {limit.limit_form}" if limit else next(iter(error.possibilities or ()), "")
+    elif isinstance(error, click.NoSuchCommand):
+        import difflib
 
-def _with_nearest(message: str, error: Any) -> str:
-    """Return the message with the nearest command, option or choice if the one typed does not
-    exist."""
-    message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
-    got, _, choices = message.partition(" is not one of ")
-    names = {name: name for name in re.findall(r"'([^']+)'", choices)}
-    if got.startswith("No such command"):
-        entries = error.ctx.command.entries
+        assert error.ctx is not None, "the group"
+        entries = getattr(error.ctx.command, "entries", ())
         # A command of a group may be typed without it: 'dse costs' for 'dse analyze costs'.
         names = {name.split()[-1]: name for name in names_of(entries)}
         names |= {entry.name: entry.name for entry in entries}
-    if option := re.match(r"No such option: --([a-z0-9-]+)", message):
-        from paretosoc.dse.workload.options import LIMITS
-
-        if option[1] in LIMITS:
-            return f"{option[0]}; did you mean --limit {LIMITS[option[1]].limit_form}?"
-    near = difflib.get_close_matches(got.rpartition(" ")[2].strip("'"), list(names), n=1)
-    return f"{message}; did you mean {names[near[0]]}?" if near else message
+        near = "".join(
+            names[name] for name in difflib.get_close_matches(error.command_name, names, n=1)
+        )
+    else:
+        return error.format_message().rstrip(".")
+    message = error.message.rstrip(".")
+    return f"{message}; did you mean {near}?" if near else message
 
 
 def _discard_output() -> None:
@@ -211,6 +197,9 @@ def _file_error(error: OSError) -> str:
 
 def _report_bug(error: Exception) -> int:
     """Return one line about an internal error, whose traceback goes to a file."""
+    import tempfile
+    import traceback
+
     with tempfile.NamedTemporaryFile(
         "w", prefix="dse-bug-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
     ) as file:

@@ -12,7 +12,6 @@ from typing import Any
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Flag, Whole, exact, wrong_argument
-from paretosoc.results.front.front import MEASURE
 
 MAX_COUNT = 10**12
 """Maximum of every count that limits work: no search gets so far, and sums of counts fit into 64
@@ -45,6 +44,8 @@ class _Function:
 @dataclass(frozen=True)
 class _Measure:
     def read(self, value: Any, name: str) -> str:
+        from paretosoc.results.front.front import MEASURE
+
         if not isinstance(value, str) or not re.fullmatch(MEASURE, value):
             raise wrong_argument(name, "mean, pN or cvarN with an integer N from 1 to 99", value)
         return value

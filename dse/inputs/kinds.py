@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.results.problem.execution import MAX_TOLERANCE_PERMILLE
 from paretosoc.results.problem.own_objective import OwnObjective, remember
-from paretosoc.results.problem.problem import MAX_TOLERANCE_PERMILLE
 
 Number = int | float | Fraction | Decimal
 

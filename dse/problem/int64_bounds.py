@@ -18,9 +18,9 @@ from paretosoc.results.problem.arithmetic import (
     TIME_LIMIT_PS,
     WORK_PER_PS,
 )
-from paretosoc.results.problem.execution import LongRun, frames_in_flight
+from paretosoc.results.problem.execution import SHARED, LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.problem.parts import NO_LIMIT_KBPS, SHARED, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import NO_LIMIT_KBPS, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 INT64_LIMIT = 1 << 63

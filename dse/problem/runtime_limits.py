@@ -16,7 +16,8 @@ from paretosoc.dse.workload.options import PAPERS, Options, ThroughputModel, as_
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.problem.parts import SHARED, ProblemUnit
+from paretosoc.results.problem.execution import SHARED
+from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.runtimes import (
     RUNTIMES,
     Runtime,

@@ -37,7 +37,7 @@ from paretosoc.dse.inputs.kinds import (
 from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
-from paretosoc.results.problem.execution import IdleTime
+from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH, IdleTime
 from paretosoc.results.problem.limits import (
     DEADLINE,
     ENERGY,
@@ -51,7 +51,6 @@ from paretosoc.results.problem.limits import (
     TRANSITIONS,
 )
 from paretosoc.results.problem.own_objective import OwnObjective
-from paretosoc.results.problem.parts import DISPATCHES, MAX_BATCH
 from paretosoc.results.problem.runtimes import Runtime
 
 if TYPE_CHECKING:

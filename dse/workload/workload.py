@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
 from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
 from paretosoc.results.problem.runtimes import Runtime
-from paretosoc.sdf.catalogue.accuracy import Accuracy
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
+
+if TYPE_CHECKING:
+    from paretosoc.sdf.catalogue.accuracy import Accuracy
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""

@@ -11,7 +11,7 @@ from paretosoc.dse.workload.fields import Fits
 from paretosoc.dse.workload.options import FIELDS, MAX_FRAMES_IN_FLIGHT, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import MAX_PRIORITY
-from paretosoc.results.problem.parts import MAX_BATCH
+from paretosoc.results.problem.execution import MAX_BATCH
 
 _RANGES: tuple[tuple[str, int, int | None], ...] = (
     *(("repeats", 1, None), ("arrival_ms", 0, None), ("jitter_ms", 0, None)),

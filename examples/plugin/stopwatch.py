@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     NetworkName,
@@ -15,13 +13,14 @@ from paretosoc.dse.cli.measure.imported_profile import (
     finish,
 )
 from paretosoc.dse.cli.shared.options import PlatformName
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 
 
 def stopwatch(
-    file: Annotated[Path, typer.Argument(help="Lines of LAYER MILLISECONDS.")],
+    file: Annotated[Path, Argument(help="Lines of LAYER MILLISECONDS.")],
     network: NetworkName,
     platform: PlatformName,
-    unit: Annotated[str, typer.Option(help="Unit that ran the layers.")] = "gpu",
+    unit: Annotated[str, Option(help="Unit that ran the layers.")] = "gpu",
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,

@@ -14,9 +14,9 @@ from paretosoc.fitness.check.interpreted import BEYOND, numbers
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.interchangeable import interchangeable_before
 from paretosoc.results.problem.objectives import Kind, ObjectiveKind
-from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import Problem
 
 NONE = -1

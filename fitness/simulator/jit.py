@@ -20,7 +20,8 @@ COMPILER = (
     HERE.parent / "machine_code" / "link.py",
 )
 """Files that define how all kernels are compiled."""
-_IMPORT = re.compile(rb"^(?:from|import) (paretosoc[\w.]+)", re.MULTILINE)
+_IMPORT = re.compile(rb"^(?:from|import) (paretosoc(?!\.common\.documents)[\w.]+)", re.MULTILINE)
+"""Readers and schemas of documents are in no machine code."""
 
 
 @cache

@@ -10,7 +10,8 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
 from paretosoc.results.problem.arithmetic import SHARING_WHOLE, WORK_PER_PS
-from paretosoc.results.problem.parts import NO_LIMIT_KBPS, SHARED
+from paretosoc.results.problem.execution import SHARED
+from paretosoc.results.problem.parts import NO_LIMIT_KBPS
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.files import read_file
 from paretosoc.common.options import overwriting
@@ -21,10 +21,12 @@ from paretosoc.results.front.front_document import FRONT, front_from_document, f
 from paretosoc.results.front.proof_tree import tree_from_bytes
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
-from paretosoc.results.plots.bars import Intervals
-from paretosoc.results.plots.front import front_pictures
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
+
+if TYPE_CHECKING:
+    from paretosoc.results.plots.bars import Intervals
+
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
@@ -80,6 +82,8 @@ def write_results(
             (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
             written.
     """
+    from paretosoc.results.plots.front import front_pictures
+
     check_output_folder(folder, overwrite=overwrite)
     files = {
         PROBLEM_FILE: problem_bytes(front.problem),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+DRAWS = 1000
+"""How often costs are drawn unless another number is asked for."""
 SURE = 0.9
 """Share of the draws in which one of two members must be better for the two to be told apart."""
 BROKEN = 1.0

@@ -239,6 +239,9 @@ class CertificateSummary:
     solvers: tuple[str, ...]
     """Names and versions of those that found the lemmas to leave nothing out."""
     seconds: Seconds
+    likely_s: Maybe[Seconds] = None
+    """With a gap, the seconds after which the search would likely be complete: an estimate from
+    the share of the design points that it has done."""
     formulation: FormulationProof | None = None
     """Proof that HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps;
     null: not tried, or not shown."""

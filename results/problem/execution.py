@@ -21,6 +21,12 @@ from typing import ClassVar, get_args
 
 from paretosoc.common.documents.marks import Positive
 
+MAX_BATCH = 1000
+"""Images that a network computes at once."""
+MAX_TOLERANCE_PERMILLE = 10_000
+GROUP, ENGINE, SHARED = DISPATCHES = ("group", "engine", "shared")
+"""The ways in which a unit takes its work, see docs/concepts/model.md."""
+
 
 class ChannelUse(Enum):
     """The channels that the closed form counts."""

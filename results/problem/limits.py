@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import (
     BYTES_PER_MB,
     FJ_PER_MJ,
@@ -34,6 +31,7 @@ from paretosoc.results.problem.execution import (
 from paretosoc.results.problem.objectives import OBJECTIVES, Objective, ObjectiveKind
 
 if TYPE_CHECKING:
+    from paretosoc.common.arrays import IntArray
     from paretosoc.results.problem.problem import Problem
 
 UNITS = {
@@ -380,7 +378,9 @@ def limits_power(problem: Problem) -> bool:
 
 def limits_by_owner(problem: Problem, kind: LimitSpec, *, none: int = -1) -> IntArray:
     """Return the limit of every owner, [owners], or ``none`` if it has none."""
-    values = np.full(len(kind.of.of(problem)), none, dtype=np.int64)
+    import numpy as np
+
+    values: IntArray = np.full(len(kind.of.of(problem)), none, dtype=np.int64)
     for index, value in kind.values(problem):
         values[index] = value
     return values

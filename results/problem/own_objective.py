@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.plugins import Registry
 from paretosoc.results.errors import ResultError
 
 if TYPE_CHECKING:
+    from paretosoc.common.arrays import FloatArray, IntArray
     from paretosoc.results.problem.objectives import ObjectiveKind, ObjectiveSpec
 
 LARGEST = 2.0**61
@@ -122,6 +120,8 @@ class OwnObjective:
         Raises:
             ResultError: if the function fails, or returns no numbers of this shape.
         """
+        import numpy as np
+
         label, count = f"objective {self.name!r}", len(figures[0])
         try:
             with np.errstate(all="ignore"):

@@ -35,16 +35,9 @@ from paretosoc.results.problem.arithmetic import (
     MAX_WEIGHT_BYTES,
     TIME_LIMIT_PS,
 )
-from paretosoc.results.problem.rows import (
-    Ladder,
-    columns_of,
-    ladder_of,
-)
+from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH
+from paretosoc.results.problem.rows import Ladder, columns_of, ladder_of
 
-MAX_BATCH = 1000
-"""Images that a network computes at once."""
-GROUP, ENGINE, SHARED = DISPATCHES = ("group", "engine", "shared")
-"""The ways in which a unit takes its work, see docs/concepts/model.md."""
 MAX_SHARING_PERMILLE = 10_000
 NO_LIMIT_KBPS = 1 << 46
 """Above the sum of all demands."""

@@ -29,27 +29,26 @@ from paretosoc.common.documents.marks import (
     Name,
     Range,
 )
-from paretosoc.results.problem.execution import ExecutionModel, OneFrame, Rates
+from paretosoc.results.problem.execution import (
+    GROUP,
+    MAX_TOLERANCE_PERMILLE,
+    SHARED,
+    ExecutionModel,
+    OneFrame,
+    Rates,
+)
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.parts import (
-    GROUP,
-    SHARED,
     DomainIndex,
     MemoryPool,
     ProblemDomain,
     ProblemNetwork,
     ProblemUnit,
 )
-from paretosoc.results.problem.rows import (
-    Delays,
-    Dependencies,
-    dependencies_of,
-    tables_of,
-)
+from paretosoc.results.problem.rows import Delays, Dependencies, dependencies_of, tables_of
 
 _ONE_FRAME = OneFrame()
-MAX_TOLERANCE_PERMILLE = 10_000
 Permille = Annotated[int, Range(0, MAX_TOLERANCE_PERMILLE)]
 
 

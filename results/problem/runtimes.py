@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
 
-from paretosoc.platforms.deployment import Deployment, ExecutionProvider
-from paretosoc.platforms.platform import Platform
-from paretosoc.results.problem.parts import ENGINE, GROUP, SHARED
+from paretosoc.results.problem.execution import ENGINE, GROUP, SHARED
 
-Place = int | str | ExecutionProvider | None
+if TYPE_CHECKING:
+    from paretosoc.platforms.deployment import Deployment, ExecutionProvider
+    from paretosoc.platforms.platform import Platform
+
+Place: TypeAlias = "int | str | ExecutionProvider | None"
 """The runtime's name of a unit:  a DLA core, a device, a provider."""
 
 
@@ -106,6 +109,8 @@ def layer_device_types(places: Iterable[tuple[str, str]]) -> str | None:
 
 
 def _board(platform: Platform) -> Deployment:
+    from paretosoc.platforms.deployment import Deployment
+
     return platform.deployment or Deployment()
 
 

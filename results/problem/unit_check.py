@@ -7,9 +7,9 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
-from paretosoc.results.problem.execution import ClosedForm
+from paretosoc.results.problem.execution import GROUP, SHARED, ClosedForm
 from paretosoc.results.problem.interchangeable import are_equal
-from paretosoc.results.problem.parts import GROUP, SHARED, ChannelCosts, ProblemUnit
+from paretosoc.results.problem.parts import ChannelCosts, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 

@@ -15,7 +15,7 @@ from benchmarks.validation.known_plans import (
     predicted,
     sharing,
 )
-from paretosoc.results.problem.parts import ENGINE, SHARED
+from paretosoc.results.problem.execution import ENGINE, SHARED
 from paretosoc.sdf.layer import LayerKind
 
 

@@ -305,12 +305,12 @@ def test_help_loads_nothing_heavy():
 
 
 def test_an_exploration_loads_only_what_it_needs(tmp_path):
-    """numba loads scipy and cffi, typer pydantic; the rest would be ours."""
     command = ["explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify", "-q"]
     command += ["--max-evaluations", "10", "-o", str(tmp_path / "out")]
     code = (
         f"import sys; from paretosoc.dse.cli.main import run; status = run({command!r}); "
-        "third = {'networkx', 'jsonschema', 'pymoo', 'z3', 'pandas', 'onnxruntime'}; "
+        "third = {'networkx', 'jsonschema', 'pydantic', 'pymoo', 'z3', 'pandas', 'numba', "
+        "'onnxruntime'}; "
         "own = {'paretosoc.dse.certificate.verify', 'paretosoc.dse.tools.deploy.deploy', "
         "'paretosoc.dse.papers.mobile_i'}; "
         "sys.exit(status or ' '.join(sorted((third | own) & set(sys.modules))) or 0)"
@@ -319,11 +319,47 @@ def test_an_exploration_loads_only_what_it_needs(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_showing_a_front_loads_no_compiler():
+_LIGHT = [
+    *("explore", "show", "report", "plot", "certify", "verify", "compare", "evaluate"),
+    *(
+        "baselines",
+        "network",
+        "networks",
+        "platform",
+        "platforms",
+        "deploy",
+        "profile",
+        "calibrate",
+    ),
+]
+
+
+def test_help_and_refusals_of_a_command_load_nothing_heavy():
     code = (
-        "import sys; import paretosoc.dse.cli.results.show, paretosoc.dse.api.front; "
-        "heavy = {'numba', 'scipy', 'onnx', 'matplotlib', 'networkx', 'jsonschema', 'pymoo', 'z3'};"
-        "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
+        "import sys; from paretosoc.dse.cli.main import run\n"
+        "heavy = {'numpy', 'rich', 'jsonschema', 'email', 'tempfile'}\n"
+        f"for name in {_LIGHT!r}:\n"
+        "    assert run([name, '--help']) == 0\n"
+        "    assert run([name, '--none']) == 2\n"
+        "    assert not heavy & set(sys.modules), (name, heavy & set(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["show", "verify", "compare"])
+def test_reading_a_front_loads_no_compiler(command, tmp_path):
+    folder = str(tmp_path / "out")
+    arguments = ["alexnet", "-p", "jetson-tx2", "--groups", "2", "--max-evaluations", "10"]
+    assert run(["explore", *arguments, "--no-certify", "-q", "-o", folder]) == 0
+    folders = [folder] * (2 if command == "compare" else 1)
+    code = (
+        "import sys; from paretosoc.dse.cli.main import run\n"
+        f"status = run({[command, *folders]!r})\n"
+        "heavy = {'numba', 'scipy', 'onnx', 'matplotlib', 'networkx', 'jsonschema', 'pymoo', 'z3', "
+        "'pydantic', 'paretosoc.dse.certificate.formulation.prove', "
+        "'paretosoc.dse.tools.analysis.cost_draws'}\n"
+        "sys.exit(status or ' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

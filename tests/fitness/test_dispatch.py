@@ -19,7 +19,7 @@ from benchmarks.problems.enumerated.space import Enumerated
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.simulate import simulate
-from paretosoc.results.problem.parts import DISPATCHES, ENGINE, GROUP, SHARED
+from paretosoc.results.problem.execution import DISPATCHES, ENGINE, GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_to_document
 from tests.results.conftest import load_recompute

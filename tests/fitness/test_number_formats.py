@@ -14,10 +14,9 @@ from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.simulate import simulate
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.execution import FreeRunning, Pipeline
+from paretosoc.results.problem.execution import SHARED, FreeRunning, Pipeline
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.parts import SHARED
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes

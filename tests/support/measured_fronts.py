@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paretosoc.common.units import PPM
 from paretosoc.dse.tools.analysis.posterior import Stretch
-from paretosoc.results.costs import CostMeasurement
+from paretosoc.results.costs.cost_origins import CostMeasurement
 from paretosoc.results.costs.costs_file import measured_at
 
 

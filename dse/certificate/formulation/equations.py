@@ -17,8 +17,8 @@ from typing import Any
 
 from paretosoc.dse.certificate.formulation.instance import Layers
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.execution import GROUP
 from paretosoc.results.problem.limits import OVER_TIME
-from paretosoc.results.problem.parts import GROUP
 from paretosoc.results.problem.problem import Problem
 
 Term = Any

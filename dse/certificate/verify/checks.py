@@ -5,6 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+SOLVER_SECONDS = 600.0
+"""By default a solver has this long for one claim."""
+
+
+class Checker(Enum):
+    """The form of the checker of members and trees."""
+
+    PLAIN = "plain"
+    """Interpreted: Python integers, nothing compiled."""
+    FAST = "fast"
+    """Compiled, on all cores."""
+
 
 class Verdict(Enum):
     """The verdict of a check on a claim."""

@@ -18,9 +18,6 @@ from paretosoc.results.front.certificate import Certificate, FormulationProof, P
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import Problem
 
-SOLVER_SECONDS = 600.0
-"""By default a solver has this long for one claim."""
-
 
 def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
     """Return the members and objectives that a tree is checked against.

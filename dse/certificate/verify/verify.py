@@ -6,8 +6,7 @@ with the search, and the second opinion of solvers from a formula written again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +14,17 @@ import numpy as np
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.preconditions import fits_int64
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
-from paretosoc.dse.certificate.verify.checks import Check, Verdict, fails, holds, not_checked
+from paretosoc.dse.certificate.verify.checks import (
+    SOLVER_SECONDS,
+    Check,
+    Checker,
+    Verdict,
+    fails,
+    holds,
+    not_checked,
+)
 from paretosoc.dse.certificate.verify.members import check_members
 from paretosoc.dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
-from paretosoc.dse.certificate.verify.solvers import (
-    SOLVER_SECONDS,
-    cover_holds,
-    formulation_holds,
-    target_of,
-)
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
@@ -62,21 +62,13 @@ NOT_CLAIMED = (
 """A sentence for people. docs/concepts/certificate.md has a table of all keys."""
 
 
-class Checker(Enum):
-    """The form of the checker of members and trees."""
-
-    PLAIN = "plain"
-    """Interpreted: Python integers, nothing compiled."""
-    FAST = "fast"
-    """Compiled, on all cores."""
-
-
 def verify(
     folder: Path,
     *,
     ignore_hashes: bool = False,
     checker: Checker = Checker.FAST,
     solver_seconds: float = SOLVER_SECONDS,
+    then: Callable[[Front], Iterator[Check]] = lambda front: iter(()),
 ) -> Iterator[Check]:
     """Check one claim after the other, and end with the first that fails.
 
@@ -84,12 +76,13 @@ def verify(
         ignore_hashes: check the claims of files that were changed.
         checker: of members and trees.
         solver_seconds: for each claim that a solver is asked about again.
+        then: further checks of the front.
 
     Raises:
         ResultError: if there is no result folder.
     """
     require_result_folder(folder)
-    for check in _checks(folder, checker, solver_seconds, check_hashes=not ignore_hashes):
+    for check in _checks(folder, checker, solver_seconds, then, check_hashes=not ignore_hashes):
         yield check
         if check.verdict is Verdict.FAILS:
             return
@@ -115,8 +108,15 @@ def summary(checks: Sequence[Check]) -> str:
 
 
 def _checks(
-    folder: Path, checker: Checker, solver_seconds: float, *, check_hashes: bool
+    folder: Path,
+    checker: Checker,
+    solver_seconds: float,
+    then: Callable[[Front], Iterator[Check]],
+    *,
+    check_hashes: bool,
 ) -> Iterator[Check]:
+    from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+
     try:
         front = read_results(folder, check_hashes=check_hashes)
         proofs = [
@@ -149,7 +149,6 @@ def _checks(
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
     elif all(claim is None and files is None for _, claim, files in proofs):
         yield holds("certificate", "there is none, and none is claimed")
-        return
     for name, claim, files in proofs:
         if claim is None and files is None:
             continue
@@ -158,6 +157,7 @@ def _checks(
             yield fails(name, f"{missing} does not have it")
             return
         yield from _proof_holds(front, name, claim, files, checker, solver_seconds)
+    yield from then(front)
 
 
 def _describe_bounds(front: Front) -> Check:
@@ -186,6 +186,8 @@ def _proof_holds(
     checker: Checker,
     solver_seconds: float,
 ) -> Iterator[Check]:
+    from paretosoc.dse.certificate.verify.solvers import cover_holds, formulation_holds, target_of
+
     certificate = files.certificate
     yield _claim_holds(front, name, claim, certificate)
     if certificate.status is CertificateStatus.GAP:
@@ -367,6 +369,8 @@ def _is_plain(problem: Problem, target: LemmaTarget, checker: Checker) -> bool:
 
 def _tree_holds(problem: Problem, files: ProofArtifacts, checker: Checker) -> Check:
     """Check that the tree proves the claim."""
+    from paretosoc.dse.certificate.verify.solvers import target_of
+
     tree, certificate = files.tree, files.certificate
     if tree.leaves != certificate.lemmas:
         return fails("tree", f"has {tree.leaves} lemmas, not {certificate.lemmas}")

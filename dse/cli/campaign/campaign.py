@@ -7,42 +7,36 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-import typer
-from rich.progress import BarColumn, TextColumn
+from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.live import check_live, live_view
-from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
-from paretosoc.dse.tools.campaign.execute.exploration import explore_run
-from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
-from paretosoc.dse.tools.campaign.execute.planning import Probe, plan_store, probe
-from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
-from paretosoc.dse.tools.campaign.execute.workers import Workers
-from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
-from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS, PlanSize
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
-from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.dse.workload.options import AXES
-from paretosoc.results.export.result_folder import check_output_folder, write_folder
 
-CampaignFile = Annotated[
-    Path, typer.Argument(help="A campaign file (.yaml, .json).", metavar="FILE")
-]
+if TYPE_CHECKING:
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+    from paretosoc.dse.tools.campaign.execute.planning import Probe
+    from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
+    from paretosoc.dse.tools.campaign.plan.plan import PlanSize
+
+
+CampaignFile = Annotated[Path, Argument(help="A campaign file (.yaml, .json).", metavar="FILE")]
 
 
 def check(
     file: CampaignFile,
-    names: Annotated[bool, typer.Option("--names", help="Print the name of every run.")] = False,
-    no_probe: Annotated[bool, typer.Option("--no-probe", help="Skip the time estimate.")] = False,
+    names: Annotated[bool, Option("--names", help="Print the name of every run.")] = False,
+    no_probe: Annotated[bool, Option("--no-probe", help="Skip the time estimate.")] = False,
     as_json: opt.AsJson = False,
 ) -> int:
     """Count the runs that a campaign file describes, and estimate how long they take. Exit status 1
     if a short run fails."""
+    from paretosoc.dse.tools.campaign.execute.planning import probe
+    from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
+    from paretosoc.dse.tools.campaign.plan.plan import PlanSize
+    from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 
     size = PlanSize(load_plan(file), {}) if names else load_size(file)
     plan = size.plan
@@ -75,6 +69,8 @@ def _size_document(size: PlanSize, tried: Probe | None) -> dict[str, object]:
 
 
 def _size_lines(size: PlanSize) -> list[str]:
+    from paretosoc.dse.tools.campaign.plan.plan import MAX_RUNS
+
     lines = [
         size.plan.title,
         f"{pluralize(size.runs, 'run')}, {pluralize(size.evaluations, 'evaluation')} in all; "
@@ -111,20 +107,27 @@ def run(
     file: CampaignFile,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
+        Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
     ],
     jobs: opt.Processes = None,
     dask: opt.DaskAddress = None,
     attempts: Annotated[
-        int, typer.Option(min=1, max=100, help="Maximum number of attempts per run.")
+        int, Option(min=1, max=100, help="Maximum number of attempts per run.")
     ] = 3,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
+        bool, Option("--retry-failed", help="Retry runs that failed before.")
     ] = False,
     live: opt.Live = False,
     quiet: opt.Quiet = False,
 ) -> int:
     """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
+    from paretosoc.dse.cli.shared.live import check_live, live_view
+    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
+    from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+    from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
+    from paretosoc.dse.tools.campaign.execute.planning import plan_store
+    from paretosoc.dse.tools.campaign.execute.runner import do_missing
+    from paretosoc.dse.tools.campaign.execute.workers import Workers
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
@@ -170,12 +173,15 @@ def run(
 def extract(
     folder: opt.CampaignFolder,
     run_name: Annotated[
-        str, typer.Argument(help="Name of a run, or the beginning of its hash.", metavar="RUN")
+        str, Argument(help="Name of a run, or the beginning of its hash.", metavar="RUN")
     ],
     output: opt.Output,
     force: opt.Force = False,
 ) -> None:
     """Write one run's result as a folder for dse show, report, verify and the others."""
+    from paretosoc.dse.tools.campaign.store.store import Store
+    from paretosoc.results.export.result_folder import check_output_folder, write_folder
+
     check_output_folder(output, overwrite=force)
     with Store(folder) as store:
         record = store.find(run_name)
@@ -188,6 +194,10 @@ def campaign_line(
     *, quiet: bool, also: Callable[[CampaignProgress], None] | None
 ) -> ProgressLine[CampaignProgress]:
     """Runs, failures and time left."""
+    from rich.progress import BarColumn, TextColumn
+
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+
     return ProgressLine(
         BarColumn(),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} runs"),

@@ -6,55 +6,31 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.campaign.analyse.comparison import (
-    REGRESSIONS,
-    RunChange,
-    Verdict,
-    compare_campaigns,
-)
-from paretosoc.dse.tools.campaign.analyse.export import (
-    SUFFIXES,
-    member_rows,
-    parquet_bytes,
-    rows_csv,
-    run_rows,
-)
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
-from paretosoc.dse.tools.campaign.analyse.report import (
-    REPORT,
-    Layout,
-    default_layout,
-    write_report,
-)
-from paretosoc.dse.tools.campaign.analyse.values import parse_value
-from paretosoc.dse.tools.campaign.store.run import RunStatus
-from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation
 from paretosoc.results.problem.objectives import format_number
 
-Rows = Annotated[
-    str | None, typer.Option("--rows", help="Fields of the rows, separated by commas.")
-]
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.campaign.analyse.comparison import RunChange
+    from paretosoc.dse.tools.campaign.analyse.pivot import Pivot
+
+
+Rows = Annotated[str | None, Option("--rows", help="Fields of the rows, separated by commas.")]
 Columns = Annotated[
-    str | None, typer.Option("--columns", help="Fields of the columns, separated by commas.")
+    str | None, Option("--columns", help="Fields of the columns, separated by commas.")
 ]
-Where = Annotated[
-    list[str] | None, typer.Option("--where", help="Select runs: FIELD=VALUE. Repeatable.")
-]
+Where = Annotated[list[str] | None, Option("--where", help="Select runs: FIELD=VALUE. Repeatable.")]
 SHOWN_FAILURES = 10
 
 
 def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
     """Show the progress of a campaign, and the runs that have failed."""
+    from paretosoc.dse.tools.campaign.store.run import RunStatus
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         counts, at_work, title = store.counts(), store.at_work(), store.title
@@ -97,19 +73,23 @@ def table(
     columns: Columns = None,
     value: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Value per cell: an objective (its best), energy@latency=10 (best within 10 "
             "ms), hypervolume, gain, gain:BASELINE, members, evaluations or seconds."
         ),
     ] = "latency",
     over: Annotated[
-        Aggregation, typer.Option(help="Aggregation of several runs in one cell, such as seeds.")
+        Aggregation, Option(help="Aggregation of several runs in one cell, such as seeds.")
     ] = Aggregation.BEST,
     where: Where = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    csv: Annotated[bool, Option("--csv", help="Print CSV.")] = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
+    from paretosoc.dse.tools.campaign.analyse.pivot import chosen, make_pivot
+    from paretosoc.dse.tools.campaign.analyse.report import default_layout
+    from paretosoc.dse.tools.campaign.analyse.values import parse_value
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
@@ -131,14 +111,25 @@ def table(
 
 def export(
     folder: opt.CampaignFolder,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .csv or .parquet file.")],
+    output: Annotated[Path, Option("--output", "-o", help="A .csv or .parquet file.")],
     members: Annotated[
-        bool, typer.Option("--members", help="One row per member instead of one per run.")
+        bool, Option("--members", help="One row per member instead of one per run.")
     ] = False,
     where: Where = None,
     force: opt.Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.campaign.analyse.export import (
+        SUFFIXES,
+        member_rows,
+        parquet_bytes,
+        rows_csv,
+        run_rows,
+    )
+    from paretosoc.dse.tools.campaign.analyse.pivot import chosen
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:
@@ -153,15 +144,20 @@ def report(
     folder: opt.CampaignFolder,
     rows: Rows = None,
     columns: Columns = None,
-    by: Annotated[
-        str | None, typer.Option("--by", help="Fields with one heat map per value.")
-    ] = None,
+    by: Annotated[str | None, Option("--by", help="Fields with one heat map per value.")] = None,
     value: Annotated[
         list[str] | None,
-        typer.Option("--value", help="Value, as for 'dse campaign table'. Repeatable."),
+        Option("--value", help="Value, as for 'dse campaign table'. Repeatable."),
     ] = None,
 ) -> None:
     """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
+    from paretosoc.dse.tools.campaign.analyse.report import (
+        REPORT,
+        Layout,
+        default_layout,
+        write_report,
+    )
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     with Store(folder) as store:
         default = default_layout(list(store.records(figures=False)))
@@ -178,16 +174,23 @@ def report(
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="BEFORE")],
-    after: Annotated[Path, typer.Argument(help="Folder of another.", metavar="AFTER")],
+    before: Annotated[Path, Argument(help="Folder of a campaign.", metavar="BEFORE")],
+    after: Annotated[Path, Argument(help="Folder of another.", metavar="AFTER")],
     tolerance: Annotated[
         float,
-        typer.Option(min=0, callback=opt.check_number, help="Tolerated regression in percent."),
+        Option(min=0, help="Tolerated regression in percent."),
     ] = 0.0,
     as_json: opt.AsJson = False,
 ) -> int:
     """Compare two campaigns run by run. Exit status 1 if a run of the second one is worse."""
     from collections import Counter
+
+    from paretosoc.dse.tools.campaign.analyse.comparison import (
+        REGRESSIONS,
+        Verdict,
+        compare_campaigns,
+    )
+    from paretosoc.dse.tools.campaign.store.store import Store
 
     with Store(before) as first, Store(after) as second:
         changes = compare_campaigns(
@@ -237,6 +240,10 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _print(pivot: Pivot) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     unit = f", {pivot.value.unit}" if pivot.value.unit else ""
     several = max((cell.runs for row in pivot.cells for cell in row if cell), default=1)
     title = f"{pivot.value.label}{unit}"
@@ -306,6 +313,8 @@ def _texts(pivot: Pivot) -> list[list[str]]:
 
 
 def _csv(pivot: Pivot) -> str:
+    from paretosoc.common.tables import csv_text
+
     return csv_text(
         [*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)],
         (

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from paretosoc.dse.cli.catalogue.network import with_prefix
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.sdf.catalogue.catalogue import CatalogueEntry, catalogue
-from paretosoc.sdf.errors import GraphError
+from paretosoc.dse.cli.shared.parameters import Option
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paretosoc.sdf.catalogue.catalogue import CatalogueEntry
+
 
 _GAP = 2
 _COUNTS = frozenset({"MACs", "parameters"})
@@ -25,11 +23,14 @@ _MIN_WIDTH = 20
 
 def networks(
     family: Annotated[
-        str | None, typer.Option("--family", help="List one family only, such as ResNet.")
+        str | None, Option("--family", help="List one family only, such as ResNet.")
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the networks of the catalogue, by family."""
+    from paretosoc.dse.cli.catalogue.network import with_prefix
+    from paretosoc.sdf.catalogue.catalogue import catalogue
+    from paretosoc.sdf.errors import GraphError
 
     entries = sorted(catalogue(), key=lambda entry: (entry.family.lower(), entry.name))
     families = list(dict.fromkeys(entry.family for entry in entries))
@@ -64,6 +65,7 @@ def _accuracy(entry: CatalogueEntry, *, as_json: bool) -> Any:
 
 def platforms(as_json: opt.AsJson = False) -> None:
     """List the platforms that come with the program."""
+    from paretosoc.platforms.io.platform_file import load_platform, platform_names
 
     chips = [load_platform(name) for name in platform_names()]
     _print(
@@ -83,6 +85,8 @@ def platforms(as_json: opt.AsJson = False) -> None:
 
 
 def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    from rich.console import Console
+
     if as_json:
         print(json.dumps(rows, indent=2))
         return
@@ -100,6 +104,8 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
     Columns are added as long as they fit. The next one gets the remaining width, with its texts
     wrapped, if that is not too narrow.
     """
+    from rich.markup import escape
+    from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     names = list(rows[0])

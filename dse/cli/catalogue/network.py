@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
-from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.workload_file import is_workload_file
-from paretosoc.sdf.catalogue.catalogue import load_network
-from paretosoc.sdf.grouping.grouping import MAX_SHARE
-from paretosoc.sdf.grouping.summary import NetworkSummary, summarise
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paretosoc.sdf.grouping.summary import NetworkSummary
+
 
 _MAX_TENSORS = 8
 """Inputs, or outputs, that are printed; a cache has two for every layer."""
@@ -26,12 +23,15 @@ _MAX_TENSORS = 8
 def network(
     source: Annotated[
         str,
-        typer.Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
+        Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
     ],
     dim: opt.Dimensions = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a network's layers, operations, sizes and legal cuts."""
+    from paretosoc.dse.workload.workload_file import is_workload_file
+    from paretosoc.sdf.catalogue.catalogue import load_network
+    from paretosoc.sdf.grouping.summary import summarise
 
     if is_workload_file(source):
         raise WorkloadError(f"{source}: is a workload file: one of its networks is required")
@@ -57,6 +57,9 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 
 
 def _print(summary: NetworkSummary) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
         texts = [f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors]
         if len(texts) <= _MAX_TENSORS:
@@ -94,6 +97,8 @@ def _print(summary: NetworkSummary) -> None:
 
 def _groups(summary: NetworkSummary) -> str:
     """Return the default cut of the network, and the layers that no cut can help."""
+    from paretosoc.sdf.grouping.grouping import MAX_SHARE
+
     text = (
         f"groups: {summary.groups}, {pluralize(summary.group_edges, 'hand-over')}; the largest, "
         f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work"
@@ -106,6 +111,8 @@ def _groups(summary: NetworkSummary) -> str:
 
 
 def _kinds(summary: NetworkSummary) -> Table:
+    from paretosoc.common.tables import plain_table
+
     figures = (">layers", ">MACs", ">share", ">parameters", ">elements written")
     table = plain_table("kind", *figures)
     for kind in summary.kinds:

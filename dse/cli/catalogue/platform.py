@@ -5,32 +5,31 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
-
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.terminal import print_wrapped
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
-from paretosoc.platforms.platform_summary import platform_data, platform_lines
 
 
 def platform(
     name: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
         ),
     ] = None,
     as_json: opt.AsJson = False,
     source: Annotated[
-        bool, typer.Option("--source", help="Print a complete file to edit instead.")
+        bool, Option("--source", help="Print a complete file to edit instead.")
     ] = False,
     new: Annotated[
-        bool, typer.Option("--new", help="Print a file to start from instead; no NAME.")
+        bool, Option("--new", help="Print a file to start from instead; no NAME.")
     ] = False,
 ) -> None:
     """Show a platform's clocks, units, power and measurements, with sources in --json."""
+    from paretosoc.dse.cli.shared.terminal import print_wrapped
+    from paretosoc.platforms.io.platform_file import load_platform
+    from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
+    from paretosoc.platforms.platform_summary import platform_data, platform_lines
 
     if new != (name is None) or as_json + source + new > 1:
         raise WorkloadError("NAME with at most one of --json and --source, or --new, is required")

@@ -6,49 +6,48 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.terminal import print_wrapped
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.inputs.kinds import Quantity
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
-from paretosoc.sdf.formats import GRAPH_SUFFIX
-from paretosoc.sdf.formats.graph_json import read_graph
-from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
 
 def sdf(
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Graph in SDF3 XML, of TGFF (.tgff), or as 'dse analyze csdf' writes it.",
             metavar="FILE",
         ),
     ],
     processor_type: Annotated[
         str | None,
-        typer.Option(help="Processor type for execution times. [default: each actor's default]"),
+        Option(help="Processor type for execution times. [default: each actor's default]"),
     ] = None,
     throughput: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Throughput to size buffers for, in iterations per time unit. [default: the "
             "maximum]"
         ),
     ] = None,
     number: Annotated[
-        int, typer.Option("--graph", min=0, max=opt.MAX_COUNT, help="Task graph of a .tgff.")
+        int, Option("--graph", min=0, max=opt.MAX_COUNT, help="Task graph of a .tgff.")
     ] = 0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the graph as SDF3 XML, for 'dse explore'."),
+        Option("--output", "-o", help="Write the graph as SDF3 XML, for 'dse explore'."),
     ] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.cli.shared.terminal import print_wrapped
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
+    from paretosoc.sdf.formats import GRAPH_SUFFIX
+    from paretosoc.sdf.formats.graph_json import read_graph
+    from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(GRAPH_SUFFIX,))

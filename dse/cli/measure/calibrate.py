@@ -6,27 +6,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import plain_table
-from paretosoc.dse.cli.measure.imported_profile import Replace, source_text
+from paretosoc.dse.cli.measure.imported_profile import Replace
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.calibration import (
-    Calibration,
-    FormError,
-    Forms,
-    calibrate_table,
-    cross_validate,
-)
-from paretosoc.fitness.calibration.dvfs import Calibrated
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.results.io.canonical_json import canonical_bytes
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.calibration import Calibration, FormError
+    from paretosoc.fitness.calibration.dvfs import Calibrated
 
 
 @dataclass(frozen=True)
@@ -35,23 +24,20 @@ class FormOptions:
 
     form: Annotated[
         TimeForm | None,
-        typer.Option(
+        Option(
             help="How time depends on clocks. Default: the form that predicts each time best from "
             "the others; with too few of them the one with the most parameters."
         ),
     ] = None
-    power_form: Annotated[PowerForm, typer.Option(help="How power depends on clocks.")] = (
+    power_form: Annotated[PowerForm, Option(help="How power depends on clocks.")] = (
         PowerForm.VOLTAGE_CLOCK
     )
-    fixed: Annotated[
-        bool, typer.Option("--fixed", help="Also fit a frequency-independent term.")
-    ] = False
+    fixed: Annotated[bool, Option("--fixed", help="Also fit a frequency-independent term.")] = False
     noise: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0.0001,
             max=1.0,
-            callback=opt.check_number,
             help="Minimum relative standard error of a measurement.",
         ),
     ] = 0.01
@@ -60,21 +46,19 @@ class FormOptions:
 def calibrate(
     measurements: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="CSV with columns network, unit, DOMAIN_mhz, ms or fps, mw or mj; layer is "
             "optional.",
             metavar="MEASUREMENTS.csv",
         ),
     ],
     platform: opt.PlatformName,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Output profile (JSON).")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Output profile (JSON).")] = None,
     *,
     forms: FormOptions,
     validate: Annotated[
         bool,
-        typer.Option("--cross-validate", help="Print leave-one-out errors of every form."),
+        Option("--cross-validate", help="Print leave-one-out errors of every form."),
     ] = False,
     precision: opt.Precision = None,
     dim: opt.Dimensions = None,
@@ -83,6 +67,12 @@ def calibrate(
     as_json: opt.AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.cli.measure.imported_profile import source_text
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.calibration import Forms, calibrate_table, cross_validate
+    from paretosoc.platforms.io.platform_file import load_platform
+    from paretosoc.results.io.canonical_json import canonical_bytes
 
     if output is not None:
         check_output_file(output, option="--output", overwrite=force)
@@ -127,6 +117,10 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 
 
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     console = Console()
     title = "Parameters with one standard error; residuals of the measurements used"
     table = plain_table("of", "parameter", ">value", ">error", title=title)

@@ -5,36 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import csv_text, plain_table
-from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-from paretosoc.dse.tools.host.measure.co_running import run_co_runs
-from paretosoc.fitness.calibration.co_runs import (
-    COLUMNS,
-    FEWEST_NETWORKS,
-    CoRun,
-    CoRunFit,
-    fit_co_runs,
-    plan,
-    read_co_runs,
-)
-from paretosoc.fitness.costs.network_costs import choose_units
-from paretosoc.platforms.io.platform_file import load_platform
+
+if TYPE_CHECKING:
+    from paretosoc.fitness.calibration.co_runs import CoRun, CoRunFit
 
 
 def co_runs(
     subjects: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             help="Networks to run, at least three; or tables (CSV) with columns network, unit, "
             "beside, beside_unit and ms.",
             metavar="NETWORK|TABLE.csv...",
@@ -42,28 +26,40 @@ def co_runs(
     ],
     platform: Annotated[
         str,
-        typer.Option(
+        Option(
             "--platform",
             "-p",
             help="'host': run here. A board: write the plan of what to run there.",
         ),
     ] = "host",
     unit: Annotated[
-        str, typer.Option("--unit", help="Units of a board that share work. Comma-separated.")
+        str, Option("--unit", help="Units of a board that share work. Comma-separated.")
     ] = "gpu,dla0",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Output table of the networks' runs.")
+        Path | None, Option("--output", "-o", help="Output table of the networks' runs.")
     ] = None,
     threads: opt.Threads = 1,
-    rounds: Annotated[int, typer.Option(min=1, max=100, help="How often the plan is run.")] = 3,
+    rounds: Annotated[int, Option(min=1, max=100, help="How often the plan is run.")] = 3,
     seconds: Annotated[
         float,
-        typer.Option(min=0.05, max=60, callback=opt.check_number, help="Time of each run."),
+        Option(min=0.05, max=60, help="Time of each run."),
     ] = 0.5,
     seed: opt.WeightSeed = 0,
     force: opt.Force = False,
 ) -> None:
     """Measure networks beside each other, and fit one to three parameters to them."""
+    from paretosoc.dse.cli.measure.imported_profile import unit_names
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+    from paretosoc.dse.tools.host.measure.co_running import run_co_runs
+    from paretosoc.fitness.calibration.co_runs import (
+        FEWEST_NETWORKS,
+        fit_co_runs,
+        plan,
+        read_co_runs,
+    )
+    from paretosoc.fitness.costs.network_costs import choose_units
+    from paretosoc.platforms.io.platform_file import load_platform
 
     tables = [Path(text) for text in subjects if text.endswith(".csv")]
     if tables:
@@ -98,11 +94,19 @@ def co_runs(
 
 
 def _write(output: Path, rows: Sequence[tuple[CoRun, str]]) -> None:
+    from paretosoc.common.files import replace_file
+    from paretosoc.common.tables import csv_text
+    from paretosoc.fitness.calibration.co_runs import COLUMNS
+
     cells = ((run.network, run.unit, run.beside, run.beside_unit, ms) for run, ms in rows)
     replace_file(output, csv_text(COLUMNS, cells).encode())
 
 
 def _report(fit: CoRunFit) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     console = Console(highlight=False)
     table = plain_table("law", "parameters", ">held out: median", ">worst")
     for k, law in enumerate(fit.laws):

@@ -4,61 +4,54 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import plain_table
-from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.fitness.calibration.pccs_document import (
-    UsedFit,
-    contention_entry,
-    platform_document,
-    used_fit,
-)
-from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, ContentionFit, fit_contention
-from paretosoc.fitness.calibration.pccs_sweep import Sweep, read_sweep
-from paretosoc.fitness.costs.network_costs import choose_units
-from paretosoc.platforms.io.platform_file import load_platform
+
+if TYPE_CHECKING:
+    from paretosoc.fitness.calibration.pccs_document import UsedFit
+    from paretosoc.fitness.calibration.pccs_fit import ContentionFit
+    from paretosoc.fitness.calibration.pccs_sweep import Sweep
 
 
 def contention(
     sweeps: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="CSV with columns own_gbps, external_gbps, and slowdown (or alone_ms and "
             "together_ms).",
             metavar="SWEEP.csv...",
         ),
     ],
-    platform: Annotated[
-        str | None, typer.Option("--platform", "-p", help="Platform to extend.")
-    ] = None,
+    platform: Annotated[str | None, Option("--platform", "-p", help="Platform to extend.")] = None,
     unit: Annotated[
-        str, typer.Option("--unit", help="Unit whose slowdown was measured. Comma-separated.")
+        str, Option("--unit", help="Unit whose slowdown was measured. Comma-separated.")
     ] = "gpu",
     known: Annotated[
         list[str] | None,
-        typer.Option("--known", help="Hold a parameter: NAME=VALUE. Repeatable."),
+        Option("--known", help="Hold a parameter: NAME=VALUE. Repeatable."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", help="Name of the new platform. [default: my-PLATFORM]")
+        str | None, Option("--name", help="Name of the new platform. [default: my-PLATFORM]")
     ] = None,
     source: opt.Source = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Output platform file."),
+        Option("--output", "-o", help="Output platform file."),
     ] = None,
     force: opt.Force = False,
 ) -> None:
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
+    from paretosoc.dse.cli.measure.imported_profile import unit_names
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.fitness.calibration.pccs_document import contention_entry, used_fit
+    from paretosoc.fitness.calibration.pccs_fit import fit_contention
+    from paretosoc.fitness.calibration.pccs_sweep import read_sweep
+    from paretosoc.fitness.costs.network_costs import choose_units
+    from paretosoc.platforms.io.platform_file import load_platform
 
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
@@ -84,6 +77,9 @@ def contention(
 def _write_platform(
     output: Path, platform: str, title: str, units: tuple[str, ...], entry: dict[str, Any]
 ) -> None:
+    from paretosoc.common.files import replace_file
+    from paretosoc.fitness.calibration.pccs_document import platform_document
+
     base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
     text = json.dumps(platform_document(base, title, units, entry), indent=2) + "\n"
     _check(text, output)
@@ -91,6 +87,8 @@ def _write_platform(
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
+    from paretosoc.fitness.calibration.pccs_fit import PARAMETERS
+
     result = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -105,6 +103,10 @@ def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
 
 def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
     import sys
+
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
 
     for text in sweep.flagged:
         print(f"dse: {text}", file=sys.stderr)
@@ -125,6 +127,9 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 
 def _check(text: str, output: Path) -> None:
     """Check that the file made loads, before it takes its place."""
+    from paretosoc.common.unfinished import temporary_folder
+    from paretosoc.platforms.io.platform_file import load_platform
+
     with temporary_folder() as folder:
         trial = folder / output.name
         trial.write_text(text, "utf-8")

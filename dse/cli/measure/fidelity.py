@@ -5,32 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-from rich.table import Table
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
-from paretosoc.dse.tools.host.machine.programs import parse_programs
-from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-from paretosoc.dse.tools.host.measure.fidelity_figures import (
-    Fidelity,
-    FidelitySummary,
-    fidelity_document,
-    summary_of,
-)
-from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
-from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
-from paretosoc.dse.tools.host.measure.running import host_machine
-from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelitySummary
+
 
 MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
@@ -40,26 +26,32 @@ def fidelity(
     folder: opt.Folder,
     samples: Annotated[
         int,
-        typer.Option(
-            min=1, max=1000, help="Number of random design points besides the fastest member."
-        ),
+        Option(min=1, max=1000, help="Number of random design points besides the fastest member."),
     ] = 20,
-    frames: Annotated[
-        int, typer.Option(min=5, max=1000, help="Frames per design point and pass.")
-    ] = 5,
+    frames: Annotated[int, Option(min=5, max=1000, help="Frames per design point and pass.")] = 5,
     dispatch: DispatchRule = Dispatch.PLANNED,
     model: opt.ModelFiles = None,
     task: opt.Tasks = None,
     seed: Seed = 0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Plot predicted against measured (.svg, .png, .pdf)."),
+        Option("--output", "-o", help="Plot predicted against measured (.svg, .png, .pdf)."),
     ] = None,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+    from paretosoc.dse.tools.host.machine.programs import parse_programs
+    from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+    from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document
+    from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
+    from paretosoc.dse.tools.host.measure.running import host_machine
+    from paretosoc.results.export.result_folder import read_costs, read_results
+    from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
     if output is not None:
         check_output_file(
@@ -89,6 +81,11 @@ def fidelity(
 
 
 def _print(found: Fidelity) -> None:
+    from rich.console import Console
+
+    from paretosoc.dse.tools.host.measure.fidelity_figures import summary_of
+    from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+
     console = Console(highlight=False)
     console.print(_points_table(found))
     lost = sum(point.lost_share for point in found.points) / len(found.points)
@@ -120,6 +117,8 @@ def _print(found: Fidelity) -> None:
 
 
 def _points_table(found: Fidelity) -> Table:
+    from paretosoc.common.tables import plain_table
+
     times = (">pred.\nms", ">no\ncont.", ">meas.\nms")
     rates = (">pred.\n1/s", ">no\ncont.", ">meas.\n1/s")
     result = plain_table("design\npoint", *times, ">spread", *rates, ">lost", no_wrap=True)
@@ -140,6 +139,8 @@ def _points_table(found: Fidelity) -> Table:
 
 
 def _summary_table(summary: FidelitySummary) -> Table:
+    from paretosoc.common.tables import plain_table
+
     result = plain_table("error of", ">median", ">largest", ">rank correlation", no_wrap=True)
     for name, entry in (
         ("makespan", summary.makespan),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from paretosoc.common.plugins import Registry
 from paretosoc.dse.cli.measure.import_tables import demand, tegrastats, transitions
@@ -23,7 +23,8 @@ from paretosoc.dse.cli.measure.imported_profile import (
     unit_names,
 )
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.option_groups import command_of
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
 from paretosoc.fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
@@ -34,16 +35,14 @@ from paretosoc.fitness.profiles.profilers.trtexec_profile import parse_trtexec_p
 from paretosoc.platforms.errors import PlatformError
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command with one subcommand per tool."""
-    group = typer.Typer(
-        name="import",
+def command() -> click.Group:
+    """Return the command with one subcommand per tool."""
+    return click.Group(
+        "import",
+        [command_of(name, _importer(name)) for name in IMPORTERS.names()],
         help="Read measurements of other tools into a profile.",
         no_args_is_help=True,
     )
-    for name in IMPORTERS.names():
-        group.command(name)(with_option_groups(_importer(name)))
-    app.add_typer(group)
 
 
 def _importer(name: str) -> Callable[..., None]:
@@ -63,7 +62,7 @@ def _importer(name: str) -> Callable[..., None]:
 def trtexec(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="JSON of --exportProfile or logs of --dumpProfile; also JSON of --exportLayerInfo "
             "of the same engine, which names the ONNX nodes of its layers.",
             metavar="FILE...",
@@ -72,11 +71,11 @@ def trtexec(
     network: NetworkName,
     platform: opt.PlatformName,
     unit: Annotated[
-        str, typer.Option("--unit", help="Unit of rows without a DLA. Comma-separated.")
+        str, Option("--unit", help="Unit of rows without a DLA. Comma-separated.")
     ] = "gpu",
     dla: Annotated[
         str | None,
-        typer.Option("--dla", help="Unit of DLA rows. Comma-separated."),
+        Option("--dla", help="Unit of DLA rows. Comma-separated."),
     ] = None,
     median: Medians = False,
     *,
@@ -108,18 +107,16 @@ def trtexec(
 def onnxruntime(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE..."),
+        Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE..."),
     ],
     network: NetworkName,
     platform: opt.PlatformName,
     unit: Annotated[
         list[str] | None,
-        typer.Option(
-            "--unit", help="Unit of all nodes, or PROVIDER=UNIT. Repeatable. [default: cpu]"
-        ),
+        Option("--unit", help="Unit of all nodes, or PROVIDER=UNIT. Repeatable. [default: cpu]"),
     ] = None,
     skip: Annotated[
-        int, typer.Option(min=0, max=opt.MAX_SIZE, help="Number of warm-up runs to skip.")
+        int, Option(min=0, max=opt.MAX_SIZE, help="Number of warm-up runs to skip.")
     ] = 1,
     median: Medians = False,
     *,

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -23,38 +22,34 @@ from paretosoc.dse.cli.measure.imported_profile import (
     unit_names,
 )
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand
 from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
 from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
-from paretosoc.fitness.profiles.profilers.tegrastats_log import (
-    Quantity,
-    quantities,
-)
+from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity, quantities
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 
-TableFile = Annotated[Path, typer.Argument(help="A table (CSV).", metavar="TABLE.csv")]
+TableFile = Annotated[Path, Argument(help="A table (CSV).", metavar="TABLE.csv")]
 
 
 def tegrastats(
     file: Annotated[
-        Path, typer.Argument(help="A log of tegrastats, or of jtop (CSV or JSON).", metavar="FILE")
+        Path, Argument(help="A log of tegrastats, or of jtop (CSV or JSON).", metavar="FILE")
     ],
-    idle: Annotated[
-        Path | None, typer.Option(help="Log of the idle board, to be subtracted.")
-    ] = None,
+    idle: Annotated[Path | None, Option(help="Log of the idle board, to be subtracted.")] = None,
     network: Annotated[
         str | None,
-        typer.Option("--network", "-n", help="Network that ran. Required for a profile."),
+        Option("--network", "-n", help="Network that ran. Required for a profile."),
     ] = None,
     platform: Annotated[
-        str | None, typer.Option("--platform", "-p", help="Platform that it ran on.")
+        str | None, Option("--platform", "-p", help="Platform that it ran on.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="Group that ran throughout: a name or an index.")
+        str | None, Option(help="Group that ran throughout: a name or an index.")
     ] = None,
-    unit: Annotated[str, typer.Option(help="Unit that ran it. Comma-separated.")] = "gpu",
+    unit: Annotated[str, Option(help="Unit that ran it. Comma-separated.")] = "gpu",
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,
@@ -83,8 +78,8 @@ def demand(
     table: TableFile,
     network: NetworkName,
     platform: opt.PlatformName,
-    gpu: Annotated[str, typer.Option("--gpu", help="Profiled unit.")] = "gpu",
-    dla: Annotated[str, typer.Option("--dla", help="Units to estimate. Comma-separated.")] = "dla0",
+    gpu: Annotated[str, Option("--gpu", help="Profiled unit.")] = "gpu",
+    dla: Annotated[str, Option("--dla", help="Units to estimate. Comma-separated.")] = "dla0",
     *,
     measuring: MeasuringOptions,
     profile: ProfileOptions,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from paretosoc.common.files import read_file
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
@@ -18,6 +16,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
     unit_names,
 )
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.calibration.csv_table import read_log
@@ -33,26 +32,24 @@ from paretosoc.sdf.catalogue.catalogue import catalogue
 
 Networks = Annotated[
     list[str] | None,
-    typer.Option(
-        "--network", "-n", help="Network of a row: ROW=NAME or ROW=FILE.onnx. Repeatable."
-    ),
+    Option("--network", "-n", help="Network of a row: ROW=NAME or ROW=FILE.onnx. Repeatable."),
 ]
 At = Annotated[
     list[str] | None,
-    typer.Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
+    Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
 ]
 
 
 def qai_hub(
     files: Annotated[
-        list[Path], typer.Argument(help="Qualcomm AI Hub's perf.yaml files.", metavar="FILE...")
+        list[Path], Argument(help="Qualcomm AI Hub's perf.yaml files.", metavar="FILE...")
     ],
     platform: opt.PlatformName,
     device: Annotated[
-        str | None, typer.Option(help="Device of the table. [default: one with this platform]")
+        str | None, Option(help="Device of the table. [default: one with this platform]")
     ] = None,
-    runtime: Annotated[str, typer.Option(help="Runtime of the table.")] = "qnn_dlc",
-    unit: Annotated[str, typer.Option(help="Unit that ran the networks.")] = "npu",
+    runtime: Annotated[str, Option(help="Runtime of the table.")] = "qnn_dlc",
+    unit: Annotated[str, Option(help="Unit that ran the networks.")] = "npu",
     network: Networks = None,
     at: At = None,
     *,
@@ -78,10 +75,10 @@ def qai_hub(
 def hailo(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE..."),
+        Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE..."),
     ],
     platform: opt.PlatformName,
-    unit: Annotated[str, typer.Option(help="Unit that ran the networks.")] = "hailo",
+    unit: Annotated[str, Option(help="Unit that ran the networks.")] = "hailo",
     network: Networks = None,
     at: At = None,
     *,
@@ -95,12 +92,12 @@ def hailo(
 
 def rknn(
     files: Annotated[
-        list[Path], typer.Argument(help="README.md of Rockchip's model zoo.", metavar="FILE...")
+        list[Path], Argument(help="README.md of Rockchip's model zoo.", metavar="FILE...")
     ],
     platform: opt.PlatformName,
-    chip: Annotated[str, typer.Option(help="Chip whose column is taken.")] = "RK3588",
+    chip: Annotated[str, Option(help="Chip whose column is taken.")] = "RK3588",
     unit: Annotated[
-        str, typer.Option(help="Units that ran the networks. Comma-separated.")
+        str, Option(help="Units that ran the networks. Comma-separated.")
     ] = "npu0,npu1,npu2",
     network: Networks = None,
     at: At = None,

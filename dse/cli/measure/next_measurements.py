@@ -5,39 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 import paretosoc as dse
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.api.measuring import MOST_MINUTES
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.terminal import print_wrapped
-from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
-from paretosoc.dse.tools.measuring.planning import Planned
-from paretosoc.results.front.choices import choose
-from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
-from paretosoc.results.front.named_members import member_title
-from paretosoc.results.io.canonical_json import finite_or_none
+from paretosoc.dse.cli.shared.parameters import Option
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.measuring.planning import Planned
+    from paretosoc.results.front.confidence import ChoiceConfidence
 
 
 def next(
     folder: opt.Folder,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]"),
+        Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]"),
     ] = None,
     goal: Goal = None,
     minutes: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0.1,
             max=MOST_MINUTES,
-            callback=opt.check_number,
             help="Time on the board in minutes.",
         ),
     ] = 30.0,
@@ -52,6 +44,12 @@ def next(
 
     Writes a folder with a script, measure.py, that runs the measurements there.
     """
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.cli.shared.terminal import print_wrapped
+    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+    from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 
     target = folder.with_name(f"{folder.name}-plan") if output is None else output
     PLAN_FOLDER.check(target, overwrite=force)
@@ -95,6 +93,10 @@ def next(
 def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
     """Yield which member is to be taken for each goal, which choice of the tables stands for it,
     and whether that is sure enough."""
+    from paretosoc.results.front.choices import choose
+    from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS
+    from paretosoc.results.front.named_members import member_title
+
     choice_of = {
         member: choice.member
         for choice in choose(front.numeric).entries
@@ -148,6 +150,8 @@ def _document(plan: dse.MeasurementPlan) -> dict[str, Any]:
 
 def decisions_document(taken: Mapping[str, ChoiceConfidence]) -> dict[str, Any]:
     """Return the decisions as plain data."""
+    from paretosoc.results.io.canonical_json import finite_or_none
+
     return {
         goal: {
             "member": entry.member,

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
-from paretosoc.dse.tools.host.measure.profiling import FILES, HostProfile, profile_host
 from paretosoc.dse.workload.options import Options, parse_options
-from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.host.measure.profiling import HostProfile
 
 
 def profile(
     networks: opt.NetworkNames,
     output: opt.Output,
     platform: Annotated[
-        str, typer.Option("--platform", "-p", help="Machine to measure: 'host'.")
+        str, Option("--platform", "-p", help="Machine to measure: 'host'.")
     ] = "host",
     threads: opt.Threads = 1,
-    frames: Annotated[int, typer.Option(min=3, max=1000, help="Measurements per group.")] = 10,
+    frames: Annotated[int, Option(min=3, max=1000, help="Measurements per group.")] = 10,
     groups: opt.GroupCount = None,
     cut: opt.CutName = None,
     dim: opt.Dimensions = None,
@@ -36,6 +32,9 @@ def profile(
     force: opt.Force = False,
 ) -> None:
     """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
+    from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+    from paretosoc.dse.tools.host.measure.profiling import FILES, profile_host
+    from paretosoc.results.io.atomic_folder import write_files
 
     if platform != "host":
         raise WorkloadError(
@@ -81,12 +80,19 @@ def _print_example(networks: list[str], output: Path, options: Options) -> None:
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
     """Check that the output folder is empty or, with the option, holds nothing but a profile to
     replace."""
+    from paretosoc.dse.tools.host.measure.profiling import FILES
+    from paretosoc.results.io.atomic_folder import check_own_folder
 
     empty = folder.is_dir() and not any(folder.iterdir())
     check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)
 
 
 def _print(made: HostProfile) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+
     measured, problem = made.measured, made.built.problem
     figures = [name for u in problem.units for name in (f">{u.name}\nms", ">spread", ">GB/s")]
     table = plain_table("network", "group", *figures)

@@ -7,41 +7,28 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-from rich.table import Table
-
-from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
-from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
-from paretosoc.dse.tools.host.machine.programs import parse_programs
-from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
-from paretosoc.dse.tools.host.measure.running import (
-    DesignRuns,
-    Predicted,
-    Ran,
-    host_machine,
-    predict,
-    run_releases,
-)
-from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
-from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.front.front import Front
-from paretosoc.results.front.named_members import choose_member, member_title
-from paretosoc.results.io.canonical_json import Json
-from paretosoc.results.problem.problem import DesignPoint, Problem
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paretosoc.dse.tools.host.measure.running import Predicted, Ran
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.io.canonical_json import Json
+    from paretosoc.results.problem.problem import DesignPoint, Problem
+
 
 Opened = AbstractContextManager[HostMachine]
 DispatchRule = Annotated[
     Dispatch,
-    typer.Option(
+    Option(
         "--dispatch",
         help="Dispatch rule of a free unit: the planned order, or by priority, then first come, "
         "first served.",
@@ -50,7 +37,7 @@ DispatchRule = Annotated[
 CHANGE_S = 2.0
 """Between changes of the workload."""
 Seed = Annotated[
-    int, typer.Option(min=0, max=opt.MAX_SEED, help="Random seed for inputs and missing weights.")
+    int, Option(min=0, max=opt.MAX_SEED, help="Random seed for inputs and missing weights.")
 ]
 
 
@@ -59,7 +46,7 @@ def run(
     member: opt.MemberName = "fastest",
     frames: Annotated[
         int,
-        typer.Option(
+        Option(
             min=5,
             max=1000,
             help="Number of frames, run one at a time and pipelined; with rates, of periods.",
@@ -67,16 +54,15 @@ def run(
     ] = 30,
     seconds: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0.1,
             max=86_400,
-            callback=opt.check_number,
             help="Run frames for so long, without an end; with rates, periods for so long.",
         ),
     ] = None,
     swap: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--swap", help="With --seconds: change the workload, swap in schedules that improve."
         ),
     ] = False,
@@ -90,6 +76,12 @@ def run(
 
     Exit status 1, with --seconds: a group of a frame was lost or ran twice.
     """
+    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+    from paretosoc.dse.tools.host.machine.programs import parse_programs
+    from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
+    from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
+    from paretosoc.results.export.result_folder import read_costs, read_results
+    from paretosoc.results.front.named_members import choose_member, member_title
 
     if swap and seconds is None:
         raise WorkloadError("--swap: needs --seconds")
@@ -137,6 +129,12 @@ def run(
 def _releases(
     machine: Opened, front: Front, index: int, periods: int, dispatch: Dispatch, as_json: bool
 ) -> int:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.tools.host.measure.running import run_releases
+    from paretosoc.results.front.named_members import member_title
+
     problem, design = front.problem, front.members[index].design
     with machine as here:
         predicted, ran = run_releases(here, problem, design, periods, dispatch=dispatch)
@@ -179,6 +177,10 @@ def _releases(
 def _stream(
     machine: Opened, front: Front, index: int, seconds: float, swap: bool, as_json: bool
 ) -> int:
+    from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
+    from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
+    from paretosoc.results.front.named_members import member_title
+
     problem = front.problem
     fixed = schedule_of(problem, front.members[index].design, 0)
     networks = list(range(len(problem.networks)))
@@ -207,6 +209,7 @@ def _stream(
 def _document(
     problem: Problem, design: DesignPoint, member: int, predicted: Predicted, ran: Ran
 ) -> dict[str, Json]:
+
     def pair(predicted: float, measured: float) -> dict[str, Json]:
         return {"predicted": predicted, "measured": measured}
 
@@ -252,6 +255,8 @@ def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
 def _group_table(
     problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
 ) -> Table:
+    from paretosoc.common.tables import plain_table
+
     figures = (">predicted\nms", ">measured\nms", ">off by")
     groups = plain_table("network", "group", "unit", *figures)
     for network in problem.networks:
@@ -264,6 +269,10 @@ def _group_table(
 def _print(
     problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
 ) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     console = Console(highlight=False)
     console.print(title)
     measured = [ns / 1e6 for ns in ran.group_ns]

@@ -5,30 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.sensitivity.images import parse_scaling
-from paretosoc.dse.tools.sensitivity.measure import (
-    PPM,
-    LayerLoss,
-    LossMeter,
-    Metric,
-    layer_losses,
-    losses_csv,
-)
-from paretosoc.dse.tools.sensitivity.rewrite import FORMATS, trained_model
-from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
+from paretosoc.dse.tools.sensitivity.measure import Metric
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.sensitivity.measure import LayerLoss, LossMeter
+
 
 _RANDOM = "random"
 _SHOWN = 10
@@ -36,46 +22,53 @@ _SHOWN = 10
 
 
 def sensitivity(
-    source: Annotated[
-        str, typer.Argument(help="An .onnx file with trained weights.", metavar="MODEL")
-    ],
+    source: Annotated[str, Argument(help="An .onnx file with trained weights.", metavar="MODEL")],
     data: Annotated[
         str,
-        typer.Option(
+        Option(
             "--data",
             help="Folder with samples (.npy, .npz, .png, .jpg), or 'random'.",
             metavar="FOLDER|random",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Table of losses (.csv).")],
+    output: Annotated[Path, Option("--output", "-o", help="Table of losses (.csv).")],
     formats: Annotated[
-        str, typer.Option("--format", help="Number formats, comma-separated: int8, fp16.")
+        str, Option("--format", help="Number formats, comma-separated: int8, fp16.")
     ] = "int8",
     samples: Annotated[
-        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Number of samples at most.")
+        int, Option(min=1, max=opt.MAX_SIZE, help="Number of samples at most.")
     ] = 32,
     metric: Annotated[
         Metric | None,
-        typer.Option(
+        Option(
             help="top1: share of another class; noise: noise over signal. [default: by outputs]"
         ),
     ] = None,
     image_mean: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Mean of images whose values are from 0 to 1: a number, or one per channel. "
             "[default: 0]"
         ),
     ] = None,
     image_std: Annotated[
         str | None,
-        typer.Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]"),
+        Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]"),
     ] = None,
     dim: opt.Dimensions = None,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
 ) -> None:
     """Measure each layer's loss in another number format (needs the extra 'host')."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.sensitivity.images import parse_scaling
+    from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
+    from paretosoc.dse.tools.sensitivity.rewrite import trained_model
+    from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
@@ -113,6 +106,8 @@ def sensitivity(
 
 
 def _formats(text: str) -> tuple[str, ...]:
+    from paretosoc.dse.tools.sensitivity.rewrite import FORMATS
+
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
         if name not in FORMATS:
@@ -121,6 +116,12 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.tools.sensitivity.measure import PPM
+
     console = Console(highlight=False)
     table = plain_table("layer", "format", ">loss %")
     order = sorted(rows, key=lambda row: -row.loss_ppm)

@@ -7,23 +7,15 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-from rich.console import Console
-
 import paretosoc as dse
-from paretosoc.common.tables import plain_table
-from paretosoc.dse.api.measuring import decisions
-from paretosoc.dse.cli.measure.next_measurements import decision_lines, decisions_document
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.terminal import print_wrapped
-from paretosoc.dse.tools.measuring.taking import compared_with
-from paretosoc.results.deploy.deployment import require_origins
+from paretosoc.dse.cli.shared.parameters import Argument
 
 
 def take(
     folder: opt.Folder,
-    results: Annotated[Path, typer.Argument(help="What measure.py wrote.", metavar="RESULTS.json")],
+    results: Annotated[Path, Argument(help="What measure.py wrote.", metavar="RESULTS.json")],
     goal: Goal = None,
     draws: opt.Draws = 1000,
     seed: opt.Seed = 0,
@@ -33,6 +25,14 @@ def take(
 
     The measurements are added to costs.json. Members and proofs stay: they are of the costs before.
     """
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.api.measuring import decisions
+    from paretosoc.dse.cli.measure.next_measurements import decision_lines, decisions_document
+    from paretosoc.dse.cli.shared.terminal import print_wrapped
+    from paretosoc.dse.tools.measuring.taking import compared_with
+    from paretosoc.results.deploy.deployment import require_origins
 
     before = dse.load(folder)
     front = before.update(results)

@@ -5,38 +5,30 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import median
-from typing import Annotated
-
-import typer
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated
 
 import paretosoc as dse
-from paretosoc.common.files import replace_file
-from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
-from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside, both_as_trace, lay_beside
-from paretosoc.fitness.profiles.profilers.trace_ranges import read_trace
-from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.front.named_members import choose_member
-from paretosoc.results.text.schedule import SCHEDULE_ROWS
+from paretosoc.dse.cli.shared.parameters import Argument, Option
+
+if TYPE_CHECKING:
+    from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside
 
 
 def trace(
     folder: opt.Folder,
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Trace: SQLite of 'nsys export', or Trace Event JSON (Perfetto, ONNX Runtime).",
             metavar="TRACE",
         ),
     ],
     member: opt.MemberName = "fastest",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Trace of both for Perfetto: .json.")
+        Path | None, Option("--output", "-o", help="Trace of both for Perfetto: .json.")
     ] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
@@ -45,6 +37,17 @@ def trace(
 
     Ranges (NVTX) are found by names of engines (vgg19.0.gpu), groups (vgg19 0-5) or layers.
     """
+    from rich.console import Console
+
+    from paretosoc.common.files import replace_file
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
+    from paretosoc.dse.tools.measuring.plan_and_trace import both_as_trace, lay_beside
+    from paretosoc.fitness.profiles.profilers.trace_ranges import read_trace
+    from paretosoc.results.deploy.deployment import Deployment
+    from paretosoc.results.front.named_members import choose_member
+    from paretosoc.results.text.schedule import SCHEDULE_ROWS
 
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))

@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
-from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
+from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import PapersGiven
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.papers.estimator.predictor import PredictorName
 from paretosoc.dse.papers.managers.mapformer.value import Mode
-from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
-from paretosoc.results.problem.runtimes import Runtime
 
 
 @dataclass(frozen=True)
@@ -25,14 +21,14 @@ class ManagerOptions:
 
     mode: Annotated[
         Mode | None,
-        typer.Option(
+        Option(
             help="Weights of throughput and power in la-mcts: HP 1 and 0, PB 0.7 and 0.3, SM "
             "0.5 and 0.5, PR 0.3 and 0.7. [default: PB]"
         ),
     ] = None
     predictor: Annotated[
         PredictorName | None,
-        typer.Option(
+        Option(
             "--predictor",
             help="Predictor of throughput and power for la-mcts. [default: learned for "
             "--free-running on all units of jetson-agx-xavier, else timeline]",
@@ -41,7 +37,6 @@ class ManagerOptions:
 
 
 def explore(
-    context: typer.Context,
     networks: opt.NetworkNames,
     platform: opt.PlatformName,
     *,
@@ -55,6 +50,10 @@ def explore(
 
     Without a --runtime units take groups, as in the papers, and --max-transitions is any.
     """
+    from paretosoc.dse.cli.search.explore import run_exploration
+    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
+    from paretosoc.results.problem.runtimes import Runtime
 
     given["runtime"] = given["runtime"] or Runtime.NONE
     given["max_transitions"] = given["max_transitions"] or ANY
@@ -64,4 +63,4 @@ def explore(
             raise WorkloadError(f"--{name}: --engine {LA_MCTS.name} is required, got {engine}")
     if engine == LA_MCTS.name:
         optimizer = la_mcts(manager.mode, manager.predictor)
-    return run_exploration(context, networks, platform, given, optimizer, engine, effort, result)
+    return run_exploration(networks, platform, given, optimizer, engine, effort, result)

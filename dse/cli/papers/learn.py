@@ -8,38 +8,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.estimator.training.artifacts import (
-    LEARNED_FOLDER,
-    learned_files,
-    pool_of,
-)
-from paretosoc.dse.papers.estimator.training.data_set import (
-    DataPlan,
-    DataSet,
-    load_data,
-    make_data,
-    with_tokens,
-)
-from paretosoc.dse.papers.estimator.training.measurements import read_measurements
-from paretosoc.dse.papers.estimator.training.pipeline import (
-    Epoch,
-    Learned,
-    TrainingProgress,
-)
-from paretosoc.dse.papers.estimator.training.pipeline import (
-    learn as learn_from,
-)
-from paretosoc.results.io.optional import optional_import
+
+if TYPE_CHECKING:
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+    from paretosoc.dse.papers.estimator.training.data_set import DataSet
+    from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned, TrainingProgress
+
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
 LEARNING_RATE = 1e-4
@@ -62,32 +43,28 @@ class DataOptions:
 
     workloads: Annotated[
         int | None,
-        typer.Option(min=10, max=opt.MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
+        Option(min=10, max=opt.MAX_SIZE, help=f"Random workloads. [default: {WORKLOADS}]"),
     ] = None
     rows: Annotated[
         int | None,
-        typer.Option(min=1, max=opt.MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
+        Option(min=1, max=opt.MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
     ] = None
     measurements: Annotated[
         Path | None,
-        typer.Option(help="CSV of measurements, used instead of simulated data."),
+        Option(help="CSV of measurements, used instead of simulated data."),
     ] = None
-    data: Annotated[Path | None, typer.Option(help="data.npz of an earlier run.")] = None
+    data: Annotated[Path | None, Option(help="data.npz of an earlier run.")] = None
     pool: Annotated[
         Path | None,
-        typer.Option(
-            help="estimator.json whose networks to draw from. [default: the whole catalogue]"
-        ),
+        Option(help="estimator.json whose networks to draw from. [default: the whole catalogue]"),
     ] = None
     no_short_play: Annotated[
         bool,
-        typer.Option(
-            "--no-short-play", help="Simulate nothing: leave the short play out of the inputs."
-        ),
+        Option("--no-short-play", help="Simulate nothing: leave the short play out of the inputs."),
     ] = False
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
+        Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
     ] = None
 
 
@@ -97,26 +74,22 @@ class TrainingOptions:
 
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, max=opt.MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
+        Option(min=1, max=opt.MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
     ] = None
     learning_rate: Annotated[
         float,
-        typer.Option(
-            min=1e-7, max=1.0, callback=opt.check_number, help="Initial learning rate of AdamW."
-        ),
+        Option(min=1e-7, max=1.0, help="Initial learning rate of AdamW."),
     ] = LEARNING_RATE
     seed: Annotated[
         int,
-        typer.Option(
-            min=0, max=opt.MAX_SEED, help="Random seed for data, split and initial weights."
-        ),
+        Option(min=0, max=opt.MAX_SEED, help="Random seed for data, split and initial weights."),
     ] = 1
 
 
 def learn(
     output: opt.Output,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small run with few networks, workloads and epochs.")
+        bool, Option("--quick", help="Small run with few networks, workloads and epochs.")
     ] = False,
     *,
     source: DataOptions,
@@ -125,6 +98,9 @@ def learn(
     as_json: opt.AsJson = False,
 ) -> None:
     """Train MapFormer's estimator and say how well it predicts workloads it never saw."""
+    from paretosoc.dse.papers.estimator.training.artifacts import LEARNED_FOLDER, learned_files
+    from paretosoc.dse.papers.estimator.training.pipeline import learn as learn_from
+    from paretosoc.results.io.optional import optional_import
 
     _check_source(source)
     LEARNED_FOLDER.check(output, overwrite=force)
@@ -162,6 +138,15 @@ def _check_source(source: DataOptions) -> None:
 
 def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
     """Return the data, with tokens."""
+    from paretosoc.dse.papers.estimator.training.artifacts import pool_of
+    from paretosoc.dse.papers.estimator.training.data_set import (
+        DataPlan,
+        load_data,
+        make_data,
+        with_tokens,
+    )
+    from paretosoc.dse.papers.estimator.training.measurements import read_measurements
+
     jobs, short_play = source.jobs or os.cpu_count() or 1, not source.no_short_play
     if source.measurements is None and source.data is None:
         networks: tuple[str, ...] = QUICK_NETWORKS if quick else ()
@@ -188,6 +173,8 @@ def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
 
 def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
     """Return how many workloads are done, of how many."""
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+
     return ProgressLine(
         TextColumn("workloads"),
         *_COLUMNS,
@@ -199,6 +186,8 @@ def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
 
 def _training_line() -> ProgressLine[TrainingProgress]:
     """Return the share that is done, and how good the last epoch is."""
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+
     return ProgressLine(
         TextColumn("training"),
         *_COLUMNS,
@@ -253,6 +242,10 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     if as_json:
         sys.stdout.write(document.decode())
         return

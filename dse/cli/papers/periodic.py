@@ -5,35 +5,32 @@ from __future__ import annotations
 import shlex
 from typing import Annotated
 
-import typer
-from rich.console import Console
+import click
 
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.papers.mobile_i.explore import explore_periodic
-from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 
 
 def periodic(
-    context: typer.Context,
-    network: Annotated[str, typer.Argument(help="Network: a name or an .onnx file.")],
+    network: Annotated[str, Argument(help="Network: a name or an .onnx file.")],
     platform: opt.PlatformName,
     output: opt.Output,
     *,
     pes: Annotated[
         str,
-        typer.Option(
+        Option(
             "--pes",
             metavar="N,N...",
             help="Numbers of processing elements, or all that the platform has.",
         ),
     ] = "all",
     inferences: Annotated[
-        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Number of inferences.")
+        int, Option(min=1, max=opt.MAX_SIZE, help="Number of inferences.")
     ] = DEFAULT_INFERENCES,
     split: Annotated[
-        int, typer.Option(min=1, max=opt.MAX_SIZE, help="Maximum number of operations per layer.")
+        int, Option(min=1, max=opt.MAX_SIZE, help="Maximum number of operations per layer.")
     ] = 1,
     precision: opt.Precision = None,
     profile: opt.ProfileFile = None,
@@ -42,6 +39,10 @@ def periodic(
     force: opt.Force = False,
 ) -> int:
     """Find periodic schedules of a network with retiming (Mobile-I)."""
+    from rich.console import Console
+
+    from paretosoc.dse.papers.mobile_i.explore import explore_periodic
+    from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 
     PERIODIC_FOLDER.check(output, overwrite=force)
     found = explore_periodic(
@@ -53,7 +54,7 @@ def periodic(
         precision=precision,
         profile=profile,
         dimensions=opt.sizes_of(dim),
-        command=shlex.join(context.obj),
+        command=shlex.join(click.get_current_context().obj),
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)
     if not quiet:

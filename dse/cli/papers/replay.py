@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.compiling import announce_compilation
-from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, Replay, replay_files
-from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
+from paretosoc.dse.cli.shared.parameters import Argument, Option
+
+if TYPE_CHECKING:
+    from paretosoc.dse.papers.anytime.record import Replay
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="Workloads and when they change (.yaml, .json).")],
+    file: Annotated[Path, Argument(help="Workloads and when they change (.yaml, .json).")],
     output: opt.Output,
     nodes_per_second: Annotated[
         int | None,
-        typer.Option(min=1, max=opt.MAX_COUNT, help="Assumed search speed. [default: measured]"),
+        Option(min=1, max=opt.MAX_COUNT, help="Assumed search speed. [default: measured]"),
     ] = None,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
 ) -> None:
     """Replay changing workloads: latency per frame while schedules improve, against the optimum."""
+    from paretosoc.common.compiling import announce_compilation
+    from paretosoc.dse.papers.anytime.record import REPLAY_FOLDER, replay_files
+    from paretosoc.dse.papers.anytime.replay import load_replay, simulate_replay
 
     REPLAY_FOLDER.check(output, overwrite=force)
     announce_compilation()
@@ -38,6 +38,10 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     table = plain_table(
         *("workload", ">naive\nms", ">optimum\nms", ">gain\n%", ">schedules\npublished"),
         *(">optimum\nafter ms", ">search done\nafter ms", ">proof\nafter ms"),

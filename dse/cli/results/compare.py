@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich import box
-from rich.console import Console
-
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.front.front import Front
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.results.problem.objectives import format_number
-from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide, compare_fronts
+
+if TYPE_CHECKING:
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="A result folder.", metavar="A")],
-    second: Annotated[Path, typer.Argument(help="Result folder to compare with.", metavar="B")],
+    first: Annotated[Path, Argument(help="A result folder.", metavar="A")],
+    second: Annotated[Path, Argument(help="Result folder to compare with.", metavar="B")],
     as_json: opt.AsJson = False,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table in Markdown.")
-    ] = False,
+    as_markdown: Annotated[bool, Option("--markdown", help="Print the table in Markdown.")] = False,
 ) -> None:
     """Compare two fronts: hypervolume, coverage, and the members that only one of them has."""
+    from paretosoc.results.export.result_folder import read_results
+    from paretosoc.results.text.compare_fronts import compare_fronts
 
     fronts = read_results(first), read_results(second)
     comparison = compare_fronts(*fronts)
@@ -45,6 +42,11 @@ def _print(
     *,
     as_markdown: bool,
 ) -> None:
+    from rich import box
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     console = Console(highlight=False)
     sides = (comparison.first, comparison.second)
     console.print(f"A: {folders[0]}\nB: {folders[1]}")

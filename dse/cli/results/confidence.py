@@ -6,18 +6,14 @@ import json
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-from rich.console import Console
-
 import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.results.io.canonical_json import finite_or_none
-from paretosoc.results.text.confidence import confidence_views, describe_costs
+from paretosoc.dse.cli.shared.parameters import Option
 
 Goal = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Goal: fastest, lowest-energy, knee, or the name of another objective's best. "
         "[default: all names of the front]"
     ),
@@ -31,10 +27,9 @@ def confidence(
     seed: opt.Seed = 0,
     error: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             max=100,
-            callback=opt.check_number,
             metavar="PERCENT",
             help="Standard error of every network's time on every unit, and of every group's "
             "share, in place of what is known of the costs.",
@@ -49,6 +44,11 @@ def confidence(
     figures, how often it keeps the limits and is best for a goal, how much worse than the best it
     is in the mean, and what cannot be told apart.
     """
+    from rich.console import Console
+
+    from paretosoc.results.io.canonical_json import finite_or_none
+    from paretosoc.results.text.confidence import confidence_views, describe_costs
+
     front = dse.load(folder)
     found = front.confidence(
         goal,

@@ -6,14 +6,9 @@ import json
 from enum import Enum
 from typing import Annotated
 
-import typer
-from rich.console import Console
-
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.inputs.kinds import Clocks
-from paretosoc.dse.problem.domains import clocks_at
-from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.text.costs import cost_rows, cost_tables
 
 
 class Figure(Enum):
@@ -28,14 +23,17 @@ def costs(
     folder: opt.Folder,
     at: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. Repeatable. [default: max]"
-        ),
+        Option(help="Clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min. Repeatable. [default: max]"),
     ] = None,
-    show: Annotated[Figure, typer.Option(help="Column to show.")] = Figure.TIME,
+    show: Annotated[Figure, Option(help="Column to show.")] = Figure.TIME,
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the cost of every group on every unit, and its origin."""
+    from rich.console import Console
+
+    from paretosoc.dse.problem.domains import clocks_at
+    from paretosoc.results.export.result_folder import read_costs, read_results
+    from paretosoc.results.text.costs import cost_rows, cost_tables
 
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)

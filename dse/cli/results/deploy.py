@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
-from paretosoc.dse.tools.deploy.deploy import fastest_served
-from paretosoc.dse.tools.deploy.formats import FORMATS
-from paretosoc.dse.tools.deploy.job import Options
-from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
-from paretosoc.results.deploy.deployment import Deployment, check_platform
-from paretosoc.results.deploy.sysfs_script import sysfs_state
-from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.front.named_members import choose_member
+
+if TYPE_CHECKING:
+    from paretosoc.results.deploy.deployment import Deployment
 
 
 def deploy(
     folder: opt.Folder,
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             metavar="FORMAT",
             help="Output format: nvpmodel, sysfs, trtexec, deepstream, triton, onnx, onnxruntime, "
@@ -33,45 +26,49 @@ def deploy(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Output folder.", show_default=False)
+        Path | None, Option("--output", "-o", help="Output folder.", show_default=False)
     ] = None,
     check: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="ROOT",
             help="Compare the clocks set now with the member: '/', or a copy of the board's /sys.",
         ),
     ] = None,
     member: Annotated[
         str | None,
-        typer.Option(
-            help="Member: an index or a name; default: the fastest that the format can serve."
-        ),
+        Option(help="Member: an index or a name; default: the fastest that the format can serve."),
     ] = None,
     platform: opt.BoardFile = None,
     conf: Annotated[
         Path | None,
-        typer.Option(help="The board's nvpmodel file, whose names and modes are used."),
+        Option(help="The board's nvpmodel file, whose names and modes are used."),
     ] = None,
     tensorrt: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="VERSION",
             help="TensorRT's version: 8, 10, 11; default: the board's newest below 11.",
         ),
     ] = None,
     model: opt.ModelFiles = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Skip the comparison with the uncut model.")
+        bool, Option("--no-check", help="Skip the comparison with the uncut model.")
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite an existing deployment.")
-    ] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite an existing deployment.")] = False,
 ) -> int:
     """Write the files that set up a member of a front on a board.
 
     With --check nothing is written. Exit status 1: a clock is not as planned.
     """
+    from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
+    from paretosoc.dse.tools.deploy.deploy import fastest_served
+    from paretosoc.dse.tools.deploy.formats import FORMATS
+    from paretosoc.dse.tools.deploy.job import Options
+    from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
+    from paretosoc.results.deploy.deployment import Deployment
+    from paretosoc.results.export.result_folder import read_costs, read_results
+    from paretosoc.results.front.named_members import choose_member
 
     if (output is None) == (check is None):
         raise WorkloadError("--output or --check: exactly one is required")
@@ -114,6 +111,9 @@ def deploy(
 
 def _compare(deployment: Deployment, root: Path) -> int:
     """Print every setting beside the member's value, and return the exit status."""
+    from paretosoc.results.deploy.deployment import check_platform
+    from paretosoc.results.deploy.sysfs_script import sysfs_state
+
     check_platform(deployment)
     if not root.is_dir():
         raise WorkloadError(f"--check: a folder is required, got {str(root)!r}")

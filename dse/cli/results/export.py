@@ -6,15 +6,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
-from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.results.front.named_members import FASTEST
 
 
 class Target(Enum):
@@ -36,7 +31,7 @@ def export(
     folder: opt.Folder,
     to: Annotated[
         Target,
-        typer.Option(
+        Option(
             "--to",
             help="perfetto: schedules in the Trace Event Format; model-explorer: unit and time of "
             "every layer, as node data; optuna: the front as a study (needs the extra 'optuna').",
@@ -44,7 +39,7 @@ def export(
     ],
     output: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="Output file. Model Explorer's are one per network: FILE.NETWORK.json.",
@@ -52,7 +47,7 @@ def export(
     ],
     member: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--member",
             help="Member: an index, or a name such as fastest, knee or lowest-energy. "
             "Repeatable for perfetto. [default: fastest]",
@@ -61,6 +56,11 @@ def export(
     force: opt.Force = False,
 ) -> None:
     """Write a result for another program: Perfetto, Model Explorer or Optuna."""
+    from paretosoc.common.files import replace_file
+    from paretosoc.dse.api.result import open_result
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.results.front.named_members import FASTEST
+
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES[to])
     if to is not Target.PERFETTO and len(member or []) > 1:
         raise WorkloadError(f"--member: one is written for {to.value}, got several")

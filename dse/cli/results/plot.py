@@ -7,18 +7,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from paretosoc.common.files import replace_file
-from paretosoc.dse.api.problem import Problem
-from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.analysis.roofline import unit_rooflines
-from paretosoc.results.export.result_folder import other_kind
-from paretosoc.results.plots.roofline import draw_roofline
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,20 +28,18 @@ class Plot(StrEnum):
 def plot(
     what: Annotated[
         Plot,
-        typer.Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline."),
+        Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline."),
     ],
     folders: Annotated[
         list[Path],
-        typer.Argument(
-            help="Result folders; of roofline with --platform networks.", metavar="DIR..."
-        ),
+        Argument(help="Result folders; of roofline with --platform networks.", metavar="DIR..."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Output file: .svg, .pdf or .png (300 dpi).")
+        Path, Option("--output", "-o", help="Output file: .svg, .pdf or .png (300 dpi).")
     ],
     member: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--member",
             help="Member for gantt, energy and roofline: an index or a name such as fastest, knee "
             "or lowest-energy. Repeatable. [default: fastest; for energy and roofline also "
@@ -59,7 +48,7 @@ def plot(
     ] = None,
     platform: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--platform",
             "-p",
             help="Platform of networks: roofline draws all units at their fastest clocks.",
@@ -67,11 +56,18 @@ def plot(
     ] = None,
     label: Annotated[
         list[str] | None,
-        typer.Option("--label", help="Label per result, in order. [default: the folder's name]"),
+        Option("--label", help="Label per result, in order. [default: the folder's name]"),
     ] = None,
     force: opt.Force = False,
 ) -> None:
     """Draw fronts, schedules, convergence, energy or rooflines, one or two columns wide."""
+    from paretosoc.dse.api.problem import Problem
+    from paretosoc.dse.api.result import open_result
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.tools.analysis.roofline import unit_rooflines
+    from paretosoc.results.export.result_folder import other_kind
+    from paretosoc.results.plots.roofline import draw_roofline
+    from paretosoc.results.plots.style import PICTURE_MAKERS
 
     if member and what in (Plot.FRONT, Plot.CONVERGENCE):
         raise WorkloadError(f"--member: is for gantt, energy, roofline, not for {what.value}")
@@ -97,6 +93,9 @@ def plot(
 
 
 def _write(output: Path, draw: Callable[[], Figure]) -> None:
+    from paretosoc.common.files import replace_file
+    from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+
     with picture_settings():
         picture = PICTURE_MAKERS[output.suffix](draw())
     replace_file(output, picture)

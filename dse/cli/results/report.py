@@ -6,26 +6,21 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from paretosoc.common.files import file_in, replace_file
 from paretosoc.common.text import pluralize
-from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import REPORT_FILE
 
 
 def report(
     folder: opt.Folder,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
+        Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
     ] = None,
     platform: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--platform",
             "-p",
             help="Platform file, if the platform has no name. Used for deployment.",
@@ -34,6 +29,10 @@ def report(
     force: opt.Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
+    from paretosoc.common.files import file_in, replace_file
+    from paretosoc.dse.api.result import open_result
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.results.export.result_folder import REPORT_FILE
 
     result = open_result(folder)
     path = file_in(folder, REPORT_FILE, ResultError) if output is None else output

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
-
-import typer
-from rich.console import Console
+from typing import TYPE_CHECKING, Annotated, Any
 
 import paretosoc as dse
-from paretosoc.common.tables import csv_text, plain_table
-from paretosoc.dse.api.result import Result, open_result
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.fields import split
-from paretosoc.results.front.choices import MOST
-from paretosoc.results.text.releases import OVERLOADED
+
+if TYPE_CHECKING:
+    from paretosoc.dse.api.result import Result
+
 
 Resolution = Annotated[
     float | None,
-    typer.Option(
+    Option(
         min=0,
         max=99,
-        callback=opt.check_number,
         metavar="PERCENT",
         help="Every member is within this of a choice in every objective. [default: 1, or as much "
-        f"as leaves {MOST}]",
+        "as leaves few choices]",
     ),
 ]
 
@@ -35,21 +31,21 @@ def show(
     folder: opt.Folder,
     member: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--member",
             help="Show one member: an index, or a name such as fastest, knee or lowest-energy.",
         ),
     ] = None,
     as_json: opt.AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the front as CSV.")] = False,
+    as_csv: Annotated[bool, Option("--csv", help="Print the front as CSV.")] = False,
     all_rows: Annotated[
         bool,
-        typer.Option("--all", help="Print all members, or all rows of a schedule."),
+        Option("--all", help="Print all members, or all rows of a schedule."),
     ] = False,
     resolution: Resolution = None,
     chain: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NETWORK,NETWORK,...",
             help="Bound the reaction time along these networks with rates, each of which reads the "
             "one before it. Repeatable.",
@@ -60,6 +56,11 @@ def show(
 
     Of a front its choices are shown: named members and the fewest others that stand for all.
     """
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+    from paretosoc.dse.api.result import open_result
+    from paretosoc.results.text.releases import OVERLOADED
 
     if as_csv and (as_json or member is not None):
         raise WorkloadError("--csv: prints the front, without --json and --member")
@@ -98,6 +99,8 @@ def show(
 
 
 def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, float | None]:
+    from paretosoc.dse.workload.fields import split
+
     if not isinstance(result, dse.Front):
         raise WorkloadError("--chain: the folder of one front of networks with rates is required")
     return {chain: result[member].reaction_ms(split(chain)) for chain in chains}
@@ -105,6 +108,8 @@ def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:
     """Print a line per member. Nested values have a column per entry, like ``clocks_mhz.gpu``."""
+    from paretosoc.common.tables import csv_text
+
     flat = [_flat(row) for row in rows]
     columns = list(dict.fromkeys(column for row in flat for column in row))
     print(csv_text(columns, ([row.get(name, "") for name in columns] for row in flat)), end="")

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from paretosoc.dse.api.verification import verify as check_folder
-from paretosoc.dse.certificate.verify.checks import Check
-from paretosoc.dse.certificate.verify.solvers import SOLVER_SECONDS
-from paretosoc.dse.certificate.verify.verify import Checker
+from paretosoc.dse.certificate.verify.checks import SOLVER_SECONDS, Checker
 from paretosoc.dse.cli.shared import options as opt
+from paretosoc.dse.cli.shared.parameters import Option
+
+if TYPE_CHECKING:
+    from paretosoc.dse.certificate.verify.checks import Check
 
 
 def verify(
     folder: opt.Folder,
     ignore_hashes: Annotated[
-        bool, typer.Option("--ignore-hashes", help="Check the claims even if hashes differ.")
+        bool, Option("--ignore-hashes", help="Check the claims even if hashes differ.")
     ] = False,
     checker: Annotated[
         Checker,
-        typer.Option(
+        Option(
             "--checker",
             help="Check proofs with compiled code on all cores, or with plain Python integers.",
         ),
     ] = Checker.FAST,
     time_limit: Annotated[
         float,
-        typer.Option(
+        Option(
             "--time-limit",
             min=0.001,
             max=opt.MAX_SECONDS,
-            callback=opt.check_number,
             help="Time limit of a solver in seconds, for each claim that it is asked about again.",
         ),
     ] = SOLVER_SECONDS,
@@ -42,6 +40,8 @@ def verify(
 
     Exit status 0 if all claims hold, 1 if one does not, 4 if one was not checked.
     """
+    from paretosoc.dse.api.verification import verify as check_folder
+
     report = check_folder(
         folder,
         ignore_hashes=ignore_hashes,

@@ -4,35 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-from rich.table import Table
-
-from paretosoc.common.tables import plain_table
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
-from paretosoc.dse.baselines.evaluate_all import compared_objective
-from paretosoc.dse.certificate.summary import describe_claim
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.analysis.compare_baselines import (
-    COMPARED,
-    BaselineRow,
-    Comparison,
-    compare,
-    rate_sum,
-    two_accelerators,
-)
-from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
 from paretosoc.dse.workload.options import Cut, Scenario
-from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.results.text.member_diff import groups_by_unit
-from paretosoc.results.text.space_description import describe_space
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paretosoc.dse.tools.analysis.compare_baselines import BaselineRow, Comparison
+    from paretosoc.platforms.platform import Platform
+
 
 DEFAULT_GROUPS = 10
 BaselinesGiven = Annotated[
@@ -52,7 +39,7 @@ def baselines(
     platform: opt.PlatformName,
     objective: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Objective to compare: latency, inverse-latency or throughput. [default: "
             "latency; in a stream throughput]"
         ),
@@ -61,9 +48,7 @@ def baselines(
     given: BaselinesGiven,
     max_nodes: opt.MaxNodes = None,
     time_limit: opt.TimeLimit = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=opt.MAX_SEED, help="Random seed of the search.")
-    ] = 0,
+    seed: Annotated[int, Option(min=0, max=opt.MAX_SEED, help="Random seed of the search.")] = 0,
     as_json: opt.AsJson = False,
 ) -> None:
     """Compare the schedules of other methods with the optimum.
@@ -71,6 +56,9 @@ def baselines(
     Uses the GPU and one other accelerator unless --units names others. Clocks that --fix does not
     name are at their fastest. Each network has about 10 groups unless --groups asks for others.
     """
+    from paretosoc.dse.cli.shared.build import problem_from_texts
+    from paretosoc.dse.tools.analysis.compare_baselines import compare
+    from paretosoc.platforms.io.platform_file import load_platform
 
     chip = load_platform(platform)
     coarse = given["groups"] is None and given["cut"] is not Cut.LAYERS
@@ -89,6 +77,9 @@ def baselines(
 
 def _compared(objective: str | None, scenario: Scenario | None) -> str:
     """Return the objective that is compared."""
+    from paretosoc.dse.tools.analysis.compare_baselines import COMPARED
+    from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
+
     known = [kind.value for kind in COMPARED]
     if objective is not None and objective not in known:
         raise WorkloadError(
@@ -99,6 +90,8 @@ def _compared(objective: str | None, scenario: Scenario | None) -> str:
 
 def _narrowed(given: Given, chip: Platform, *, coarse: bool) -> Given:
     """Return options with two accelerators, the fastest clocks and few groups as defaults."""
+    from paretosoc.dse.tools.analysis.compare_baselines import two_accelerators
+
     pair = two_accelerators(chip)
     asked = given["fixed"] or []
     named = {text.partition("=")[0] for text in asked}
@@ -118,6 +111,8 @@ def _rows(result: Comparison) -> list[tuple[BaselineRow, bool]]:
 
 
 def _document(result: Comparison) -> dict[str, object]:
+    from paretosoc.dse.tools.analysis.compare_baselines import rate_sum
+
     names = result.problem.objective_names
     best = dict(zip(names, result.optimum.member.objectives, strict=True))
     units = [unit.name for unit in result.problem.units]
@@ -170,6 +165,12 @@ def _document(result: Comparison) -> dict[str, object]:
 
 
 def _print(result: Comparison, where: str, *, coarse: bool) -> None:
+    from rich.console import Console
+
+    from paretosoc.dse.baselines.evaluate_all import compared_objective
+    from paretosoc.dse.certificate.summary import describe_claim
+    from paretosoc.results.text.space_description import describe_space
+
     problem = result.problem
     console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
@@ -202,6 +203,8 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
 
 
 def _table(result: Comparison) -> Table:
+    from paretosoc.common.tables import plain_table
+
     columns = _columns(result)
     table = plain_table(*(heading for heading, _ in columns), no_wrap=True)
     for row, (entry, is_best) in enumerate(_rows(result)):
@@ -211,6 +214,9 @@ def _table(result: Comparison) -> Table:
 
 
 def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
+    from paretosoc.dse.tools.analysis.compare_baselines import rate_sum
+    from paretosoc.results.text.member_diff import groups_by_unit
+
     problem = result.problem
     rows = [entry for entry, _ in _rows(result)]
     columns = [

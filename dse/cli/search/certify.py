@@ -7,18 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress
     from paretosoc.dse.certificate.formulation.prove import FormulationProgress
+    from paretosoc.dse.cli.shared.progress import ProgressLine
 
 NOT_SHOWN = 4
 """Exit status: HaX-CoNN's equations were asked for, and show nothing."""
@@ -28,12 +26,10 @@ def certify(
     folder: opt.Folder,
     max_nodes: opt.MaxNodes = None,
     time_limit: opt.TimeLimit = None,
-    fastest: Annotated[
-        bool, typer.Option("--fastest", help="Certify the fastest member only.")
-    ] = False,
+    fastest: Annotated[bool, Option("--fastest", help="Certify the fastest member only.")] = False,
     formulation: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--formulation",
             help="Certify the fastest member only, and have Z3 show it by HaX-CoNN's equations.",
         ),
@@ -92,6 +88,10 @@ def proof_line(
     *, quiet: bool, also: Callable[[SearchProgress], None] | None = None
 ) -> ProgressLine[SearchProgress]:
     """Show members, nodes and epsilon of a proof as it runs. ``also`` receives its events."""
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+
     return ProgressLine(
         TextColumn("proving"),
         SpinnerColumn(),

@@ -8,19 +8,13 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-from rich.console import Console
-
 import paretosoc as dse
-from paretosoc.dse.api.choose import OPTIONS, PAGE
-from paretosoc.dse.cli.campaign.campaign import campaign_line
+from paretosoc.dse.api.choose import OPTIONS
 from paretosoc.dse.cli.search.explore import Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
-from paretosoc.dse.tools.choose.boards import Standing
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
-from paretosoc.dse.tools.choose.table import choice_views
-from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS, parse_options
 
 
@@ -28,21 +22,19 @@ def choose(
     networks: opt.NetworkNames,
     output: Annotated[
         Path,
-        typer.Option(
-            "--output", "-o", help="Output folder. Explorations that it has are not repeated."
-        ),
+        Option("--output", "-o", help="Output folder. Explorations that it has are not repeated."),
     ],
     *,
     boards: Annotated[
-        str, typer.Option(metavar="NAME,...", help="Platforms: names or JSON files, or all.")
+        str, Option(metavar="NAME,...", help="Platforms: names or JSON files, or all.")
     ] = ALL,
     price: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Prices of boards (.yaml, .json): boards: {NAME: N}."),
+        Option(metavar="FILE", help="Prices of boards (.yaml, .json): boards: {NAME: N}."),
     ] = None,
     precision: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="[BOARD=]FORMAT",
             help="Number format of all boards, or of one. Repeatable. "
             "[default: one that all boards have]",
@@ -51,7 +43,7 @@ def choose(
     given: Annotated[Given, FromTable(OPTIONS)],
     max_evaluations: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1,
             max=opt.MAX_COUNT,
             help="Design points to evaluate for each board and combination of variants.",
@@ -60,7 +52,7 @@ def choose(
     draws: opt.Draws = DRAWS,
     seed: Seed = 0,
     prove: Annotated[
-        bool, typer.Option("--prove", help="Prove fronts complete, as far as possible.")
+        bool, Option("--prove", help="Prove fronts complete, as far as possible.")
     ] = False,
     jobs: opt.Processes = None,
     as_json: opt.AsJson = False,
@@ -73,6 +65,14 @@ def choose(
     drawn from their errors, and joins the fronts of combinations. Writes a table, and a page with a
     picture. Exit status 1 if no board serves the workload.
     """
+    from rich.console import Console
+
+    from paretosoc.dse.api.choose import PAGE
+    from paretosoc.dse.cli.campaign.campaign import campaign_line
+    from paretosoc.dse.tools.choose.boards import Standing
+    from paretosoc.dse.tools.choose.table import choice_views
+    from paretosoc.dse.workload.fields import split
+
     parsed = vars(parse_options(given))
     options = {
         name: FIELDS[name].kind.given(value)

@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-
-from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.build import problem_from_texts
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.problem.cost_provenance import cost_origins
-from paretosoc.dse.space.mapping_file import (
-    UserMapping,
-    load_mapping,
-    mapping_of_member,
-    row_of_mapping,
-)
-from paretosoc.dse.space.members import Evaluated, evaluate_row, evaluated_document
-from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.front.named_members import choose_member
-from paretosoc.results.plots.gantt import gantt_png, gantt_svg
-from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.member import member_lines
-from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
+
+if TYPE_CHECKING:
+    from paretosoc.dse.space.mapping_file import UserMapping
+    from paretosoc.dse.space.members import Evaluated
+    from paretosoc.results.costs.cost_origins import CostOrigins
+    from paretosoc.results.problem.problem import Problem
+
 
 INFEASIBLE = 3
 
@@ -38,31 +25,32 @@ INFEASIBLE = 3
 def evaluate(
     networks: Annotated[
         list[str] | None,
-        typer.Argument(help="Networks, as for 'dse explore'. With --from, those of that folder."),
+        Argument(help="Networks, as for 'dse explore'. With --from, those of that folder."),
     ] = None,
     platform: Annotated[
         str | None,
-        typer.Option(
-            "--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."
-        ),
+        Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(help="Mapping and clocks (JSON), as a member of front.json has them."),
+        Option(help="Mapping and clocks (JSON), as a member of front.json has them."),
     ] = None,
     source: Annotated[
-        Path | None, typer.Option("--from", help="Evaluate a member of this result folder.")
+        Path | None, Option("--from", help="Evaluate a member of this result folder.")
     ] = None,
     member: opt.MemberName = "fastest",
     *,
     given: ExploreGiven,
     gantt: Annotated[
-        Path | None, typer.Option(help="Plot the schedule to this .svg or .png file.")
+        Path | None, Option(help="Plot the schedule to this .svg or .png file.")
     ] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> int:
     """Show the objectives of a mapping. Exit status 3 if it breaks a constraint."""
+    from paretosoc.dse.inputs.output import check_output_file
+    from paretosoc.dse.space.mapping_file import row_of_mapping
+    from paretosoc.dse.space.members import evaluate_row, evaluated_document
 
     has_options = platform is not None or any(given.values())
     _check_combination(networks, platform, mapping, source, has_options=has_options)
@@ -107,6 +95,10 @@ def _problem(
     source: Path | None,
     given: Given,
 ) -> tuple[Problem, CostOrigins | None]:
+    from paretosoc.dse.cli.shared.build import problem_from_texts
+    from paretosoc.dse.problem.cost_provenance import cost_origins
+    from paretosoc.results.export.result_folder import read_costs, read_results
+
     if networks and platform is not None:
         built = problem_from_texts(networks, platform, given).built
         return built.problem, cost_origins(built)
@@ -117,6 +109,10 @@ def _problem(
 
 
 def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping:
+    from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member
+    from paretosoc.results.export.result_folder import read_results
+    from paretosoc.results.front.named_members import choose_member
+
     if source is None:
         assert file is not None, "one of the two is there"
         return load_mapping(file)
@@ -126,11 +122,19 @@ def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping
 
 
 def _draw(path: Path, result: Evaluated) -> None:
+    from paretosoc.common.files import replace_file
+    from paretosoc.results.plots.gantt import gantt_png, gantt_svg
+
     draw = gantt_svg if path.suffix == ".svg" else gantt_png
     replace_file(path, draw(result.scheduled))
 
 
 def _print(result: Evaluated) -> None:
+    from rich.console import Console
+
+    from paretosoc.results.text.member import member_lines
+    from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
+
     problem, member = result.problem, result.member
     console = Console(highlight=False)
     if result.constraints:

@@ -8,23 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+import click
 
 from paretosoc.common.call_time import seconds_since_call
 from paretosoc.common.text import pluralize
-from paretosoc.dse.cli.search.certify import proof_line
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.live import check_live, live_view
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
-from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
     from paretosoc.dse.api.pipeline import Explored
     from paretosoc.dse.api.problem import Problem
+    from paretosoc.dse.cli.shared.progress import ProgressLine
     from paretosoc.dse.engines.explore import SearchSettings
     from paretosoc.dse.engines.optimizers import Optimizer
     from paretosoc.dse.search.driver import Progress
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 
 Engine = Annotated[
     str,
-    typer.Option(
+    Option(
         metavar="NAME",
         help="Search algorithm: auto (NSGA-II and an exact search by turns), exact (exact search "
         "only), nsga2, pymoo-nsga2, nsga3 or sms-emoa (three or more objectives), annealing, "
@@ -43,7 +40,7 @@ Engine = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, max=opt.MAX_SEED, help="Random seed. The same seed gives the same front."),
+    Option(min=0, max=opt.MAX_SEED, help="Random seed. The same seed gives the same front."),
 ]
 
 
@@ -63,7 +60,7 @@ class EffortOptions:
 
     max_evaluations: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             max=opt.MAX_COUNT,
             help="Maximum number of evaluated design points. [default: 100000; free-running: 300; "
@@ -73,7 +70,7 @@ class EffortOptions:
     time_limit_s: opt.TimeLimit = None
     stop_when_stalled: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=1,
             max=opt.MAX_COUNT,
             metavar="EVALUATIONS",
@@ -81,16 +78,16 @@ class EffortOptions:
         ),
     ] = None
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the state of the search every 10 s.")
+        Path | None, Option(metavar="FILE", help="Save the state of the search every 10 s.")
     ] = None
     resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the checkpoint, if it exists.")
+        bool, Option("--resume", help="Resume from the checkpoint, if it exists.")
     ] = False
-    no_certify: Annotated[bool, typer.Option("--no-certify", help="Skip the proof.")] = False
+    no_certify: Annotated[bool, Option("--no-certify", help="Skip the proof.")] = False
     max_nodes: opt.MaxNodes = None
     robust: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="MEASURE",
             help="Search with costs drawn from their errors, by the mean of the draws, a "
             "percentile (p90) or the mean of the worst 10 % (cvar90), in place of nominal costs. "
@@ -115,7 +112,6 @@ class EffortOptions:
 
 
 def explore(
-    context: typer.Context,
     networks: opt.NetworkNames,
     platform: opt.PlatformName,
     *,
@@ -134,11 +130,10 @@ def explore(
 
     # Without a proof there are no turns of the exact search either.
     optimizer = optimizer_named(engine if engine != "auto" or effort.proves else "nsga2")
-    return run_exploration(context, networks, platform, given, optimizer, engine, effort, result)
+    return run_exploration(networks, platform, given, optimizer, engine, effort, result)
 
 
 def run_exploration(
-    context: typer.Context,
     networks: list[str],
     platform: str,
     given: Given,
@@ -156,7 +151,9 @@ def run_exploration(
         DseError: on input that cannot be used.
     """
     from paretosoc.dse.api.pipeline import explore_to_folder
+    from paretosoc.dse.cli.search.certify import proof_line
     from paretosoc.dse.cli.shared.build import problems_from_texts
+    from paretosoc.dse.cli.shared.live import check_live, live_view
     from paretosoc.dse.engines.explore import default_evaluations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
     from paretosoc.results.export.result_folder import check_output_folder, other_kind
@@ -169,7 +166,7 @@ def run_exploration(
         check_live()
     problems = problems_from_texts(networks, platform, given)
     if len(problems) > 1:
-        return _explore_combinations(context, problems, optimizer, effort, result)
+        return _explore_combinations(problems, optimizer, effort, result)
     (_, problem), *_ = problems
     evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
@@ -188,7 +185,7 @@ def run_exploration(
             effort.settings,
             prove=effort.proves,
             overwrite=result.force,
-            command=context.obj,
+            command=click.get_current_context().obj,
             spent_s=seconds_since_call(),
             search_bar=_search_line(
                 evaluations, quiet=quiet, also=None if view is None else view.searching
@@ -202,14 +199,16 @@ def run_exploration(
 
 
 def _explore_combinations(
-    context: typer.Context,
     problems: Sequence[tuple[Combination, Problem]],
     optimizer: Optimizer,
     effort: EffortOptions,
     result: OutputOptions,
 ) -> int:
     """Explore every combination of variants, print what each has, and return the exit status."""
+    from rich.console import Console
+
     from paretosoc.dse.api.joined import explore_combinations
+    from paretosoc.dse.cli.search.certify import proof_line
     from paretosoc.dse.engines.explore import default_evaluations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
 
@@ -239,7 +238,7 @@ def _explore_combinations(
         effort.settings,
         prove=effort.proves,
         overwrite=result.force,
-        command=context.obj,
+        command=click.get_current_context().obj,
         spent_s=seconds_since_call(),
         search_bar=lambda label: _search_line(evaluations, quiet=quiet, also=None, label=label),
         proof_bar=lambda: proof_line(quiet=quiet, also=None),
@@ -276,6 +275,10 @@ def _search_line(
     evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None, label: str = ""
 ) -> ProgressLine[Progress]:
     """Format evaluations, hypervolume and remaining time. ``label``: what is explored."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    from paretosoc.dse.cli.shared.progress import ProgressLine
+
     return ProgressLine(
         TextColumn(f"exploring {label}".rstrip()),
         BarColumn(),
@@ -310,6 +313,8 @@ def _tell(
 
 
 def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
+    from rich.console import Console
+
     from paretosoc.dse.certificate.summary import describe_claims
     from paretosoc.dse.workload.objectives import OF_A_FRAME
     from paretosoc.fitness.guarantee.first_come import guarantee_figures

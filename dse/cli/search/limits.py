@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
 import paretosoc as dse
-from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.problem.constraint_status import limit_and_value
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
@@ -59,6 +55,10 @@ def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
 
 
 def _print(problem: Problem, result: LimitPrices) -> None:
+    from rich.console import Console
+
+    from paretosoc.common.tables import plain_table
+
     console = Console(highlight=False)
     if result.prices:
         table = plain_table("limit", "relaxed to", "best", "now", "then", "without the limit")
@@ -78,6 +78,8 @@ def _print(problem: Problem, result: LimitPrices) -> None:
 
 
 def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:
+    from paretosoc.dse.problem.constraint_status import limit_and_value
+
     constraint, objective = price.constraint, problem.objectives[price.column]
     limit, relaxed = limit_and_value(constraint, price.relaxed_to)
     now = objective.shown(price.now)

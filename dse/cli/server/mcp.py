@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from paretosoc.dse.cli.shared.parameters import Argument
 
 
 def mcp(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="The only folder that a client may read and write."),
+        Argument(metavar="DIR", help="The only folder that a client may read and write."),
     ],
 ) -> None:
     """Serve exploring, showing, evaluating, verifying and comparing to an MCP client on stdin and

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, signature
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
-import typer
+import click
 
+from paretosoc.dse.cli.shared.parameters import Option, click_parameter
 from paretosoc.dse.inputs.kinds import Flag, PerName, Whole
 from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
 
@@ -33,36 +34,44 @@ PapersGiven = Annotated[Given, FromTable((*_ALL, "limit"))]
 """The options of ``dse papers explore``, which has those of single papers as well."""
 
 
-def with_option_groups(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the command as Typer has to see it: in place of a parameter whose type is a dataclass,
-    the dataclass's fields as separate options, and of one that is :class:`FromTable` options of the
-    table. The command is called with the dataclass, and a dictionary.
+def command_of(name: str, function: Callable[..., Any]) -> click.Command:
+    """Return a function as a command.
+
+    In place of a parameter whose type is a dataclass, the command has the dataclass's fields as
+    options, and of one that is :class:`FromTable` options of the table. The function is called with
+    the dataclass, and a dictionary.
     """
-    written = signature(command, eval_str=True)
     groups: dict[str, tuple[Callable[..., Any], list[Parameter]]] = {}
     parameters: list[Parameter] = []
-    for name, parameter in written.parameters.items():
+    for key, parameter in signature(function, eval_str=True).parameters.items():
         kind = parameter.annotation
         if isinstance(kind, type) and is_dataclass(kind):
-            groups[name] = (kind, _of_fields(kind))
-        elif get_origin(kind) is Annotated and isinstance(get_args(kind)[1], FromTable):
-            groups[name] = (dict, [_of_table(option) for option in get_args(kind)[1].names])
+            groups[key] = (kind, _of_fields(kind))
+        elif isinstance(get_args(kind)[1], FromTable):
+            groups[key] = (dict, [_of_table(option) for option in get_args(kind)[1].names])
         else:
-            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+            parameters.append(parameter)
             continue
-        parameters += groups[name][1]
+        parameters += groups[key][1]
 
-    def call(**values: Any) -> Any:
-        grouped = {
-            name: make(**{entry.name: values.pop(entry.name) for entry in entries})
-            for name, (make, entries) in groups.items()
+    def call(**given: Any) -> Any:
+        # Click has an empty tuple for an option that may be repeated, and was not given.
+        values = {
+            key: (list(value) or None) if isinstance(value, tuple) else value
+            for key, value in given.items()
         }
-        return command(**values, **grouped)
+        grouped = {
+            key: make(**{entry.name: values.pop(entry.name) for entry in entries})
+            for key, (make, entries) in groups.items()
+        }
+        return function(**values, **grouped)
 
-    call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__annotations__ = {entry.name: entry.annotation for entry in parameters}
-    call.__dict__["__signature__"] = written.replace(parameters=parameters)
-    return call
+    return click.Command(
+        name,
+        callback=call,
+        params=[click_parameter(parameter) for parameter in parameters],
+        help=function.__doc__,
+    )
 
 
 def _of_fields(group: type[Any]) -> list[Parameter]:
@@ -81,7 +90,7 @@ def _of_fields(group: type[Any]) -> list[Parameter]:
 def _of_table(name: str) -> Parameter:
     if name == "limit":
         kind: Any = Annotated[
-            list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help=_limit_help())
+            list[str] | None, Option("--limit", metavar="NAME=VALUE", help=_limit_help())
         ]
         return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
     field = FIELDS[name]
@@ -118,7 +127,7 @@ def table_option(name: str) -> Any:
     """Return an option of the table as Typer has it."""
     kind = FIELDS[name].kind
     bounds = (kind.least, kind.most) if isinstance(kind, Whole) else (None, None)
-    return typer.Option(
+    return Option(
         FIELDS[name].option,
         help=FIELDS[name].option_help,
         metavar=kind.form,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import isnan
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from paretosoc.dse.cli.shared.option_groups import table_option
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.inputs.arguments import MAX_COUNT as MAX_COUNT
 from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
@@ -16,84 +14,69 @@ from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
 from paretosoc.dse.inputs.arguments import MAX_SIZE as MAX_SIZE
 from paretosoc.dse.workload.options import FIELDS, Cut
 
-
-def check_number(value: float | None) -> float | None:
-    """Reject NaN, which compares with no limit of a range."""
-    if value is not None and isnan(value):
-        raise typer.BadParameter("a number is required, got nan")
-    return value
-
-
 NetworkNames = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         help="Networks: names (see 'dse networks'), .onnx files, dataflow graphs of SDF3 (.xml), "
         "NAME*COPIES, or one workload file (.yaml, .json)."
     ),
 ]
 PlatformName = Annotated[
     str,
-    typer.Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
+    Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
 ]
-Folder = Annotated[Path, typer.Argument(help="Result folder.", metavar="DIR")]
-CampaignFolder = Annotated[Path, typer.Argument(help="Folder of a campaign.", metavar="DIR")]
+Folder = Annotated[Path, Argument(help="Result folder.", metavar="DIR")]
+CampaignFolder = Annotated[Path, Argument(help="Folder of a campaign.", metavar="DIR")]
 DaskAddress = Annotated[
     str | None,
-    typer.Option(
-        "--dask", metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."
-    ),
+    Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."),
 ]
 Processes = Annotated[
     int | None,
-    typer.Option("--jobs", min=1, max=1024, help="Worker processes. [default: all cores]"),
+    Option("--jobs", min=1, max=1024, help="Worker processes. [default: all cores]"),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 Live = Annotated[
     bool,
-    typer.Option(
-        "--live", help="Serve a page on this machine that shows the run. Needs the extra live."
-    ),
+    Option("--live", help="Serve a page on this machine that shows the run. Needs the extra live."),
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing result.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Output = Annotated[Path, Option("--output", "-o", help="Output folder.")]
+Force = Annotated[bool, Option("--force", help="Overwrite an existing result.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 BoardFile = Annotated[
     str | None,
-    typer.Option("--platform", "-p", help="Platform file, if the platform has no name."),
+    Option("--platform", "-p", help="Platform file, if the platform has no name."),
 ]
-Draws = Annotated[int, typer.Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
-Threads = Annotated[int, typer.Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")]
+Draws = Annotated[int, Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
+Seed = Annotated[int, Option(min=0, max=MAX_SEED, help="Random seed.")]
+Threads = Annotated[int, Option(min=1, max=MAX_SIZE, help="Number of cores per unit.")]
 WeightSeed = Annotated[
-    int, typer.Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
+    int, Option(min=0, max=MAX_SEED, help="Random seed for weights that a model lacks.")
 ]
 Source = Annotated[
-    str | None, typer.Option("--source", help="Board and software, recorded with the values.")
+    str | None, Option("--source", help="Board and software, recorded with the values.")
 ]
 
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--time-limit",
         min=0.001,
         max=MAX_SECONDS,
-        callback=check_number,
         help="Time limit in seconds, start and pictures included. Compiling kernels, at the first "
         "use, comes on top.",
     ),
 ]
 MaxNodes = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--max-nodes",
         min=1,
         max=MAX_COUNT,
         help="Maximum number of nodes per search of the proof. [default: 4,000,000]",
     ),
 ]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Worker threads. [default: all cores]")
-]
+Jobs = Annotated[int | None, Option(min=1, max=1024, help="Worker threads. [default: all cores]")]
 ProfileFile = Annotated[Path | None, table_option("profile")]
 Dimensions = Annotated[list[str] | None, table_option("dimensions")]
 Batches = Annotated[list[str] | None, table_option("batch")]
@@ -102,17 +85,15 @@ CutName = Annotated[Cut | None, table_option("cut")]
 Precision = Annotated[str | None, table_option("precision")]
 MemberName = Annotated[
     str,
-    typer.Option(
-        "--member", help="Member: an index, or a name such as fastest, knee or lowest-energy."
-    ),
+    Option("--member", help="Member: an index, or a name such as fastest, knee or lowest-energy."),
 ]
 ModelFiles = Annotated[
     list[str] | None,
-    typer.Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
+    Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
 ]
 Tasks = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--task",
         help="Python function that is run for a task: TASK=FILE.py:FUNCTION. Repeatable.",
     ),

@@ -17,17 +17,13 @@ from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.dse.space.members import rows_of
-from paretosoc.dse.tools.analysis.cost_draws import (
-    CostErrors,
-    at_clocks_of,
-    fitting,
-    with_factors,
-)
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors, at_clocks_of, fitting, with_factors
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.confidence import (
     BROKEN,
+    DRAWS,
     PERCENTILES,
     SURE,
     ChoiceConfidence,
@@ -48,7 +44,6 @@ from paretosoc.results.problem.limits import OVERLOAD, constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
-DRAWS = 1000
 _MAX_VALUES = 1 << 26
 """Figures that are kept for intervals, half a gigabyte."""
 Goals = Mapping[str, int | None]

@@ -21,7 +21,7 @@ from paretosoc.dse.tools.analysis.cost_draws import (
 )
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.export.result_folder import read_costs
 from paretosoc.results.front.front import Front, Robust
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import DesignPoint, Problem
@@ -31,11 +31,10 @@ _Measures = tuple[tuple[int, ...], tuple[int, ...]]
 """Of objectives and of limited figures."""
 
 
-def verify_measures(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Check]:
-    """Check the measures of a front whose other claims hold. Yield nothing if it has none."""
-    front = read_results(folder, check_hashes=not ignore_hashes)
-    if front.robust is None:
-        return
+def verify_measures(
+    folder: Path, front: Front, robust: Robust, *, ignore_hashes: bool
+) -> Iterator[Check]:
+    """Check the measures of a front whose other claims hold."""
     costs = read_costs(folder, front.problem, check_hashes=not ignore_hashes)
     if costs is None:
         yield not_checked("measures", "costs.json is required, which says how far costs are off")
@@ -44,16 +43,16 @@ def verify_measures(folder: Path, *, ignore_hashes: bool = False) -> Iterator[Ch
     small, rows = at_clocks_of(front.problem, rows_of(designs))
     # What was measured after the search says nothing of its draws.
     errors = replace(stated_errors(front.problem, costs), measured=())
-    drawn = list(errors.draws(front.robust.draws, front.robust.seed))
+    drawn = list(errors.draws(robust.draws, robust.seed))
     try:
         check_draws(small, drawn)
     except ResultError as error:
         yield fails("measures", str(error))
         return
     problems = [with_factors(small, factors) for factors in drawn]
-    found = [_measures(problems, small.design_of(row), front.robust) for row in rows]
+    found = [_measures(problems, small.design_of(row), robust) for row in rows]
     wrong = _what_is_wrong(front, found)
-    draws = f"{front.robust.measure} of {front.robust.draws} draws (seed {front.robust.seed})"
+    draws = f"{robust.measure} of {robust.draws} draws (seed {robust.seed})"
     yield fails("measures", wrong) if wrong else holds("measures", f"{draws}, simulated again")
 
 

@@ -9,7 +9,7 @@ from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.engine_plan import EnginePlan, PlannedRun
-from paretosoc.results.problem.parts import GROUP, SHARED
+from paretosoc.results.problem.execution import GROUP, SHARED
 
 Key = tuple[int, int, int]
 """Network, repeat, segment."""

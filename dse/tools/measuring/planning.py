@@ -20,7 +20,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.inputs.arguments import check_arguments
-from paretosoc.dse.tools.analysis.confidence import DRAWS, Drawn, goals_of
+from paretosoc.dse.tools.analysis.confidence import Drawn, goals_of
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 from paretosoc.dse.tools.analysis.posterior import BESIDE_NOISE, IDLE_NOISE, POWER_NOISE, TIME_NOISE
 from paretosoc.dse.tools.measuring.experiments import (
@@ -32,7 +32,7 @@ from paretosoc.dse.tools.measuring.experiments import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, Choices, choose
-from paretosoc.results.front.confidence import ChoiceConfidence
+from paretosoc.results.front.confidence import DRAWS, ChoiceConfidence
 from paretosoc.results.front.front import Front
 
 _LEAST_GAIN = 1e-4

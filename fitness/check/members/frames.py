@@ -25,8 +25,7 @@ from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.execution import frames_in_flight
-from paretosoc.results.problem.parts import SHARED
+from paretosoc.results.problem.execution import SHARED, frames_in_flight
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Execution = tuple[int, int, int, int]

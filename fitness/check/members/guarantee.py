@@ -17,7 +17,7 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import lost_rate
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.parts import GROUP, SHARED
+from paretosoc.results.problem.execution import GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 _lost_rate = interpreted(lost_rate)

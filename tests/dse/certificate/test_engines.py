@@ -14,7 +14,7 @@ from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.problem.parts import ENGINE
+from paretosoc.results.problem.execution import ENGINE
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.verify.test_stranger import tree_refusal
 

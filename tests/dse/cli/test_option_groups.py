@@ -1,37 +1,36 @@
-"""Groups of options: what Typer sees, and what the command gets."""
+"""Groups of options: what the command line has, and what the command gets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from paretosoc.dse.cli.shared.option_groups import with_option_groups
+from paretosoc.dse.cli.shared.option_groups import command_of
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 
 
 @dataclass(frozen=True)
 class Shared:
-    speed: Annotated[int, typer.Option("--speed", help="How fast.")]
-    tags: Annotated[list[str] | None, typer.Option("--tag")] = None
+    speed: Annotated[int, Option("--speed", help="How fast.")]
+    tags: Annotated[list[str] | None, Option("--tag")] = None
 
 
 def test_a_group_is_options_outside_and_one_value_inside():
     got = []
 
     def command(
-        name: Annotated[str, typer.Argument()],
+        name: Annotated[str, Argument()],
         *,
         shared: Shared,
-        loud: Annotated[bool, typer.Option("--loud")] = False,
+        loud: Annotated[bool, Option("--loud")] = False,
     ) -> int:
         """Does it."""
         got.append((name, shared, loud))
         return 3
 
-    app = typer.Typer()
-    app.command("do")(with_option_groups(command))
+    app = command_of("do", command)
     runner = CliRunner()
     arguments = ["x", "--speed", "7", "--tag", "a", "--tag", "b", "--loud"]
     assert runner.invoke(app, arguments).exception is None

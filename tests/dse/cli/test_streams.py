@@ -80,7 +80,7 @@ def test_limits_of_the_system_are_no_internal_errors(dse, monkeypatch, error, me
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("paretosoc.dse.cli.main.app", fail)
+    monkeypatch.setattr("paretosoc.dse.cli.main._APP", fail)
     done = dse("show")
     assert done.status == 2
     assert done.err.startswith(message)

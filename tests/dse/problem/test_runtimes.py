@@ -12,7 +12,7 @@ from paretosoc.dse.workload.options import Options, parse_options, read_options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import load_workload
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.results.problem.parts import ENGINE, GROUP, SHARED
+from paretosoc.results.problem.execution import ENGINE, GROUP, SHARED
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
 PAIR = workload_of(["squeezenet", "resnet18"])

@@ -19,15 +19,10 @@ from benchmarks.problems.random_problem import (
 from paretosoc.fitness import simulate as timeline
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.results.front.schedule import ScheduledGroup
-from paretosoc.results.problem.parts import ENGINE, SHARED
+from paretosoc.results.problem.execution import ENGINE, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.support.features import compare_all
-from tests.support.problems.chain_cases import (
-    busy_ps,
-    has_engine,
-    has_overtaking,
-    has_sharing,
-)
+from tests.support.problems.chain_cases import busy_ps, has_engine, has_overtaking, has_sharing
 from tests.support.sample import SAMPLE
 
 CHUNKS, PER_CHUNK = 4 * SAMPLE, 500

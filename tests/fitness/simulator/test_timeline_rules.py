@@ -21,8 +21,7 @@ from paretosoc.fitness.contention import contention_table, lost_rate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.execution import Pipeline, Rates
-from paretosoc.results.problem.parts import ENGINE, SHARED
+from paretosoc.results.problem.execution import ENGINE, SHARED, Pipeline, Rates
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,

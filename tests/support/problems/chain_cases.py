@@ -21,7 +21,7 @@ from paretosoc.fitness.simulate import Evaluation, Kernel, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
-from paretosoc.results.problem.parts import ENGINE
+from paretosoc.results.problem.execution import ENGINE
 from paretosoc.results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3

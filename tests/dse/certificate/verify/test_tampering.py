@@ -16,8 +16,8 @@ from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.verify import solvers
 from paretosoc.dse.certificate.verify import verify as verifying
-from paretosoc.dse.certificate.verify.checks import Verdict
-from paretosoc.dse.certificate.verify.verify import FAILED, Checker, exit_status
+from paretosoc.dse.certificate.verify.checks import Checker, Verdict
+from paretosoc.dse.certificate.verify.verify import FAILED, exit_status
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.export.result_folder import write_results

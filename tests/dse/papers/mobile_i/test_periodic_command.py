@@ -110,10 +110,10 @@ def test_results_are_replaced_only_with_force(
     [
         (["agenet", "-p", "neurocube", "--pes", "8"], "16, 32, 64 engines, got 8"),
         (["agenet", "-p", "neurocube", "--pes", "many"], "--pes: numbers"),
-        (["agenet", "-p", "neurocube", "--pes", "16", "--fps", "3"], "No such option: --fps"),
+        (["agenet", "-p", "neurocube", "--pes", "16", "--fps", "3"], "No such option '--fps'"),
         (["agenet", "vgg16", "-p", "neurocube", "--pes", "16"], "unexpected extra argument"),
         (["agenet", "-p", "jetson-tx2", "--pes", "16"], "must have an array"),
-        (["agenet", "-p", "neurocube", "--split", "0"], "greater than or equal to 1"),
+        (["agenet", "-p", "neurocube", "--split", "0"], "0 is not in the range 1<=x"),
     ],
 )
 def test_what_cannot_be_asked_for(

@@ -36,7 +36,7 @@ from paretosoc.dse.tools.analysis.cost_draws import (
 )
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.results.costs import CostError
+from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.confidence import ChoiceConfidence, Confidence, Odds
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline

@@ -21,7 +21,7 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.cost_draws import same_errors, stated_errors, with_factors
 from paretosoc.dse.tools.analysis.robust import DRAWS, aggregated, robust_outcomes, robustness
 from paretosoc.fitness.check.members.outcome import plain_outcome
-from paretosoc.results.costs import CostError
+from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Robust
 from paretosoc.results.io.canonical_json import INT64_MAX

@@ -19,7 +19,7 @@ from benchmarks.problems.random_problem import (
 from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.scripts.frame_plan import run_frames, threaded_frame
-from paretosoc.results.problem.parts import GROUP, SHARED
+from paretosoc.results.problem.execution import GROUP, SHARED
 
 SHAPE = RandomShape(networks=(1, 3), groups=(2, 5), units=(2, 3))
 

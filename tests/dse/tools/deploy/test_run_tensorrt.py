@@ -11,7 +11,7 @@ import pytest
 
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.problem.parts import SHARED
+from paretosoc.results.problem.execution import SHARED
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.tensorrt_stand_in import write_packages
 

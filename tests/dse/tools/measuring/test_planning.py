@@ -20,7 +20,7 @@ from paretosoc.dse.tools.measuring.experiments import (
     experiments_of,
 )
 from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss, plan_experiments
-from paretosoc.results.costs import CostError, CostMeasurement
+from paretosoc.results.costs.cost_origins import CostError, CostMeasurement
 from paretosoc.results.errors import ResultError
 from tests.dse.tools.analysis.test_confidence import front_of
 
