@@ -84,7 +84,9 @@ def measure(case: Case, most: int) -> dict[str, Value] | None:
     for k in SHARES:
         ended = run(max_nodes=whole.nodes // k)
         nodes = likely_nodes(problem, ended.root, ended.nodes)
-        row[f"ratio{k}"] = None if nodes is None else nodes / whole.nodes
+        row[f"ratio{k}"] = (
+            None if nodes is None else (nodes - ended.nodes) / (whole.nodes - ended.nodes)
+        )
     return row
 
 
@@ -101,7 +103,8 @@ def main() -> None:
         factors = [max(ratio, 1 / ratio) for ratio in ratios]
         notes.append(
             f"After 1/{k} of the nodes {len(ratios)} of {len(rows)} searches have an estimate, "
-            f"off by a factor of {statistics.median(factors):.1f} in the median, {max(factors):.0f} at most."
+            f"off by a factor of {statistics.median(factors):.1f} in the median, "
+            f"{max(factors):.0f} at most."
         )
     show(
         "Nodes that a search needs",

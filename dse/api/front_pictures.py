@@ -7,13 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paretosoc.dse.api.result import check_plot
-from paretosoc.dse.tools.analysis.confidence import DRAWS
-from paretosoc.dse.tools.analysis.confidence import confidence as sureness
-from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.results.deploy.deployment import Deployment, require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
+from paretosoc.results.front.confidence import DRAWS
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
     FASTEST,
@@ -42,6 +39,7 @@ def front_figure(
     what: str, named: Sequence[tuple[str, Front]], members: Sequence[str] = ()
 ) -> Figure:
     """Return a figure of one or several fronts: see :meth:`dse.Front.figure`."""
+    from paretosoc.fitness.execution import scheduled
     from paretosoc.results.plots.convergence import draw_convergence
     from paretosoc.results.plots.energy import draw_energy
     from paretosoc.results.plots.front import draw_front
@@ -85,6 +83,7 @@ def _rooflines(front: Front, member: Member) -> list[Roof]:
     # Imported here: a search needs no deployments.
     from paretosoc.dse.tools.analysis.roofline import rooflines
     from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
+    from paretosoc.results.deploy.deployment import require_origins
 
     chip = searched_platform(front.numeric)
     return rooflines(front.problem, member, require_origins(front.costs), chip)
@@ -93,6 +92,8 @@ def _rooflines(front: Front, member: Member) -> list[Roof]:
 def choice_intervals(front: Front) -> dict[int, list[tuple[float, float]]]:
     """Return the intervals of the choices for the picture. Empty if they are not known, or take
     long to simulate."""
+    from paretosoc.dse.tools.analysis.confidence import confidence as sureness
+
     if front.costs is None or not len(front) or not front.problem.execution.has_frame:
         return {}
     shown = choose(front.numeric).members
@@ -108,9 +109,13 @@ def choice_intervals(front: Front) -> dict[int, list[tuple[float, float]]]:
 
 def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     """Return the HTML report of a front: see :meth:`dse.Front.page`."""
+    from paretosoc.dse.tools.analysis.confidence import confidence as sureness
+
     # Imported here: a search needs no deployments.
     from paretosoc.dse.tools.deploy.deploy import deployment_texts
     from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
+    from paretosoc.fitness.execution import schedule_of
+    from paretosoc.results.deploy.deployment import Deployment
     from paretosoc.results.export.report import report_html
     from paretosoc.results.export.report_data import ReportConfidence
 

@@ -7,14 +7,14 @@ from math import factorial
 
 import numpy as np
 
-from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.certificate.branch_and_bound import ExactResult
 from paretosoc.dse.certificate.subtree import Subtree, open_subtrees, whole_space
 from paretosoc.results.problem.interchangeable import interchangeable_before
 from paretosoc.results.problem.problem import Problem
 
-LEAST_DONE = 0.03
-"""Nothing is said before this share of the space is done."""
+LEAST_DONE, MOST_DONE = 0.03, 0.9
+"""Nothing is said before and after these shares of the space are done: parts differ too much."""
 
 
 def likely_seconds(problem: Problem, result: ExactResult) -> float | None:
@@ -28,12 +28,12 @@ def likely_seconds(problem: Problem, result: ExactResult) -> float | None:
 
 def likely_nodes(problem: Problem, root: Subtree, nodes: int) -> float | None:
     """Return the likely number of nodes of the whole tree, of which ``nodes`` were searched: as
-    many for every design point that is left as for those that are done. None if too little is done
-    to tell."""
+    many for every design point that is left as for those that are done. None if
+    too little is done to tell, or too little left."""
     left = design_points(problem, open_subtrees(root)).sum()
     whole = design_points(problem, [whole_space(problem, len(root.bound))])[0]
     done = 1.0 - float(left / whole)
-    return nodes / done if done >= LEAST_DONE else None
+    return nodes / done if LEAST_DONE <= done <= MOST_DONE else None
 
 
 def design_points(problem: Problem, subtrees: Sequence[Subtree]) -> FloatArray:
@@ -62,7 +62,7 @@ def _alike(problem: Problem) -> list[list[int]]:
     return list(sets.values())
 
 
-def _mappings(allowed: IntArray, units: IntArray, limit: int | None) -> FloatArray:
+def _mappings(allowed: BoolArray, units: IntArray, limit: int | None) -> FloatArray:
     """Return the number of mappings of a network, per row of units, of which -1 is open."""
     changes = len(allowed) - 1 if limit is None else min(limit, len(allowed) - 1)
     names = np.arange(allowed.shape[1])

@@ -16,9 +16,6 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-
-from paretosoc.common.arrays import IntArray
 from paretosoc.common.documents.marks import As, Context, Fault, Keys, Name, NameOf
 from paretosoc.common.units import (
     BYTES_PER_MB,
@@ -44,6 +41,7 @@ from paretosoc.results.problem.execution import (
 from paretosoc.results.problem.own_objective import OWN_OBJECTIVES, OwnObjective
 
 if TYPE_CHECKING:
+    from paretosoc.common.arrays import IntArray
     from paretosoc.results.problem.problem import Problem
 
 
@@ -175,6 +173,8 @@ class Objective:
         Raises:
             ResultError: see :meth:`parts` and :meth:`OwnObjective.integers`.
         """
+        import numpy as np
+
         if not isinstance(self.kind, OwnObjective):
             return np.asarray(value_of(self), dtype=np.int64)
         parts = self.parts(names)
