@@ -329,7 +329,6 @@ _LIGHT = [
         "platforms",
         "deploy",
         "profile",
-        "calibrate",
     ),
 ]
 
