@@ -386,12 +386,13 @@ def alone_times_by_unit(problem: Problem, rows: IntArray) -> IntArray:
     """Return [n, units]: stand-alone times of a frame on each unit, at its first entry, in ps."""
     groups = problem.group_count
     times = np.zeros((len(rows), len(problem.units)), dtype=np.int64)
+    moving = problem.repeats * problem.moving_ps(rows[:, :groups])
     for u, unit in enumerate(problem.units):
         points = tuple(rows[:, groups + clock] for clock in unit.clocks)
         frame_ps = problem.frame_ps(u)
         for g in range(groups):
             on = rows[:, g] == u
-            times[:, problem.unit_of[u]] += np.where(on, frame_ps[(g, *points)], 0)
+            times[:, problem.unit_of[u]] += np.where(on, frame_ps[(g, *points)] + moving[:, g], 0)
     return times
 
 

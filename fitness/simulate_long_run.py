@@ -209,10 +209,11 @@ def frame_loads(problem: Problem, rows: IntArray) -> IntArray:
     mapping = rows[:, :groups].T
     first = [network.first_group for network in problem.networks]
     result = np.zeros((len(rows), stream_count(problem), len(problem.units)), dtype=np.int64)
+    moving = (problem.repeats * problem.moving_ps(rows[:, :groups])).T
     for u, unit in enumerate(problem.units):
         points = (rows[:, groups + clock] for clock in unit.clocks)
         time = problem.frame_ps(u)[(np.arange(groups)[:, None], *points)]
-        here = np.where((mapping == u) & (time > 0), time, 0)
+        here = np.where((mapping == u) & (time > 0), time + moving, 0)
         of_network = np.add.reduceat(here, first, axis=0)
         one_stream = problem.execution.has_frame
         load = (of_network.sum(axis=0)[None] if one_stream else of_network).T

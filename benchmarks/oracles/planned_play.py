@@ -45,11 +45,12 @@ class Played:
 
 def stand_alone_ps(problem: Problem, design: DesignPoint) -> dict[Run, int]:
     """Return the time of every group in every repeat."""
-    times = {}
+    times, moving = {}, problem.moving_ps(design.units).tolist()
     for g, u in enumerate(design.units.tolist()):
         unit, at = problem.units[u], (g, *points_of(problem, design, u))
         for repeat in range(problem.networks[problem.network_of[g]].repeats):
-            times[repeat + 1, g] = int(unit.time_ps[at]) + repeat * int(unit.steps_ps[at])
+            time = int(unit.time_ps[at]) + repeat * int(unit.steps_ps[at])
+            times[repeat + 1, g] = time + moving[g]
     return times
 
 
@@ -194,7 +195,7 @@ def _engines(
         for e in edges:
             source = problem.edges[e][0]
             if of_run[repeat, source] is not engine:
-                delay = int(problem.transition_ps[e, units[source], units[g]])
+                delay = int(problem.delay_ps[e, units[source], units[g]])
                 engine.inputs.append(((repeat, source), delay))
         if not edges:
             awaited = [(n, repeat - 1)] if repeat > 1 else []

@@ -206,7 +206,8 @@ def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
-    """Return the problem with units that run engines, or are shared, each now and then.
+    """Return the problem with units that run engines, are shared, or do the transitions to and from
+    them, each now and then.
 
     It is as before in half of all cases, and in the closed form.
     """
@@ -216,11 +217,15 @@ def with_dispatch(rng: np.random.Generator, problem: Problem) -> Problem:
         (DISPATCHES[int(rng.integers(len(DISPATCHES)))], int(rng.integers(0, 500)))
         for _ in problem.units
     ]
+    moves = rng.spawn(1)[0].integers(3, size=len(drawn)) == 0
     units = []
     for u, unit in zip(problem.unit_of, problem.units, strict=True):
         dispatch, permille = drawn[u]
         sharing = permille if dispatch == SHARED else 0
-        units.append(replace(unit, dispatch=dispatch, sharing_permille=sharing))
+        moving = bool(moves[u])
+        units.append(
+            replace(unit, dispatch=dispatch, sharing_permille=sharing, moves_tensors=moving)
+        )
     # Slow transitions: inputs in the middle of an engine come long after its first ones.
     factor = (1, 20)[int(rng.integers(2))]
     return replace(

@@ -125,6 +125,7 @@ def assemble(
             memory_pool=0 if held is None else held.pool_of[u],
             loads_whole_networks=held is not None and entry.unit.loads_whole_networks,
             dispatch=dispatch[entry.unit.name],
+            moves_tensors=entry.unit.kind in rules.moving_kinds,
         )
         for u, entry in enumerate(units)
     )
@@ -296,6 +297,7 @@ def _unit(
     memory_pool: int,
     loads_whole_networks: bool,
     dispatch: tuple[str, int],
+    moves_tensors: bool,
 ) -> ProblemUnit:
     unit = entry.unit
     idle_mw = unit_idle_mw(platform, unit)
@@ -328,6 +330,7 @@ def _unit(
         loads_whole_networks=loads_whole_networks,
         dispatch=dispatch[0],
         sharing_permille=dispatch[1],
+        moves_tensors=moves_tensors,
     )
 
 

@@ -50,7 +50,9 @@ def check_magnitudes(problem: Problem) -> None:
     slowest = np.zeros(problem.group_count, dtype=np.float64)
     factor = 1000 if problem.tolerance_permille is None else problem.tolerance_permille[1]
     for u, unit in enumerate(problem.units):
-        longest = -(-int(problem.last_ps(u).max(initial=0)) * factor // 1000)
+        alone = problem.last_ps(u).reshape(problem.group_count, -1).max(axis=1)
+        moving = problem.most_moving_ps[:, u]
+        longest = -(-int((alone + moving).max(initial=0)) * factor // 1000)
         if longest >= TIME_LIMIT_PS:
             raise ResultError(
                 f"unit {unit.name!r}: a group's time must be below 2**47 ps (140 s), got "
@@ -252,7 +254,8 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
                 if v != u
             )
             loss = _max_lost(unit, point, own, others)
-        slowed = np.maximum(time, 0) * (WORK_PER_PS / (WORK_PER_PS - loss))
+        most = np.maximum(time, 0) + problem.most_moving_ps[:, u, None]
+        slowed = most * (WORK_PER_PS / (WORK_PER_PS - loss))
         longest = np.maximum(longest, slowed.max(axis=1))
     return longest
 

@@ -12,7 +12,7 @@ from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.arithmetic import BY_SOURCE, BY_TARGET, WORK_PER_PS
 
 POINT_BITS = 63
 
@@ -143,7 +143,8 @@ def choose_points(plan, points, chosen):
 def choose_units(plan, rules, units, n, chosen):
     """Look up the costs of the assigned groups of network n, after :func:`choose_points`.
 
-    The stand-alone time of a group is -1 if clocks are open.
+    The stand-alone time of a group is -1 if clocks are open, or if transitions are its unit's work
+    and the unit of a group that it feeds is open.
     """
     chosen.first_open[n] = -1
     for g in range(rules.first[n], rules.first[n] + rules.size[n]):
@@ -153,11 +154,45 @@ def choose_units(plan, rules, units, n, chosen):
         chosen.group[g].unit = u
         chosen.group[g].alone_ps = -1
         chosen.group[g].dynamic_mw = 0
+        chosen.group[g].open_head = plan.groups
         if u >= 0 and chosen.unit_used[u]:
             at = chosen.table_row[u] + g
             chosen.group[g].alone_ps = plan.cost[at].time_ps
+            if plan.moves:
+                chosen.group[g].alone_ps += _moving(plan, rules, units, g)
+                chosen.group[g].open_head = _open_head(plan, rules, units, g)
+                if chosen.group[g].open_head < plan.groups:
+                    chosen.group[g].alone_ps = -1
             chosen.group[g].demand_kbps = plan.cost[at].demand_kbps
             chosen.group[g].dynamic_mw = plan.cost[at].dynamic_mw
+
+
+@jit
+def _moving(plan, rules, units, g):
+    """Return how much longer group g takes for the transitions that are its unit's work, as far as
+    the units of its neighbours are assigned."""
+    time = np.int64(0)
+    for i in range(rules.in_start[g], rules.in_start[g + 1]):
+        source = units[rules.in_group[i]]
+        if source >= 0 and plan.mover[source * plan.units + units[g]] == BY_TARGET:
+            time += plan.moving_ps[rules.in_edge[i] + source * plan.units + units[g]]
+    for i in range(rules.out_start[g], rules.out_start[g + 1]):
+        target = units[rules.out_group[i]]
+        if target >= 0 and plan.mover[units[g] * plan.units + target] == BY_SOURCE:
+            time += plan.moving_ps[rules.out_edge[i] + units[g] * plan.units + target]
+    return time
+
+
+@jit
+def _open_head(plan, rules, units, g):
+    """Return the first open group that group g feeds, if its unit does transitions to others, else
+    the number of groups."""
+    first = np.int64(plan.groups)
+    if plan.mover[units[g] * plan.units + units[g]] == BY_TARGET:
+        for i in range(rules.out_start[g], rules.out_start[g + 1]):
+            if units[rules.out_group[i]] < 0:
+                first = min(first, rules.out_group[i])
+    return first
 
 
 @jit
@@ -176,6 +211,8 @@ def fill_paths(plan, rules, n, tree):
         g = first + rules.size[n] - 1 - back
         u = tree.units[g]
         time = tree.fastest[g * plan.units + u] if u >= 0 else tree.fastest_anywhere[g]
+        if plan.moves and u >= 0:
+            time += _moving(plan, rules, tree.units, g)
         after, next_group = np.int64(0), np.int64(-1)
         for i in range(rules.out_start[g], rules.out_start[g + 1]):
             h = rules.out_group[i]

@@ -219,6 +219,10 @@ def _open_level(plan, chosen, state, tree, power_domain):
             g = chosen.first_open[plan.job[plan.instance[first].job].network]
         tree.kind[level] = UNIT_CHOICE
         tree.subject[level] = g
+    elif chosen.unit_used[state.run.open_unit]:
+        # Its clocks are chosen: what is open is the unit that it hands its result to.
+        tree.kind[level] = UNIT_CHOICE
+        tree.subject[level] = state.run.open_head
     else:
         u = state.run.open_unit
         d = np.int64(plan.memory_domain)

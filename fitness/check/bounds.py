@@ -33,7 +33,7 @@ from paretosoc.fitness.check.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
-from paretosoc.fitness.check.timeline import continues, first_open, leaves_with
+from paretosoc.fitness.check.timeline import continues, first_open, leaves_with, moving_ps
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
 from paretosoc.fitness.simulator.jit import jit
@@ -101,6 +101,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
                 if facts.grows:
                     step = work.step_ps[costs, where, facts.group_of[i]]
                     time += facts.repeat_of[i] * step
+                if unit >= 0:
+                    time += moving_ps(facts, work, facts.group_of[i])
                 least = _least_start(facts, work, i, unit, now)
             total += time
             for p in range(facts.price_sum.shape[0]):
@@ -148,7 +150,7 @@ def _least_start(facts: Facts, work: Work, i: Int, unit: Int, now: Int) -> Int:
                 other = work.units[facts.group_of[source]]
                 if other >= 0:
                     at = (facts.input_edge[e] * facts.units + other) * facts.units + unit
-                    instant += facts.transition_ps[at]
+                    instant += facts.delay_ps[at]
             start = max(start, instant)
     return start
 
@@ -227,9 +229,7 @@ def _token_time(facts: Facts, work: Work, row: Int, costs: Int, n: Int) -> Int:
                 instant = work.least_end[source]
                 other = work.units[facts.group_of[source]]
                 if edge >= 0 and unit >= 0 and other >= 0:
-                    instant += facts.transition_ps[
-                        (edge * facts.units + other) * facts.units + unit
-                    ]
+                    instant += facts.delay_ps[(edge * facts.units + other) * facts.units + unit]
                 least = max(least, instant)
             elif edge < 0:
                 has_begun &= work.status[row, source] == ENDED
@@ -238,6 +238,8 @@ def _token_time(facts: Facts, work: Work, row: Int, costs: Int, n: Int) -> Int:
         least += work.smallest_ps[costs, where, facts.group_of[i]]
         if facts.grows:
             least += facts.repeat_of[i] * work.step_ps[costs, where, facts.group_of[i]]
+        if unit >= 0:
+            least += moving_ps(facts, work, facts.group_of[i])
         work.least_end[i] = least
         span = max(span, least)
     if has_begun:

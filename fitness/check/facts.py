@@ -105,8 +105,14 @@ class Facts(Tables):
     follower: IntArray
     order: IntArray
     """Instances, each after its inputs and after the group numbered before it."""
-    transition_ps: IntArray
-    """Flat [edges, then hand-overs, units, units]."""
+    delay_ps: IntArray
+    """Flat [edges, then hand-overs, units, units]: transitions that are no unit's work, else 0."""
+    moves: IntArray
+    """[units]: 1 if transitions to others are its work."""
+    source_ps: IntArray
+    """[edges, units, units]: work of the source's unit."""
+    target_ps: IntArray
+    """[edges, units, units]: work of the target's unit."""
     allowed: IntArray
     """[groups, units]"""
     alike: IntArray
@@ -125,7 +131,8 @@ class Facts(Tables):
     edge_start: IntArray
     edge_source: IntArray
     edge_target: IntArray
-    """Edges by network."""
+    edge_number: IntArray
+    """Edges by network, and their numbers in the problem."""
     max_transitions: IntArray
     max_segments: IntArray
     """[units]"""
@@ -325,9 +332,12 @@ def make_facts(
         follower_start=_starts(followers),
         follower=_int64([i for row in followers for i in row]),
         order=_int64(order.static_order()),
-        transition_ps=_int64(
-            np.concatenate((problem.transition_ps, problem.handovers_ps)).reshape(-1)
-        ),
+        delay_ps=np.concatenate(
+            (_moved_by(problem, NONE), problem.handovers_ps.astype(np.int64))
+        ).reshape(-1),
+        moves=_int64([unit.moves_tensors for unit in units]),
+        source_ps=_moved_by(problem, 0),
+        target_ps=_moved_by(problem, 1),
         allowed=problem.allowed.astype(np.int64),
         alike=_int64(interchangeable_before(problem)),
         network_of_group=_int64([n for n, network in enumerate(networks) for _ in network.groups]),
@@ -339,6 +349,7 @@ def make_facts(
         edge_start=_starts(edges),
         edge_source=_int64([a for own in edges for a, _ in own]),
         edge_target=_int64([b for own in edges for _, b in own]),
+        edge_number=_int64([problem.edges.index(edge) for own in edges for edge in own]),
         max_transitions=_limits(network.max_transitions for network in networks),
         max_segments=_limits(unit.max_segments for unit in units),
         max_loss_ppm=_limits(network.max_loss_ppm for network in networks),
@@ -409,6 +420,19 @@ def make_facts(
         most_fj=BEYOND if exact else MOST_FJ,
         exact=exact,
     )
+
+
+def _moved_by(problem: Problem, end: int) -> IntArray:
+    """Return [edges, units, units]: transitions that the unit of the source (0) or the target (1)
+    does, or that are delays (``NONE``); others are 0."""
+    moves = [unit.moves_tensors for unit in problem.units]
+    table = problem.transition_ps.astype(np.int64)
+    for u, source in enumerate(moves):
+        for v, target in enumerate(moves):
+            mover = 1 if target else 0 if source else NONE
+            if mover != end:
+                table[:, u, v] = 0
+    return table
 
 
 def _instances(

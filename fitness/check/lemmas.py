@@ -12,7 +12,7 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import resume_timeline
 from paretosoc.fitness.check.tree import TreeFault, whole_space
 from paretosoc.fitness.check.walk import begin_part
-from paretosoc.fitness.check.work import ELIGIBLE, ENDED, OVER, RUNNING, Work, make_work
+from paretosoc.fitness.check.work import AT_UNIT, ENDED, OVER, RUNNING, Work, make_work
 from paretosoc.results.front.certificate import NOT_NAMED
 from paretosoc.results.front.node_kinds import MEMBERS
 from paretosoc.results.problem.problem import Problem
@@ -96,7 +96,6 @@ class Lemmas:
         """Simulate a lemma as far as its choices decide it."""
         work = self._simulate(lemma)
         status, instant = work.status[1].tolist(), work.instant[1].tolist()
-        fresh = (self.group_of[i] for i, what in enumerate(status) if what == ELIGIBLE)
         return Stop(
             now_ps=work.now[1],
             start_ps=tuple(
@@ -106,7 +105,7 @@ class Lemmas:
             end_ps=tuple(
                 end if what == ENDED else None for what, end in zip(status, instant, strict=True)
             ),
-            open_group=next((g for g in fresh if lemma.units[g] == NOT_NAMED), None),
+            open_group=int(work.stop[1]) if work.stop[0] == AT_UNIT else None,
             is_over=work.stop[0] == OVER,
         )
 

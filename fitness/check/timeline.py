@@ -17,7 +17,8 @@ If choices are open, there is one frame, and its timeline *stops* at the first i
 * a group instance whose unit is open becomes eligible: all instances that it waits for have ended,
   although its transitions and its network's arrival need not have passed; or
 * a group is about to start on a unit, and one of the unit's clocks, or the memory's, has several
-  operating points left.
+  operating points left, or the unit does the transitions to others, and the unit of a group that
+  this one feeds is open.
 
 All events until then, ends at that instant included, happen in *every* design point with the node's
 choices. Nothing is dispatched at the instant of the stop. A node with one choice more resumes from
@@ -130,6 +131,36 @@ def first_open(facts: Facts, work: Work, n: Int) -> Int:
 
 
 @jit
+def moving_ps(facts: Facts, work: Work, g: Int) -> Int:
+    """Return how much longer a group takes for transitions that are its unit's work, of those whose
+    two units are chosen."""
+    time = np.int64(0)
+    n, u = facts.network_of_group[g], work.units[g]
+    if facts.moves[u]:
+        for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
+            source, target = facts.edge_source[e], facts.edge_target[e]
+            k = facts.edge_number[e]
+            if target == g and work.units[source] >= 0:
+                time += facts.target_ps[k, work.units[source], u]
+            if source == g and work.units[target] >= 0:
+                time += facts.source_ps[k, u, work.units[target]]
+    return time
+
+
+@jit
+def _open_follower(facts: Facts, work: Work, i: Int) -> Int:
+    """Return the first open group that an instance feeds, if its unit does the transitions to
+    others, else the number of groups: the instance's time is open, too."""
+    g, first = facts.group_of[i], np.int64(facts.groups)
+    n = facts.network_of_group[g]
+    if facts.moves[work.units[g]]:
+        for e in range(facts.edge_start[n], facts.edge_start[n + 1]):
+            if facts.edge_source[e] == g and work.units[facts.edge_target[e]] < 0:
+                first = min(first, facts.edge_target[e])
+    return first
+
+
+@jit
 def _find_engines(facts: Facts, work: Work, row: Int, first: Int) -> Int:
     """Make engines eligible that wait for nothing else, of networks that they may join in their
     middle. Return the first instance, at most ``first``, that waits for nothing while a group of
@@ -197,19 +228,32 @@ def resume_timeline(facts: Facts, work: Work, depth: Int) -> None:
         if not queue_eligible(facts, work, row):
             return
         later = _find_starts(facts, work, row)
-        first = np.int64(facts.units)
-        for q in range(facts.queues):
-            u = facts.queue_unit[q]
-            if work.starting[q] >= 0 and work.choice[costs, u] < 0:
-                first = min(first, u)
-        if first < facts.units:
-            work.stop[0] = AT_CLOCK
-            work.stop[1] = first
+        if _is_open(facts, work, costs):
             return
         _start(facts, work, row, costs)
         if not _advance(facts, work, row, costs, later):
             work.stop[0] = OVER
             return
+
+
+@jit
+def _is_open(facts: Facts, work: Work, costs: Int) -> bool:
+    """Return whether the time of an instance that starts now depends on an open choice. The first
+    such choice is in ``work.stop``: of the first unit, a clock before a group."""
+    first, follower = np.int64(facts.units), np.int64(facts.groups)
+    for q in range(facts.queues):
+        u = facts.queue_unit[q]
+        if work.starting[q] >= 0 and u <= first:
+            open_group = _open_follower(facts, work, work.starting[q])
+            if work.choice[costs, u] < 0 or open_group < facts.groups:
+                follower = open_group if u < first else min(follower, open_group)
+                first = u
+    if first == facts.units:
+        return False
+    work.stop[0], work.stop[1] = AT_CLOCK, first
+    if work.choice[costs, first] >= 0:
+        work.stop[0], work.stop[1] = AT_UNIT, follower
+    return True
 
 
 @jit
@@ -269,7 +313,7 @@ def _handed_over(facts: Facts, work: Work, row: Int, e: Int, unit: Int) -> Int:
     source = work.units[facts.group_of[facts.input[e]]]
     at = (facts.input_edge[e] * facts.units + source) * facts.units + unit
     left = leaves_with(facts, work, facts.input[e])
-    return work.instant[row, left] + facts.transition_ps[at]
+    return work.instant[row, left] + facts.delay_ps[at]
 
 
 @jit
@@ -325,6 +369,7 @@ def _start(facts: Facts, work: Work, row: Int, costs: Int) -> None:
             work.start[i] = work.now[row]
             work.running[row, q] = i
             time = facts.time_ps[at, g] + facts.repeat_of[i] * facts.step_ps[at, g]
+            time += moving_ps(facts, work, g)
             work.left[row, q] = time * WORK_PER_PS
             work.demand[row, q] = facts.demand_kbps[at, g]
     kept = np.int64(0)

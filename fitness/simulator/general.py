@@ -252,6 +252,11 @@ def _end_group(plan, chosen, state, now, u):
         if continues(plan, chosen, instance + 1):
             state.place[place + 1].ready = now
             state.place[place + 1].missing = 0
+            group = state.place[place + 1].group
+            if state.stops and chosen.group[group].alone_ps < 0:
+                # It is the first in the queue, and stops the timeline there.
+                enqueue(plan, chosen, state, place + 1, instance + 1, group, slot, now)
+                return
             _run(plan, chosen, state, now, u, place + 1)
             return
         # All that leaves an engine does so at its end.
@@ -387,8 +392,12 @@ def advance(plan, chosen, state):
                 first = _first_waiting(plan, chosen, state, now, u)
                 group = state.place[state.heap[u, first].place].group
                 unit, open_unit = plan.queue_unit[u], state.run.open_unit
-                if chosen.group[group].alone_ps < 0 and (open_unit < 0 or unit < open_unit):
+                if chosen.group[group].alone_ps < 0 and (open_unit < 0 or unit <= open_unit):
+                    first_head = chosen.group[group].open_head
+                    if unit == open_unit:
+                        first_head = min(first_head, state.run.open_head)
                     state.run.open_unit = unit
+                    state.run.open_head = first_head
         if state.run.open_unit >= 0:
             return False
     # Dispatch: each free unit takes the first that waits. All starts of an instant come before

@@ -92,7 +92,15 @@ class Plan(Tables):
     searches_priorities: int
     """1 if rows end with priorities."""
     transition_ps: IntArray
-    """Flat [edges, then hand-overs; units, units]."""
+    """Flat [edges, then hand-overs; units, units]: delays, 0 for transitions that are work."""
+    moves: int
+    """1 if transitions of some unit are its work."""
+    mover: IntArray
+    """Flat [units, units]: ``BY_SOURCE``, ``BY_TARGET`` or ``BY_NOBODY``."""
+    moving_ps: IntArray
+    """Flat [edges, units, units]: work of transitions, 0 for those that are delays."""
+    edge: IntArray
+    """[edges, 2]: source and target group."""
     unit_of: IntArray
     """[units]: the entry at which groups queue, the first of the same unit, or its own index if
     number formats are not chosen."""
@@ -219,9 +227,13 @@ def make_plan(problem: Problem) -> Plan:
         period_ps=(problem.execution.period_ps or 0) if problem.has_rates else 0,
         has_priorities=int(problem.has_priorities),
         searches_priorities=int(problem.searches_priorities),
-        transition_ps=np.concatenate((problem.transition_ps, problem.handovers_ps))
+        transition_ps=np.concatenate((problem.delay_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),
+        moves=int(any(unit.moves_tensors for unit in problem.units)),
+        mover=problem.mover.reshape(-1),
+        moving_ps=(problem.transition_ps - problem.delay_ps).reshape(-1),
+        edge=np.array(problem.edges, dtype=np.int64).reshape(-1, 2),
         unit_of=np.array(problem.unit_of, dtype=np.int64),
         unit_count=len(set(problem.unit_of)),
         queues=len(problem.queue_units),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.results.problem.arithmetic import BY_SOURCE
 
 
 @jit
@@ -58,6 +59,12 @@ def choose(plan, row, chosen):
         chosen.group[g].demand_kbps = cost.demand_kbps
         chosen.group[g].dynamic_mw = cost.dynamic_mw
         possible &= cost.time_ps >= 0
+    if plan.moves and possible:
+        for e in range(plan.edge.shape[0]):
+            source, target = plan.edge[e, 0], plan.edge[e, 1]
+            at = row[source] * plan.units + row[target]
+            group = source if plan.mover[at] == BY_SOURCE else target
+            chosen.group[group].alone_ps += plan.moving_ps[e * plan.units * plan.units + at]
     if plan.searches_priorities:
         for n in range(plan.networks):
             chosen.priority[n] = network_priority(plan, row, n)

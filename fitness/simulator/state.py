@@ -21,8 +21,10 @@ OF_ONE_STREAM, OF_SEVERAL = (2048, 8192), (768, 3072)
 """If no state recurs, a window begins and ends at the first rounds by whose ends this many
 executions have ended, see :mod:`fitness.simulate_long_run`. A single stream seldom gets there,
 several always do."""
-GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw")
-"""Costs of a group on the unit chosen for it. Unit and time are -1 if that is open."""
+GROUP = record("unit", "alone_ps", "demand_kbps", "dynamic_mw", "open_head")
+"""Costs of a group on the unit chosen for it. Unit and time are -1 if that is open. The time is -1
+as well if its unit does the transitions to others and a group that it feeds is open: the first of
+these is ``open_head``, which is else the number of groups."""
 RUN = record(
     *("now", "frames", "in_flight", "frames_left", "running_changed"),
     *(
@@ -30,6 +32,7 @@ RUN = record(
         "busy_ps",
         "open_count",
         "open_unit",
+        "open_head",
         "next_end",
         "logged",
         "streams",
@@ -39,7 +42,8 @@ RUN = record(
 )
 """The instant; frames in all, in flight and left; 1 if the running set has changed since rates
 were computed; dynamic energy and busy time so far; groups whose unit is open
-and that wait for nothing else; the unit that is about to start a group at open clocks, or -1; when
+and that wait for nothing else; the unit that is about to start a group whose time is open, or -1, and the first open group that
+such groups feed; when
 the next running group ends, NEVER if none runs; executions logged. Of streams: their number;
 rounds that are over (round k is when every stream has ended k frames); streams that have not ended
 the next one; 1 if a round has ended at this instant; executions ended; 1 if the window has

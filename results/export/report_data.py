@@ -93,7 +93,7 @@ def report_data(
             for domain in problem.domains
         ],
         "edges": [[source, target] for source, target in problem.edges],
-        "transition_ps": [*problem.transition_ps.reshape(-1).tolist()],
+        "transition_ps": [*problem.delay_ps.reshape(-1).tolist()],
         "objectives": [
             {
                 "label": objective.label(problem),
@@ -248,11 +248,13 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
     figures = activity(problem, member)
     points = member.design.operating_points.tolist()
     cost: list[Json] = []
+    moving = problem.moving_ps(member.design.units).tolist()
     for group, u in enumerate(member.design.units.tolist()):
         unit, seen = problem.units[u], costs_seen[group]
         at = (group, *(points[clock] for clock in unit.clocks))
         step = 0 if unit.step_ps is None else int(unit.step_ps[at])
-        key = int(unit.time_ps[at]), step, figures.demand_kbps[group], figures.dynamic_mw[group]
+        alone = int(unit.time_ps[at]) + moving[group]
+        key = alone, step, figures.demand_kbps[group], figures.dynamic_mw[group]
         cost.append(seen.setdefault(key, len(seen)))
     return {
         "overloaded": member.is_overloaded,

@@ -174,7 +174,7 @@ def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]
     if sum(runs[source] for _, source, _ in moves) > _MAX_ARROWS:
         return
     for e, source, target in moves:
-        delay = int(problem.transition_ps[e, units[source], units[target]])
+        delay = int(problem.delay_ps[e, units[source], units[target]])
         colour = GREY if is_conversion(problem, units[source], units[target]) else INK
         above, below = row_of[units[source]], row_of[units[target]]
         side = 1 if below > above else -1

@@ -14,6 +14,8 @@ LOSS_LIMIT = -(-95 * WORK_PER_PS // 100)
 """A slowdown never takes more than 95 % of the rate."""
 SHARING_WHOLE = 1000
 """The whole of which ``sharing_permille`` is a part."""
+BY_NOBODY, BY_SOURCE, BY_TARGET = range(3)
+"""Whose work a transition is: nobody's, or that of the unit of its first or its second group."""
 MAX_MEMORY_BYTES = 10**15
 """Largest memory of the activations of a network."""
 MAX_WEIGHT_BYTES = 10**12

@@ -206,6 +206,10 @@ class ProblemUnit:
     sharing_permille: Default[Annotated[int, Range(0, MAX_SHARING_PERMILLE)]] = 0
     """Given if dispatch is shared: time that k > 1 engines running at once lose beyond k times
     their own time, in thousandths of it. 0 if it is left out."""
+    moves_tensors: Default[bool] = False
+    """Transitions between this unit and others are its work. All entries of one unit have the
+    same. If the target's unit has it, or else the source's, transition_ps is added to the time of
+    that group, in every repeat. Otherwise it is a delay and occupies no unit."""
 
     @property
     def unit_name(self) -> str:

@@ -29,6 +29,7 @@ from paretosoc.common.documents.marks import (
     Name,
     Range,
 )
+from paretosoc.results.problem.arithmetic import BY_NOBODY, BY_SOURCE, BY_TARGET
 from paretosoc.results.problem.execution import (
     GROUP,
     MAX_TOLERANCE_PERMILLE,
@@ -349,6 +350,45 @@ class Problem:
     def network_of(self) -> tuple[int, ...]:
         """Return the network of each group, [groups]."""
         return tuple(n for n, network in enumerate(self.networks) for _ in network.groups)
+
+    @cached_property
+    def mover(self) -> IntArray:
+        """Return whose work a transition is, [units, units]: ``BY_SOURCE``, ``BY_TARGET``, or
+        ``BY_NOBODY`` if it is a delay."""
+        moves = np.array([unit.moves_tensors for unit in self.units])
+        source = np.where(moves[:, None], BY_SOURCE, BY_NOBODY)
+        return np.where(moves[None], BY_TARGET, source).astype(np.int64)
+
+    @cached_property
+    def delay_ps(self) -> IntArray:
+        """Return the part of ``transition_ps`` that is no unit's work, [edges, units, units]."""
+        return np.where(self.mover == BY_NOBODY, self.transition_ps, 0)
+
+    def moving_ps(self, units: IntArray) -> IntArray:
+        """Return how much longer groups take for the transitions that are their units' work.
+
+        Args:
+            units: [..., groups]: unit of each group.
+
+        Returns:
+            [..., groups]
+        """
+        added = np.zeros(units.shape, dtype=np.int64)
+        for e, (source, target) in enumerate(self.edges):
+            at = units[..., source], units[..., target]
+            for group, whose in ((source, BY_SOURCE), (target, BY_TARGET)):
+                added[..., group] += np.where(self.mover[at] == whose, self.transition_ps[e][at], 0)
+        return added
+
+    @cached_property
+    def most_moving_ps(self) -> IntArray:
+        """Return the largest :meth:`moving_ps` of a group on each unit, [groups, units]."""
+        most = np.zeros((self.group_count, len(self.units)), dtype=np.int64)
+        for e, ends in enumerate(self.edges):
+            for axis, whose in ((1, BY_SOURCE), (0, BY_TARGET)):
+                own = np.where(self.mover == whose, self.transition_ps[e], 0)
+                most[ends[1 - axis]] += own.max(axis=axis)
+        return most
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,8 @@ class RuntimeRules:
     """Kinds of units on which all that is ready runs at once."""
     dispatch: str = ENGINE
     """How units of all other kinds take their work."""
+    moving_kinds: tuple[str, ...] = ()
+    """Kinds of units whose work transitions are: they reformat tensors for the others."""
     formats: tuple[str, ...] | None = None
     """Number formats of the runtime. None: all."""
     has_one_format: bool = False
@@ -150,14 +152,17 @@ def _rknn(platform: Platform) -> dict[str, Place]:
 _FORMATS = ("fp32", "fp16", "int8")
 
 RUNTIMES: dict[Runtime, RuntimeRules] = {
-    Runtime.TRTEXEC: RuntimeRules("TensorRT", _tensorrt, ("gpu",), formats=_FORMATS),
+    Runtime.TRTEXEC: RuntimeRules(
+        "TensorRT", _tensorrt, ("gpu",), moving_kinds=("gpu",), formats=_FORMATS
+    ),
     # The rate limiter runs one model at a time on each resource.
-    Runtime.TRITON: RuntimeRules("Triton", _triton, formats=_FORMATS),
+    Runtime.TRITON: RuntimeRules("Triton", _triton, moving_kinds=("gpu",), formats=_FORMATS),
     # nvinfer runs one engine, with at most one DLA core.
     Runtime.DEEPSTREAM: RuntimeRules(
         "DeepStream",
         _one_gpu,
         ("gpu",),
+        moving_kinds=("gpu",),
         formats=_FORMATS,
         has_one_format=True,
         has_one_engine=True,

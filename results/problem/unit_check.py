@@ -66,6 +66,11 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         f"must be left out where the execution model is {ClosedForm.model}",
     )
     require(
+        not unit.moves_tensors or not isinstance(problem.execution, ClosedForm),
+        f"{path}.moves_tensors",
+        f"must be left out where the execution model is {ClosedForm.model}",
+    )
+    require(
         unit.dispatch == SHARED or unit.sharing_permille == 0,
         f"{path}.sharing_permille",
         f"must be left out where dispatch is {unit.dispatch}",
@@ -137,6 +142,11 @@ def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> N
         (unit.dispatch, unit.sharing_permille) == (first.dispatch, first.sharing_permille),
         f"{path}.dispatch",
         f"must be as for {first.name!r}, with sharing_permille",
+    )
+    require(
+        unit.moves_tensors == first.moves_tensors,
+        f"{path}.moves_tensors",
+        f"must be as for {first.name!r}",
     )
     require(not unit.idle_mw.any(), f"{path}.idle_mw", f"must be 0: {first.name!r} has it")
     require(

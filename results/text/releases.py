@@ -67,12 +67,13 @@ def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
     """Return the time that a period's releases take alone on a unit, in all number formats,
     [networks]."""
     load = [0] * len(problem.networks)
+    moving = problem.repeats * problem.moving_ps(design.units)
     for n, network in enumerate(problem.networks):
         for g in network.groups:
             v = int(design.units[g])
             if problem.unit_of[v] == u:
                 points = tuple(int(design.operating_points[c]) for c in problem.units[v].clocks)
-                load[n] += int(problem.frame_ps(v)[(g, *points)])
+                load[n] += int(problem.frame_ps(v)[(g, *points)] + moving[g])
     return load
 
 

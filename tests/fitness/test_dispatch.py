@@ -82,15 +82,16 @@ def played(problem: Problem, design: DesignPoint) -> dict[tuple[int, int, int], 
 def longest_path(problem: Problem, design: DesignPoint) -> int:
     """Return the longest time that groups of one network take one after the other in a repeat."""
     ends: dict[int, int] = {}
+    moving = problem.moving_ps(design.units)
     for g, u in enumerate(design.units.tolist()):
         unit = problem.units[u]
         at = tuple(int(design.operating_points[clock]) for clock in unit.clocks)
         before = [
-            ends[source] + int(problem.transition_ps[e][design.units[source], u])
+            ends[source] + int(problem.delay_ps[e][design.units[source], u])
             for e, (source, target) in enumerate(problem.edges)
             if target == g
         ]
-        ends[g] = max([0, *before]) + int(unit.time_ps[(g, *at)])
+        ends[g] = max([0, *before]) + int(unit.time_ps[(g, *at)]) + int(moving[g])
     return max(ends.values())
 
 

@@ -77,6 +77,35 @@ def time_of(unit, g, index, repeat):
     return at(unit["time_ps"][g], index) + (repeat - 1) * step
 
 
+def mover_of(problem, e, unit_of):
+    """The group whose work the transition of an edge is, None if it is a delay."""
+    moves = {unit["name"]: unit.get("moves_tensors", False) for unit in problem["units"]}
+    if moves[unit_of[e["target"]]]:
+        return e["target"]
+    return e["source"] if moves[unit_of[e["source"]]] else None
+
+
+def transition_of(problem, e, unit_of):
+    """How long the transition of an edge takes."""
+    number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
+    return e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[e["target"]]]]
+
+
+def delay_of(problem, e, unit_of):
+    """The part of it that is no unit's work."""
+    is_work = mover_of(problem, e, unit_of) is not None
+    return 0 if is_work else transition_of(problem, e, unit_of)
+
+
+def moving_of(problem, g, unit_of):
+    """How much longer a group takes for transitions that are its work."""
+    return sum(
+        transition_of(problem, e, unit_of)
+        for e in problem["edges"]
+        if g in (e["source"], e["target"]) and mover_of(problem, e, unit_of) == g
+    )
+
+
 def replay(problem, unit_of, point, priorities=None, endless=False):
     """{(frame, network, repeat, group): (ready, start, end)} of one frame alone; or, with frames
     that never run out, of the long run, and its window: for its beginning and its end the instant
@@ -106,8 +135,7 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     def awaited(frame, n, repeat, g):
         """Executions that must end first, each with the delay after it."""
         for e in incoming[g]:
-            delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
-            yield (frame, n, repeat, e["source"]), delay
+            yield (frame, n, repeat, e["source"]), delay_of(problem, e, unit_of)
         if not incoming[g] and repeat > 1:
             yield from (((frame, n, repeat - 1, other), 0) for other in groups[n])
         for other in (name_index[name] for name in networks[n]["waits_for"]):
@@ -154,6 +182,7 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     def begun(key):
         entry = unit_of[key[3]]
         time = time_of(units[entry], key[3], index[entry], key[2])
+        time += moving_of(problem, key[3], unit_of)
         start[key], running[slot_of(key)] = now, (key, time * 65536)
 
     todo, left, released, opened = {}, {}, {}, {}
@@ -292,7 +321,7 @@ def guaranteed(problem, unit_of, point, rows):
         inputs[key] = []
         for e in problem["edges"]:
             if e["target"] == g:
-                delay = e["transition_ps"][number[unit_of[e["source"]]]][number[unit_of[g]]]
+                delay = delay_of(problem, e, unit_of)
                 inputs[key].append(((1, n, repeat, e["source"]), delay))
         if not inputs[key]:
             others = [(n, repeat - 1)]
@@ -345,7 +374,8 @@ def guaranteed(problem, unit_of, point, rows):
                         instants.append(ready)
                         continue
                     entry = unit_of[key[3]]
-                    time = time_of(units[entry], key[3], index[entry], key[2]) * factor
+                    time = time_of(units[entry], key[3], index[entry], key[2])
+                    time = (time + moving_of(problem, key[3], unit_of)) * factor
                     running[side][key] = 65536 * (-(-time // 1000) if side else time // 1000)
                     started[side].add(key)
         rate = ({}, {})
@@ -421,6 +451,7 @@ def figures(problem, unit_of, point, rows, played=None):
     units = {unit["name"]: unit for unit in problem["units"]}
     alone = sum(
         time_of(units[u], key[3], [point[clock] for clock in units[u]["clocks"]], key[2])
+        + moving_of(problem, key[3], unit_of)
         for key, u in ((key, unit_of[key[3]]) for key in rows)
     )
     busy = sum(used_of(problem, unit_of, point, rows)[0].values())
@@ -646,7 +677,8 @@ def stream_periods(problem, unit_of, point, rows, window):
 
     def alone(g, repeat):
         unit = units[unit_of[g]]
-        return time_of(unit, g, [point[clock] for clock in unit["clocks"]], repeat)
+        time = time_of(unit, g, [point[clock] for clock in unit["clocks"]], repeat)
+        return time + moving_of(problem, g, unit_of)
 
     periods = []
     for members in streams_of(problem):

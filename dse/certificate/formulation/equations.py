@@ -39,6 +39,12 @@ def check_formulated(problem: Problem) -> None:
             "the SMT formulation needs units that take one group at a time; "
             f"{', '.join(engines)} run whole engines"
         )
+    movers = [unit.name for unit in problem.units if unit.moves_tensors]
+    if movers:
+        raise ResultError(
+            "the SMT formulation has transitions that occupy no unit; those of "
+            f"{', '.join(movers)} are its work"
+        )
     if problem.has_phases:
         raise ResultError(
             "the SMT formulation has one time for all repeats of a group and no hand-overs between "

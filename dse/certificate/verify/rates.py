@@ -54,8 +54,9 @@ def _loads(problem: Problem, design: DesignPoint, u: int) -> list[int]:
     """Return the stand-alone time of one frame of each stream on the unit, in ps."""
     frame_ps, clocks = problem.frame_ps(u), problem.units[u].clocks
     points = tuple(int(design.operating_points[clock]) for clock in clocks)
+    moving = problem.repeats * problem.moving_ps(design.units)
     loads = [
-        sum(int(frame_ps[(g, *points)]) for g in network.groups if design.units[g] == u)
+        sum(int(frame_ps[(g, *points)] + moving[g]) for g in network.groups if design.units[g] == u)
         for network in problem.networks
     ]
     return [sum(loads)] if problem.execution.has_frame else loads

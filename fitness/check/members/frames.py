@@ -19,7 +19,7 @@ from paretosoc.fitness.check.facts import Facts, Frames, make_facts
 from paretosoc.fitness.check.interpreted import interpreted
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.timeline import leaves_with, next_instant
+from paretosoc.fitness.check.timeline import leaves_with, moving_ps, next_instant
 from paretosoc.fitness.check.walk import begin_frames
 from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
@@ -122,14 +122,15 @@ class Simulation:
             self.powers.append(int(unit.dynamic_mw[at]))
         self._facts = facts = _facts_of(problem, frames, compiled)
         self._work = make_work(facts)
-        self._next, begin, self._leaves_with = (
+        self._next, begin, self._leaves_with, moving = (
             kernel if compiled else interpreted(kernel)
-            for kernel in (next_instant, begin_frames, leaves_with)
+            for kernel in (next_instant, begin_frames, leaves_with, moving_ps)
         )
         points = [1 << int(point) for point in design.operating_points]
         masks = np.array(points, dtype=np.int64 if compiled else object)
         priorities = np.array(problem.priorities(design), dtype=np.int64)
         begin(facts, self._work, design.units, masks, priorities)
+        self._moving = [int(moving(facts, self._work, g)) for g in range(problem.group_count)]
         rows = (facts.network_of, facts.repeat_of + 1, facts.group_of)
         self._instances = list(zip(*(row.tolist() for row in rows), strict=True))
         everything = tuple(range(len(problem.networks)))
@@ -270,14 +271,14 @@ class Simulation:
             if edge >= 0 and status[left] == ENDED:
                 other = self.unit_of[self._instances[source][2]]
                 at = (edge * facts.units + other) * facts.units + unit
-                come = instants[left] + int(facts.transition_ps[at]) - self.now
+                come = instants[left] + int(facts.delay_ps[at]) - self.now
                 latest = come if latest is None else max(latest, come)
         return latest
 
     def alone_ps(self, group: int, repeat: int) -> int:
         """Return the stand-alone time of a repeat, counted from 1."""
         time, step = self._costs[group]
-        return time + (repeat - 1) * step
+        return time + (repeat - 1) * step + self._moving[group]
 
     def _stream(self, n: int) -> int:
         return n if len(self.streams) > 1 else 0

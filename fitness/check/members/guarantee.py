@@ -176,6 +176,7 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
         unit, at = problem.units[u], (group, *points_of(problem, design, u))
         shared = int(facts.network_of[i]) if unit.dispatch == SHARED else -1
         time = int(unit.time_ps[at]) + repeats[i] * int(unit.steps_ps[at])
+        time += _moving(facts, units, group)
         steps.append(
             _Step(
                 unit=u,
@@ -195,7 +196,7 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
             if first[source] == head:
                 continue
             row = (edge * facts.units + steps[source].unit) * facts.units + steps[i].unit
-            delay = 0 if edge < 0 else int(facts.transition_ps[row])
+            delay = 0 if edge < 0 else int(facts.delay_ps[row])
             steps[head].inputs.append((last[first[source]], delay))
         if i != head:
             steps[head].release_ps = max(steps[head].release_ps, steps[i].release_ps)
@@ -216,6 +217,18 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
         for source, _ in steps[i].inputs:
             steps[i].before |= steps[source].before | 1 << source
     return steps
+
+
+def _moving(facts: Facts, units: list[int], group: int) -> int:
+    """Return how much longer a group takes for transitions that are its unit's work."""
+    time = 0
+    ends = zip(facts.edge_source, facts.edge_target, facts.edge_number, strict=True)
+    for source, target, e in ends:
+        if target == group:
+            time += int(facts.target_ps[e, units[source], units[group]])
+        if source == group:
+            time += int(facts.source_ps[e, units[group], units[target]])
+    return time
 
 
 def _first_of_engines(problem: Problem, steps: list[_Step], facts: Facts) -> list[int]:

@@ -87,6 +87,8 @@ class Chains(Tables):
     delay_ps: IntArray
     """[groups, units, units]: time from the end of the group before on one unit until this one is
     ready on another, 0 for the first of a chain."""
+    moving_ps: IntArray
+    """[groups, units, units]: likewise, work of one of the two."""
     chain: RecordArray
     """[networks, at least SLOTS] of ``CHAIN``"""
 
@@ -136,8 +138,10 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     points = plan.contention.shape[1]
     memory_row = np.concatenate([_memory_rows(problem, u, points) for u in range(units)])
     delay = np.zeros((plan.groups, units, units), dtype=np.int64)
+    moving = np.zeros_like(delay)
     for edge, (_, head) in enumerate(problem.edges):
-        delay[head] = problem.transition_ps[edge]
+        delay[head] = problem.delay_ps[edge]
+        moving[head] = problem.transition_ps[edge] - problem.delay_ps[edge]
     chain = records(CHAIN, max(SLOTS, plan.networks))
     for n, network in enumerate(problem.networks):
         groups = network.groups
@@ -148,6 +152,7 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
         memory=records(MEMORY, units * points),
         memory_inverse=np.zeros(units * points),
         delay_ps=delay.reshape(-1),
+        moving_ps=moving.reshape(-1),
         chain=chain,
     )
     fill_costs(plan, chains, memory_row)

@@ -46,7 +46,7 @@ from paretosoc.fitness.simulator.vectors import (
     put,
     where,
 )
-from paretosoc.results.problem.arithmetic import WORK_BITS, WORK_PER_PS
+from paretosoc.results.problem.arithmetic import BY_SOURCE, BY_TARGET, WORK_BITS, WORK_PER_PS
 
 
 @jit
@@ -173,6 +173,21 @@ def _step(figure, engines):
 
 
 @jit
+def _moving_work(plan, chains, row, n, group, unit):
+    """Return the work of the transitions before and after a group that its unit does."""
+    time = np.int64(0)
+    if group > chains.chain[n].first:
+        at = row[np.uint64(group - 1)] * plan.units + unit
+        if plan.mover[at] == BY_TARGET:
+            time += chains.moving_ps[group * plan.units * plan.units + at]
+    if group + 1 < chains.chain[n].end:
+        at = unit * plan.units + row[np.uint64(group + 1)]
+        if plan.mover[at] == BY_SOURCE:
+            time += chains.moving_ps[(group + 1) * plan.units * plan.units + at]
+    return time * WORK_PER_PS
+
+
+@jit
 def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     """Let the slot's next group wait from now on. Return False if its unit cannot run it."""
     figure = lanes.figure
@@ -192,6 +207,9 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     figure.runs[at] = 0
     figure.when[at] = ready
     figure.work[at] = work
+    if plan.moves:
+        n = 1 if slot > 0 else 0
+        figure.work[at] += _moving_work(plan, chains, row, n, np.int64(group), unit)
     figure.demand[at] = chains.cost[entry].demand
     figure.dynamic[at] = chains.cost[entry].dynamic
     figure.heavy_num[at] = chains.cost[entry].num

@@ -34,7 +34,18 @@ def bound_from_schedule(
         for row in plain_timeline.simulate(problem, design).schedule.groups
     }
 
-    delays = np.concatenate((problem.transition_ps, problem.handovers_ps))
+    delays = np.concatenate((problem.delay_ps, problem.handovers_ps))
+
+    def moving(group: int) -> int:
+        # A transition is known to be work if both of its units are named.
+        work = 0
+        for e, ends in enumerate(problem.edges):
+            ours = [units[g] for g in ends]
+            if group in ends and NOT_NAMED not in ours:
+                mover = ends[1] if problem.units[ours[1]].moves_tensors else ends[0]
+                if mover == group and problem.units[units[mover]].moves_tensors:
+                    work += int(problem.transition_ps[e][tuple(ours)])
+        return work
 
     def values(group: int, unit: int, table: str) -> set[int]:
         clocks = product(*(points[clock] for clock in problem.units[unit].clocks))
@@ -75,11 +86,16 @@ def bound_from_schedule(
         memory = () if problem.memory_domain is None else (problem.memory_domain,)
         return all(len(points[d]) == 1 for d in (*problem.units[unit].clocks, *memory))
 
+    def hands_to_open(group: int) -> bool:
+        heads = [target for source, target in problem.edges if source == group]
+        moves = problem.units[units[group]].moves_tensors
+        return moves and any(units[head] == NOT_NAMED for head in heads)
+
     stops = []
     for instance, row in rows.items():
         if units[row.group] == NOT_NAMED:
             stops.append(max((rows[other].end_ps for other, _ in waits_for(instance)), default=0))
-        elif not certain(row.unit):
+        elif not certain(row.unit) or hands_to_open(row.group):
             stops.append(row.start_ps)
     now = min(stops, default=max(row.end_ps for row in rows.values()))
 
@@ -116,7 +132,8 @@ def bound_from_schedule(
             return 0
         if row.start_ps < now:
             return time_left(instance)
-        return smallest(row.group, "time_ps") + (row.repeat - 1) * smallest(row.group, "steps_ps")
+        longer = (row.repeat - 1) * smallest(row.group, "steps_ps")
+        return smallest(row.group, "time_ps") + longer + moving(row.group)
 
     @cache
     def least_end(instance: Instance) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -11,6 +11,8 @@ ANY = 2**63 - 1
 FULL_RATE = 65536
 MAX_LOSS = 62260
 
+Units = Sequence[int | None] | Mapping[int, int]
+"""The option of each group, None if it is open."""
 Points = tuple[tuple[int, ...], ...]
 """Operating points left, for every domain."""
 
@@ -55,6 +57,7 @@ class Board:
             (edge["source"], edge["target"]): edge["transition_ps"]
             for edge in [*document["edges"], *document.get("handovers", [])]
         }
+        self.moves = [unit.get("moves_tensors", False) for unit in self.options]
         self.handovers = [
             (edge["source"], edge["target"]) for edge in document.get("handovers", [])
         ]
@@ -97,6 +100,34 @@ class Board:
         """Stand-alone time in a repeat, counted from 0."""
         longer = repeat * self.figure(option, "step_ps", group, setting)
         return self.figure(option, "time_ps", group, setting) + longer
+
+    def mover(self, source: int, target: int, units: Units) -> int | None:
+        """The group that takes longer for the transition between two, None if nobody does."""
+        a, b = units[source], units[target]
+        if (source, target) not in self.edges or a is None or b is None:
+            return None
+        return target if self.moves[b] else source if self.moves[a] else None
+
+    def moving(self, group: int, units: Sequence[int | None]) -> int:
+        """How much longer a group takes for transitions that are known to be its own work."""
+        return sum(
+            self.delay[edge][units[edge[0]]][units[edge[1]]]
+            for edge in self.edges
+            if self.mover(*edge, units) == group
+        )
+
+    def waits(self, source: int, target: int, units: Units) -> int:
+        """The delay between two groups whose options are known."""
+        if self.mover(source, target, units) is not None:
+            return 0
+        return int(self.delay[source, target][units[source]][units[target]])
+
+    def open_targets(self, group: int, units: Sequence[int | None]) -> list[int]:
+        """The groups without an option on which the time of a group depends."""
+        option = units[group]
+        if option is None or not self.moves[option]:
+            return []
+        return [b for a, b in self.edges if a == group and units[b] is None]
 
     def is_chain(self, network: int) -> bool:
         """Whether each group but the last feeds the next one, and nothing else."""

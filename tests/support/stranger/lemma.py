@@ -98,9 +98,17 @@ class Bound:
             )
         return self._least[key]
 
+    def _time(self, group: int, repeat: int) -> int:
+        """The smallest time of an execution, with the transitions that it is sure to do."""
+        known = self.board.moving(group, self.node.units)
+        return self._least_of(group, repeat, "time") + known
+
     def _delay(self, source: int, target: int) -> int:
-        table = self.board.delay[source, target]
-        return min(table[a][b] for a in self.may_use[source] for b in self.may_use[target])
+        return min(
+            self.board.waits(source, target, {source: a, target: b})
+            for a in self.may_use[source]
+            for b in self.may_use[target]
+        )
 
     def end(self, run: Run) -> int:
         """The earliest end of an execution."""
@@ -111,7 +119,7 @@ class Bound:
             return moment.now - -self.running[run].left // FULL_RATE
         if run not in self._ends:
             start = max(moment.now, self._may_start(run))
-            self._ends[run] = start + self._least_of(run[2], run[1], "time")
+            self._ends[run] = start + self._time(run[2], run[1])
         return self._ends[run]
 
     def _may_start(self, run: Run) -> int:
@@ -146,7 +154,7 @@ class Bound:
                 + (self._delay(need[2], run[2]) if delayed else 0)
                 for need, delayed in self.frame.needs[run]
             ]
-            self._paths[run] = max([0, *before]) + self._least_of(run[2], run[1], "time")
+            self._paths[run] = max([0, *before]) + self._time(run[2], run[1])
         return self._paths[run]
 
     def _last(self, network: int) -> list[Run]:
@@ -180,7 +188,7 @@ class Bound:
             work[processor] += left
             total += left
         for _, repeat, group in self.left:
-            least = self._least_of(group, repeat, "time")
+            least = self._time(group, repeat)
             total += least
             processors = {board.processor[o] for o in self.may_use[group]}
             if len(processors) == 1:
@@ -206,8 +214,9 @@ class Bound:
             for one in self.running.values()
         )
         for network, repeat, group in self.left:
+            moving = board.moving(group, self.node.units)
             total += min(
-                price(o, network) * board.time(o, group, repeat, setting)
+                price(o, network) * (board.time(o, group, repeat, setting) + moving)
                 for o in self.may_use[group]
                 for setting in board.settings(o, self.node.points)
             )

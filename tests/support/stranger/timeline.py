@@ -82,14 +82,18 @@ class Frame:
             if group is not None:
                 return moment, ("group", group)
             going = dict(moment.going)
-            for run in self._continuing(moment, units):
-                option = _at(units, run)
-                going[self._place(run, option)] = self._begin(run, option, points)
+            continuing = list(self._continuing(moment, units))
             for processor in board.processors:
+                starts = {
+                    place: run
+                    for run in continuing
+                    if (place := self._place(run, _at(units, run)))[0] == processor
+                }
                 queues: dict[Place, list[Run]] = {}
                 for run, ready in moment.ready.items():
                     place = self._place(run, _at(units, run))
-                    if ready <= moment.now and place[0] == processor and place not in going:
+                    there = place in going or place in starts
+                    if ready <= moment.now and place[0] == processor and not there:
                         queues.setdefault(place, []).append(run)
                 clocks = board.clocks[processor]
                 memory = [] if board.memory is None else [board.memory]
@@ -97,8 +101,12 @@ class Frame:
                     if len(points[clock]) > 1:
                         return moment, ("domain", clock)
                 for place, waiting in queues.items():
-                    run = min(waiting, key=lambda run: self._turn(run, moment.ready[run]))
-                    going[place] = self._begin(run, _at(units, run), points)
+                    starts[place] = min(waiting, key=lambda run: self._turn(run, moment.ready[run]))
+                heads = [h for run in starts.values() for h in board.open_targets(run[2], units)]
+                if heads:
+                    return moment, ("group", min(heads))
+                for place, run in starts.items():
+                    going[place] = self._begin(run, units, points)
             waits = {
                 run: ready
                 for run, ready in moment.ready.items()
@@ -157,17 +165,16 @@ class Frame:
         return self.board.processor[option], run[0] if shared else None
 
     def _delay(self, source: int, target: int, units: Sequence[int | None]) -> int:
-        a, b = units[source], units[target]
-        assert a is not None
-        assert b is not None
-        return int(self.board.delay[source, target][a][b])
+        return self.board.waits(source, target, units)
 
     def _turn(self, run: Run, ready: int) -> tuple[int, ...]:
         return (self.board.networks[run[0]].get("priority", 0), ready, *run)
 
-    def _begin(self, run: Run, option: int, points: Points) -> Going:
+    def _begin(self, run: Run, units: Sequence[int | None], points: Points) -> Going:
+        option = _at(units, run)
         setting = tuple(points[clock][0] for clock in self.board.clocks[option])
         time = self.board.time(option, run[2], run[1], setting)
+        time += self.board.moving(run[2], units)
         demand, power = (
             self.board.figure(option, key, run[2], setting) for key in ("demand_kbps", "dynamic_mw")
         )
