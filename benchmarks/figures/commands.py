@@ -143,7 +143,7 @@ COMMANDS = (
                         ("", "with contention"),
                         ("_alone", "no contention"),
                         ("_board", r".*\n\|  \| also GPU only, by the board .*with contention"),
-                        ("_work", r".*\n\|  \| also GPU only, by the board .*on the GPU"),
+                        ("_delays", r".*\n\|  \| also GPU only, by the board .*as delays"),
                     )
                 },
                 "other_plans": r"^\|  \| networks alone .*another plan of the pair ",
@@ -155,7 +155,7 @@ COMMANDS = (
                         ("gpu", "GPU's times x a factor"),
                         ("alone", "overhead, no contention"),
                         ("plans", "overhead, with contention"),
-                        ("work", "overhead, transitions on the GPU"),
+                        ("delays", "overhead, transitions as delays"),
                     )
                 },
                 "repeat": r"^\|  \| the same co-runs .*Table 6 itself ",

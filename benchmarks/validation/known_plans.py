@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.accuracy.transitions import occupying
+from benchmarks.accuracy.transitions import as_delays
 from benchmarks.validation.published import DataSet, read_set
 from benchmarks.validation.scores import Comparison
 from examples.hax.prediction import built_workload
@@ -102,13 +102,12 @@ def _given(data: str, runs: Sequence[CoRun], measured: FloatArray) -> list[Compa
         (alone, "with contention", free),
         ("also GPU only, by the board", "no contention", without_contention),
         ("also GPU only, by the board", "with contention", lambda problem: problem),
+        ("also GPU only, by the board", "transitions as delays", as_delays),
     ]
-    found = [
+    return [
         Comparison(data, fitted, law, "ms", predicted(runs, change), measured)
         for fitted, law, change in laws
     ]
-    times = predicted(runs, as_work=True)
-    return [*found, Comparison(data, laws[-1][0], "transitions on the GPU", "ms", times, measured)]
 
 
 def _other_plans(runs: Sequence[CoRun]) -> list[Comparison]:
@@ -134,9 +133,7 @@ def _one_parameter(runs: Sequence[CoRun]) -> list[Comparison]:
         "GPU's times x a factor": _table(runs, [with_gpu_factor(one) for one in FACTORS]),
         "overhead, no contention": _table(runs, [_alone(sharing(o)) for o in OVERHEADS]),
         "overhead, with contention": _table(runs, [sharing(o) for o in OVERHEADS]),
-        "overhead, transitions on the GPU": np.stack(
-            [predicted(runs, sharing(o), as_work=True) for o in OVERHEADS]
-        ),
+        "overhead, transitions as delays": _table(runs, [_delayed(sharing(o)) for o in OVERHEADS]),
     }
     return [
         Comparison(PLANS, "the other pairs", law, "ms", left_out(runs, table), _times(runs))
@@ -148,20 +145,12 @@ _ALL = (10**6, 10**6)
 """Weighted layers of networks that stay on one unit."""
 
 
-def predicted(
-    runs: Sequence[CoRun], change: Change = lambda problem: problem, *, as_work: bool = False
-) -> FloatArray:
-    """Return [runs]: times of the plans in ms, on problems that are changed before.
-
-    ``as_work``: transitions are work of the GPU.
-    """
+def predicted(runs: Sequence[CoRun], change: Change) -> FloatArray:
+    """Return [runs]: times of the plans in ms, on problems that are changed before."""
     found = []
     for run in runs:
         built = built_pair(run.networks)
         problem, row = change(built.problem), plan_row(built, run.starts, run.weighted)
-        if as_work:
-            gpu = next(u for u, unit in enumerate(problem.units) if unit.name == "gpu")
-            problem, row = occupying(problem, row, gpu)
         latency_ps = make_evaluator(problem)(row[None]).latency_ps[0]
         found.append((latency_ps.sum() if run.is_sum else latency_ps.max()) / 1e9)
     return np.array(found)
@@ -187,6 +176,11 @@ def left_out(runs: Sequence[CoRun], table: FloatArray) -> FloatArray:
 def _alone(change: Change) -> Change:
     """Return a change of a problem after which no unit slows another."""
     return lambda problem: without_contention(change(problem))
+
+
+def _delayed(change: Change) -> Change:
+    """Return a change of a problem after which transitions occupy no unit."""
+    return lambda problem: as_delays(change(problem))
 
 
 def sharing(permille: int) -> Change:

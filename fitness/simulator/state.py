@@ -42,12 +42,12 @@ RUN = record(
 )
 """The instant; frames in all, in flight and left; 1 if the running set has changed since rates
 were computed; dynamic energy and busy time so far; groups whose unit is open
-and that wait for nothing else; the unit that is about to start a group whose time is open, or -1, and the first open group that
-such groups feed; when
-the next running group ends, NEVER if none runs; executions logged. Of streams: their number;
-rounds that are over (round k is when every stream has ended k frames); streams that have not ended
-the next one; 1 if a round has ended at this instant; executions ended; 1 if the window has
-begun; the round whose state was kept, or 0. Responses noted."""
+and that wait for nothing else; the unit that is about to start a group whose time is open, or -1,
+and the first open group that such groups feed; when the next running group ends, NEVER if none
+runs; executions logged. Of streams: their number; rounds that are over (round k is when every
+stream has ended k frames); streams that have not ended the next one; 1 if a round has ended at this
+instant; executions ended; 1 if the window has begun; the round whose state was kept, or 0.
+Responses noted."""
 UNIT = record(
     *("place", "free", "started", "work", "rate", "since", "end", "demand", "queued"),
     *("heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),

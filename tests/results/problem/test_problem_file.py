@@ -140,6 +140,7 @@ def test_every_field_is_in_the_file(problem):
     changed = with_memory(rng, with_formats(rng, changed))
     changed = with_pools(rng, dataclasses.replace(changed, memory_cap_bytes=1), most=10**4)
     given = {"loads_whole_networks": True, "dispatch": "shared", "sharing_permille": 1}
+    given["moves_tensors"] = True
     units = (dataclasses.replace(u, **given) for u in changed.units)
     changed = dataclasses.replace(changed, units=tuple(units), runtime="triton")
     changed = dataclasses.replace(changed, tolerance_permille=(700, 1100), guarantee=True)
