@@ -295,6 +295,7 @@ FEATURES: dict[str, Callable[[Problem], bool]] = {
     "memory cap": lambda p: p.memory_cap_bytes is not None,
     "memory pools": lambda p: bool(p.memory_pools),
     "priorities": lambda p: any(n.priority for n in p.networks),
+    "transitions as work": lambda p: any(unit.moves_tensors for unit in p.units),
     "searched priorities": lambda p: p.searches_priorities,
     "phases": lambda p: bool(p.handovers) or any(u.step_ps is not None for u in p.units),
     "batches": lambda p: any(n.batch > 1 for n in p.networks),
