@@ -107,7 +107,6 @@ class TestTransitionsAsWork:
         played = simulate(moving(stated, 0), [0, 1])
         assert spans(played) == [(0, 15), (15, 20), (20, 35), (35, 40)]
         assert [group.alone_ps for group in played.schedule.groups] == [15, 5, 15, 5]
-        assert played.busy_ps == 40
 
     def test_groups_that_stay_move_nothing(self) -> None:
         stated, _ = self.chip(1)
