@@ -114,9 +114,7 @@ class TestTransitionsAsWork:
         assert spans(played) == [(0, 5), (5, 10), (1, 31)]
 
     def test_a_hand_over_to_another_network_is_a_delay(self) -> None:
-        stated = problem(
-            [network("a", 0, 1), network("b", 1, 1, waits_for=(0,))], [[5, 5], [5, 5]]
-        )
+        stated = problem([network("a", 0, 1), network("b", 1, 1, waits_for=(0,))], [[5, 5], [5, 5]])
         delays = np.full((1, 2, 2), 10)
         stated = replace(stated, handovers=((0, 1),), handover_ps=delays)
         assert spans(simulate(moving(stated, 0, 1), [0, 1])) == [(0, 5), (15, 20)]
