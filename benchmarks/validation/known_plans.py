@@ -145,7 +145,7 @@ _ALL = (10**6, 10**6)
 """Weighted layers of networks that stay on one unit."""
 
 
-def predicted(runs: Sequence[CoRun], change: Change) -> FloatArray:
+def predicted(runs: Sequence[CoRun], change: Change = lambda problem: problem) -> FloatArray:
     """Return [runs]: times of the plans in ms, on problems that are changed before."""
     found = []
     for run in runs:
