@@ -29,7 +29,7 @@ from paretosoc.dse.compile.load import (
 )
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Optimizer, goal_of, needs_proof
+from paretosoc.dse.engines.optimizers import Optimizer, goal_of, is_optimizer, needs_proof
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import (
     LEAST_SECONDS,
@@ -159,7 +159,7 @@ def explore(
 
 
 def _optimizer(chosen: object) -> Optimizer:
-    if isinstance(chosen, Optimizer):
+    if is_optimizer(chosen):
         return chosen
     if chosen is None:
         return optimizer_named("nsga2")

@@ -17,10 +17,12 @@ from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_point
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Optimizer, is_single_decision, needs_proof
+from paretosoc.dse.engines.optimizers import Named, Optimizer, is_single_decision, needs_proof
 from paretosoc.dse.errors import InfeasibleError, InternalError, WorkloadError
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.dse.search.base import Engine
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, Progress, SearchResult, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
@@ -149,7 +151,7 @@ def explore_problem(
     if robustness is not None:
         _check_measurable(optimizer)
         evaluate, measure = robustness.evaluate, robustness.robust.measure
-    searching = optimizer.start(space, seed)
+    searching = _engine(optimizer.start(space, seed))
     kept = None
     if checkpoint is not None:
         name = searching.name if measure is None else f"{searching.name} by {measure}"
@@ -163,6 +165,8 @@ def explore_problem(
         checkpoint=kept,
         resume=settings.resume,
         on_progress=on_progress,
+        # Rows of the program's own engines are checked at the end, as a fault is its own.
+        space=None if isinstance(optimizer, Named) else space,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
@@ -198,6 +202,13 @@ def explore_problem(
         baselines=baselines,
         robust=None if robustness is None else robustness.robust,
     )
+
+
+def _engine(started: object) -> Engine:
+    if not isinstance(started, Engine):
+        words = "an engine with name, ask() and tell(rows, outcomes)"
+        raise wrong_argument("optimizer: start(space, seed)", words, started)
+    return started
 
 
 def _check_measurable(optimizer: Optimizer) -> None:

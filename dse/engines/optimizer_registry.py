@@ -10,7 +10,7 @@ from __future__ import annotations
 from paretosoc.common.options import as_engine
 from paretosoc.common.plugins import Registry
 from paretosoc.dse.certificate.preconditions import Goal
-from paretosoc.dse.engines.optimizers import Named, Optimizer
+from paretosoc.dse.engines.optimizers import Named, Optimizer, is_optimizer
 from paretosoc.dse.errors import WorkloadError
 
 _SEARCH = "paretosoc.dse.search.optimizers"
@@ -18,7 +18,7 @@ _SEARCH = "paretosoc.dse.search.optimizers"
 OPTIMIZERS: Registry[Optimizer] = Registry(
     "paretosoc.optimizers",
     "an optimizer",
-    lambda found: isinstance(found, Optimizer),
+    is_optimizer,
     "an object with start(space, seed)",
     {
         optimizer.name: optimizer

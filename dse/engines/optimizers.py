@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from paretosoc.common.options import as_engine
 from paretosoc.dse.certificate.preconditions import Goal
@@ -33,16 +33,45 @@ class Optimizer(Protocol):
         >>> class Mine:
         ...     def start(self, space, seed):
         ...         return MyEngine(space, np.random.default_rng(seed))
+        >>> class MyEngine:
+        ...     name, best = "mine", None
+        ...     def __init__(self, space, rng):
+        ...         self.space, self.rng = space, rng
+        ...     def ask(self):
+        ...         rows = self.space.random(self.rng, 50)
+        ...         if self.best is not None:
+        ...             rows = np.where(self.rng.random(rows.shape) < 0.1, rows, self.best)
+        ...         return self.space.repair(self.rng, rows)
+        ...     def tell(self, rows, outcomes):
+        ...         kept, first = outcomes.feasible, outcomes.objectives[:, 0]
+        ...         if kept.any():
+        ...             self.best = rows[kept][first[kept].argmin()]
+        >>> front = dse.explore(problem, Mine(), max_evaluations=1_000)
     """
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """Return an engine at its first generation. The same seed gives the same rows.
 
-        An engine has ``name``, ``ask()``, which returns rows [n, groups + domains], and
-        ``tell(rows, outcomes)``. Rows must lie in the space: ``space.random(rng, n)`` draws some,
-        ``space.repair(rng, rows)`` moves others inside.
+        An engine has ``name``, ``ask()`` and ``tell(rows, outcomes)``.
+
+        ``ask()`` returns rows to evaluate next, int64 [n, ``space.width``]. None end the search. A
+        row has a unit for each group (``space.groups`` columns), then an operating point for each
+        clock domain and, if priorities are searched, a level for each network. Each is an index
+        from 0 to ``space.gene_sizes[column] - 1``, in the order of ``space.problem.units`` and
+        ``.domains``. Not all are allowed: ``space.random(rng, n)`` draws rows that are,
+        ``space.repair(rng, rows)`` makes others so. Other rows are refused.
+
+        ``tell`` receives them with ``outcomes.objectives``, int64 [n, objectives], all to be
+        minimised, ``outcomes.constraint_values`` [n, constraints], ``outcomes.feasible`` [n], true
+        if all constraints are kept, and ``outcomes.possible`` [n]. Figures of rows that are not
+        possible mean nothing.
         """
         ...
+
+
+def is_optimizer(found: object) -> TypeGuard[Optimizer]:
+    """Return whether an object is an optimizer. A class of optimizers is none."""
+    return isinstance(found, Optimizer) and not isinstance(found, type)
 
 
 def goal_of(optimizer: Optimizer) -> Goal:

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace, Random
 from paretosoc.fitness.objectives import OutcomeFunction, Outcomes
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.problem import Problem
 
 
+@runtime_checkable
 class Engine(Protocol):
     """A search strategy. The driver in :mod:`dse.search.driver` evaluates, keeps the front and
     stops."""
@@ -93,6 +95,34 @@ def checked_rows(name: str, rows: IntArray, space: DesignSpace) -> IntArray:
     if not space.holds(rows).all():
         raise ValueError(f"{name}: rows of this problem are required")
     return rows
+
+
+def checked_proposal(engine: str, rows: object, space: DesignSpace) -> IntArray:
+    """Return the rows that a foreign engine proposed, checked because kernels check no index.
+
+    Raises:
+        WorkloadError: unless they are integers [n, width] of the space.
+    """
+    label, shape = f"engine {engine}: ask()", f"an integer array [n, {space.width}]"
+    if not isinstance(rows, np.ndarray):
+        raise WorkloadError(f"{label}: {shape} is required, got {type(rows).__name__}")
+    if rows.ndim != 2 or rows.shape[1] != space.width or rows.dtype.kind not in "iu":
+        got = f"{rows.dtype} {list(rows.shape)}"
+        raise WorkloadError(f"{label}: {shape} is required, got {got}")
+    genes = np.ascontiguousarray(rows, dtype=np.int64)
+    beyond = np.argwhere((genes < 0) | (genes >= space.gene_sizes))
+    if len(beyond):
+        row, gene = beyond[0].tolist()
+        most = space.gene_sizes[gene] - 1
+        raise WorkloadError(
+            f"{label}: column {gene}: 0 to {most} is required, got {genes[row, gene]}"
+        )
+    outside = genes[~space.holds(genes)]
+    if len(outside):
+        raise WorkloadError(
+            f"{label}: rows as of space.repair(rng, rows) are required, got {outside[0].tolist()}"
+        )
+    return genes
 
 
 @runtime_checkable

@@ -14,8 +14,9 @@ from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.dse.search.archive import Archive
-from paretosoc.dse.search.base import Engine, ResumableEngine
+from paretosoc.dse.search.base import Engine, ResumableEngine, checked_proposal
 from paretosoc.dse.search.checkpoint import CheckpointFile, SearchState, Snapshot
+from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import OutcomeFunction, Outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import hypervolume, reference_point
@@ -91,6 +92,7 @@ def search(
     checkpoint: CheckpointFile | None = None,
     resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    space: DesignSpace | None = None,
 ) -> SearchResult:
     """Run an engine within a budget. Ctrl-C ends it and keeps the front found so far.
 
@@ -101,12 +103,14 @@ def search(
     Args:
         checkpoint: file for the state, written from time to time and at the end.
         resume: continue from the checkpoint, if it exists.
+        space: check that the engine's rows lie in it.
 
     Raises:
-        WorkloadError: on a checkpoint for an engine that cannot resume from one.
+        WorkloadError: on a checkpoint for an engine that cannot resume from one, or rows outside
+            ``space``.
         ResultError: if the checkpoint cannot be read or written, or is another search's.
     """
-    run = _Run(engine, evaluate, budget, checkpoint, on_progress)
+    run = _Run(engine, evaluate, budget, checkpoint, on_progress, space)
     if checkpoint is not None and resume:
         state = checkpoint.read()
         if state is not None:
@@ -136,6 +140,7 @@ class _Run:
         budget: Budget,
         checkpoint: CheckpointFile | None,
         on_progress: Callable[[Progress], None] | None,
+        space: DesignSpace | None,
     ) -> None:
         if checkpoint is not None and not isinstance(engine, ResumableEngine):
             raise WorkloadError(
@@ -146,6 +151,7 @@ class _Run:
         self._budget = budget
         self._checkpoint = checkpoint
         self._on_progress = on_progress
+        self._space = space
         self._began = time.monotonic()
         self._archive: Archive | None = None
         self._snapshots: list[Snapshot] = []
@@ -164,7 +170,10 @@ class _Run:
     def propose(self) -> None:
         """Ask for the next rows, also after the last ones if their state is to be kept."""
         if self._pending is None and (self._left > 0 or self._checkpoint is not None):
-            self._pending = self._engine.ask()
+            rows = self._engine.ask()
+            if self._space is not None:
+                rows = checked_proposal(self._engine.name, rows, self._space)
+            self._pending = rows
 
     @property
     def _left(self) -> int:

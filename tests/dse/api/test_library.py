@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from doctest import DocTestParser
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,72 @@ def test_an_optimizer_of_ones_own(problem: dse.Problem) -> None:
     front = dse.explore(problem, Uphill(), max_evaluations=400, seed=1)
     assert front.numeric.provenance.engine == "uphill"
     assert len(front) > 0
+
+
+class Proposing:
+    """An optimizer of a user's own that changes the rows that it proposes."""
+
+    name = "mine"
+
+    def __init__(self, change):
+        self.change = change
+
+    def start(self, space, seed):
+        self.space, self.rng = space, np.random.default_rng(seed)
+        return self
+
+    def ask(self):
+        return self.change(self.space.random(self.rng, 8))
+
+    def tell(self, rows, outcomes):
+        assert rows.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: rows + 99, r"column 0: 0 to 1 is required, got (99|100)$"),
+        (lambda rows: rows - 50, r"column 0: 0 to 1 is required, got -(50|49)$"),
+        (lambda rows: rows[:, :-1], r"an integer array \[n, \d+\] is required, got int64 \[8, "),
+        (lambda rows: rows[0], r"an integer array \[n, \d+\] is required, got int64 \[\d+\]$"),
+        (lambda rows: rows + 0.5, r"an integer array \[n, \d+\] is required, got float64"),
+        (lambda rows: rows.tolist(), r"an integer array \[n, \d+\] is required, got list$"),
+        (lambda rows: None, r"an integer array \[n, \d+\] is required, got NoneType$"),
+        (lambda rows: rows * 0, r"rows as of space.repair\(rng, rows\) are required, got \[0, 0, "),
+    ],
+)
+def test_rows_that_another_engine_must_not_propose_are_named(
+    problem: dse.Problem, change, words
+) -> None:
+    with pytest.raises(dse.DseError, match=r"^engine mine: ask\(\): " + words):
+        dse.explore(problem, Proposing(change), max_evaluations=50)
+
+
+def test_integers_of_another_type_and_order_are_taken(problem: dse.Problem) -> None:
+    plain = dse.explore(problem, Proposing(lambda rows: rows), max_evaluations=50)
+    other = Proposing(lambda rows: np.asfortranarray(rows, dtype=np.int16))
+    found = dse.explore(problem, other, max_evaluations=50)
+    assert [member.values for member in found] == [member.values for member in plain]
+
+
+def test_what_is_no_optimizer_is_refused(problem: dse.Problem) -> None:
+    with pytest.raises(dse.DseError, match=r"optimizer: an object with start.*got .*Uphill"):
+        dse.explore(problem, Uphill, max_evaluations=50)
+
+    class Startless:
+        def start(self, space, seed):
+            return 3
+
+    with pytest.raises(dse.DseError, match=r"start\(space, seed\): an engine with .*, got 3$"):
+        dse.explore(problem, Startless(), max_evaluations=50)
+
+
+def test_the_engine_in_the_docstring_of_the_protocol_runs(problem: dse.Problem) -> None:
+    names = {"dse": dse, "np": np, "problem": problem}
+    for example in DocTestParser().get_examples(dse.Optimizer.__doc__):
+        exec(example.source, names)
+    assert names["front"].numeric.provenance.engine == "mine"
+    assert names["front"].numeric.provenance.evaluations == 1_000
 
 
 def test_pymoo_runs_on_our_problem_and_our_search_in_pymoo(problem: dse.Problem) -> None:
