@@ -247,7 +247,7 @@ class ProblemOptions(TypedDict, total=False):
             WholeOrAny(Whole(0, MAX_SIZE)),
             "Maximum number of unit changes per network",
             *("--max-transitions", "transition_limits"),
-            default="any",
+            default="2 more than layers force; dataflow graphs any",
         ),
     ]
     max_accuracy_loss_percent: Annotated[

@@ -7,6 +7,7 @@ import pytest
 from benchmarks import random_problems
 from benchmarks.random_problems import judge, judge_application, show
 from paretosoc.dse.certificate.boxes import search
+from paretosoc.dse.tools.choose import joined_result
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join
 
 
@@ -30,7 +31,7 @@ def test_fronts_of_applications_are_those_of_all_combinations(
     def first_only(board: str, fronts: list[CombinationFront], *, is_complete: bool) -> JoinedFront:
         return join(board, fronts[:1], is_complete=is_complete)
 
-    monkeypatch.setattr(random_problems, "join", first_only)
+    monkeypatch.setattr(joined_result, "join", first_only)
     deviations = [judge_application(number).deviation or "" for number in range(6)]
     assert any("not the one of all design points" in text for text in deviations)
 
