@@ -295,6 +295,11 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
     kind, marks = unpack(hint)
     if value is None:
         return
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
+    kinds = [part for part in parts if part is not NoneType]
+    if len(kinds) > 1 and find_mark(marks, As) is not None:
+        # Of several kinds, such as an objective of a user's own: its reader checks it.
+        return
     if is_dataclass(value):
         own_kind: Any = type(value)
         for name, key, default, part in _checked_fields(own_kind):
@@ -302,11 +307,8 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
             if own is not default:
                 _check_value(own, part, f"{path}.{key}")
         return
-    if get_origin(kind) in (Union, UnionType):
-        kinds = [part for part in get_args(kind) if part is not NoneType]
-        if len(kinds) > 1:
-            assert find_mark(marks, As) is not None, "a value of several kinds has a reader"
-            return
+    if kinds:
+        assert len(kinds) == 1, "a value of several kinds has a reader"
         _check_value(value, _marked(kinds[0], marks), path, "null or ")
     elif isinstance(value, tuple):
         items = find_mark(marks, Items)
