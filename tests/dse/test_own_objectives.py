@@ -103,6 +103,21 @@ def test_what_no_package_registers_is_named(own_folder):
         dse.Problem("alexnet", objectives=["edp"], **BOARD)
 
 
+def test_a_front_with_an_objective_that_is_not_installed_is_not_checked(own_folder):
+    _GIVEN.clear()
+    verification = dse.verify(own_folder)
+    assert not verification
+    assert verification.exit_status == 4
+    assert verification.summary == "Not checked: files."
+    (check,) = verification
+    assert check.verdict.value == "not checked"
+    assert check.detail == ("the objective edp is not installed (entry point paretosoc.objectives)")
+    path = own_folder / "problem.json"
+    path.write_bytes(path.read_bytes().replace(b'"edp"', b'"pde"'))
+    assert dse.verify(own_folder).exit_status == 1
+    assert dse.verify(own_folder, ignore_hashes=True).exit_status == 4
+
+
 def test_an_entry_point_of_another_name_is_refused(monkeypatch):
     entry = EntryPoint("mine", "energy_delay:ENERGY_DELAY", OWN_OBJECTIVES.group)
     monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})

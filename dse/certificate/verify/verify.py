@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
+    FRONT_FILE,
+    PROBLEM_FILE,
     read_bounds,
     read_certificate,
     read_costs,
@@ -50,6 +53,9 @@ from paretosoc.results.front.own_view import (
     images,
     shown_objectives,
 )
+from paretosoc.results.io.canonical_json import parse, sha256_of
+from paretosoc.results.problem.objectives import kinds_by_name
+from paretosoc.results.problem.own_objective import OWN_OBJECTIVES
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import describe_space
 
@@ -104,6 +110,8 @@ def summary(checks: Sequence[Check]) -> str:
     if status == 0:
         return f"Holds. {NOT_CLAIMED}"
     open_ = ", ".join(check.name for check in checks if check.verdict is Verdict.NOT_CHECKED)
+    if not any(check.holds for check in checks):
+        return f"Not checked: {open_}."
     return f"Holds, except what was not checked: {open_}. {NOT_CLAIMED}"
 
 
@@ -130,7 +138,8 @@ def _checks(
         bounds = read_bounds(folder, front.problem, check_hashes=check_hashes)
         read_costs(folder, front.problem, check_hashes=check_hashes)
     except ResultError as error:
-        yield fails("files", str(error))
+        missing = _missing_objective(folder, check_hashes=check_hashes)
+        yield not_checked("files", missing) if missing else fails("files", str(error))
         return
     hashes = "hashes, " if check_hashes else ""
     yield holds("files", f"schemas, {hashes}{len(front.members)} non-dominated members")
@@ -158,6 +167,27 @@ def _checks(
             return
         yield from _proof_holds(front, name, claim, files, checker, solver_seconds)
     yield from then(front)
+
+
+def _missing_objective(folder: Path, *, check_hashes: bool) -> str | None:
+    """Return a sentence about an objective that no installed package has, if there is one.
+
+    A problem that is not the front's has none: it was changed.
+    """
+    try:
+        data = (folder / PROBLEM_FILE).read_bytes()
+        front: Any = parse((folder / FRONT_FILE).read_bytes())
+        problem: Any = parse(data)
+        if check_hashes and front["problem_sha256"] != sha256_of(data):
+            return None
+        known = {*kinds_by_name(), *OWN_OBJECTIVES.names()}
+        for entry in problem["objectives"]:
+            if entry["kind"] not in known:
+                group = OWN_OBJECTIVES.group
+                return f"the objective {entry['kind']} is not installed (entry point {group})"
+    except (OSError, ResultError, LookupError, TypeError):
+        pass
+    return None
 
 
 def _describe_bounds(front: Front) -> Check:
