@@ -456,11 +456,11 @@ class Front(Sequence[Member]):
 
     def hypervolume(self, reference: ArrayLike | None = None) -> float:
         """Return the hypervolume up to a point, in the units of ``objectives`` multiplied with each
-        other. Members beyond the point count nothing.
+        other. Members beyond the point count nothing. It warns if all are.
 
         Args:
-            reference: a value per objective. Default: 1.1 times the worst value of each over this
-                front. To compare fronts, give all the same point.
+            reference: a value per objective, in their order. Default: 1.1 times the worst value of
+                each over this front. To compare fronts, give all the same point.
 
         Raises:
             WorkloadError: if the point does not have one number per objective.

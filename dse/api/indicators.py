@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front import dominance
-from paretosoc.results.text.compare_fronts import FrontComparison, compare_fronts
+from paretosoc.results.text.compare_fronts import (
+    FrontComparison,
+    compare_fronts,
+    problem_differences,
+)
 from paretosoc.results.text.latex import tabular
 
 FrontLike = Front | str | Path
@@ -32,8 +38,13 @@ def hypervolume(front: Front, reference: ArrayLike | None = None) -> float:
         given = np.asarray(reference, dtype=np.float64)
     except (TypeError, ValueError):
         given = np.full(1, np.nan)
+    order = ", ".join(front.objectives)
     if given.shape != signs.shape or not np.isfinite(given).all():
-        raise wrong_argument("reference", f"{len(signs)} numbers", reference)
+        words = f"a list of {pluralize(len(signs), 'number')} ({order})"
+        raise wrong_argument("reference", words, reference)
+    if not (rows < signs * given).all(axis=1).any():
+        text = f"reference: no member lies within {given.tolist()} ({order}), so this is 0"
+        warnings.warn(text, stacklevel=3)
     return dominance.hypervolume(rows, signs * given)
 
 
@@ -54,7 +65,7 @@ def additive_epsilon(front: FrontLike, reference: FrontLike) -> float:
 
 def compare(first: FrontLike, second: FrontLike) -> FrontComparison:
     """Compare two fronts, as ``dse compare``: hypervolumes, coverage, epsilons, and the members
-    that only one of them has.
+    that only one of them has. ``differences`` of the result are those of the problems.
 
     Raises:
         ResultError: if a front is empty, or the objectives are not the same.
@@ -130,6 +141,9 @@ class RunStatistics:
 def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
     """Return indicators of methods over repeated runs, such as those of several seeds.
 
+    Baselines join the fronts of :func:`dse.explore` unless ``baselines=False``: with them methods
+    look alike.
+
     Args:
         runs: by method two fronts or more, all of one problem.
 
@@ -138,7 +152,8 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
         ResultError: if a front is empty, or the objectives are not the same.
 
     Examples:
-        >>> runs = {name: [dse.explore(problem, name, seed=seed) for seed in range(10)]
+        >>> runs = {name: [dse.explore(problem, name, seed=seed, baselines=False)
+        ...                for seed in range(10)]
         ...         for name in ("nsga2", "random")}
         >>> print(dse.statistics(runs).to_latex())
     """
@@ -194,7 +209,13 @@ def _all_minimised(name: str, fronts: Sequence[FrontLike]) -> list[tuple[FloatAr
     loaded = [front_of(front) for front in fronts]
     if not loaded:
         raise WorkloadError(f"{name}: one front at least is required, got none")
-    return [_in_order_of(loaded[0], front) for front in loaded]
+    parts = [_in_order_of(loaded[0], front) for front in loaded]
+    for front in loaded[1:]:
+        if differences := problem_differences(loaded[0].numeric, front.numeric):
+            text = f"{name}: fronts of different problems: {differences[0]}"
+            warnings.warn(text, stacklevel=3)
+            break
+    return parts
 
 
 def _in_order_of(first: Front, front: Front) -> tuple[FloatArray, FloatArray]:

@@ -84,6 +84,7 @@ def explore(
     seed: int = 0,
     jobs: int | None = None,
     robust: str | None = None,
+    baselines: bool = True,
     on_progress: Callable[[Progress], None] | None = None,
     **problem_options: Unpack[ProblemOptions],
 ) -> Front:
@@ -109,6 +110,8 @@ def explore(
         robust: search with costs drawn from their errors, by ``mean``, a percentile such as ``p90``
             or ``cvar90``, the mean of the worst 10 %, in place of nominal costs. Members have the
             measures beside their nominal figures, and nothing can be proved of them.
+        baselines: merge other methods' schedules into the front, so that it is not behind them.
+            False: the front is what the optimizer found. Compare optimizers by such fronts.
         on_progress: called after each generation.
         problem_options: further arguments of :class:`dse.Problem`.
 
@@ -131,8 +134,11 @@ def explore(
         seed=seed,
         jobs=jobs,
         robust=robust,
+        baselines=baselines,
     )
     check_arguments(**settings.arguments, on_progress=on_progress)
+    known = (*FIELDS, *(explore.__kwdefaults__ or ()))
+    check_keywords("explore", unknown_keywords(problem_options), known)
     if isinstance(networks, Problem):
         if isinstance(platform, Platform | Path) or (
             platform is not None and optimizer is not None
@@ -140,7 +146,6 @@ def explore(
             raise WorkloadError("explore: a problem has its platform, got another one")
         problem, chosen = networks, optimizer if platform is None else platform
         if problem_options:
-            check_keywords("explore", unknown_keywords(problem_options), FIELDS)
             names = ", ".join(problem_options)
             raise WorkloadError(f"explore: {names}: are part of the problem that was given")
     else:

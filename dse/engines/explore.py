@@ -78,9 +78,10 @@ class SearchSettings:
     hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
     ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
     of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``robust``: a measure to
-    search by. ``start``: rows [n, groups + domains] to begin with, the front of a problem with the
-    same groups, units and domains, for example. Choices that are not allowed are repaired.
-    ``max_nodes``: maximum number of nodes of each search of the proof.
+    search by. ``baselines``: merge them into the front. ``start``: rows [n, groups + domains] to
+    begin with, the front of a problem with the same groups, units and domains, for example. Choices
+    that are not allowed are repaired. ``max_nodes``: maximum number of nodes of each search of the
+    proof.
     """
 
     max_evaluations: int | None = None
@@ -91,6 +92,7 @@ class SearchSettings:
     seed: int = 0
     jobs: int | None = None
     robust: str | None = None
+    baselines: bool = True
     start: IntArray | None = None
     max_nodes: int | None = None
 
@@ -171,7 +173,8 @@ def explore_problem(
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt
     baselines = (*baseline_points(space), *one_unit_points(space))
-    if not is_single_decision(optimizer):
+    alone = is_single_decision(optimizer) or not settings.baselines
+    if not alone:
         result = _with_baselines(result, baselines, evaluate)
     if len(result.rows) == 0:
         # A manager that finds no feasible row says nothing about other methods.
@@ -187,7 +190,7 @@ def explore_problem(
         provenance=Provenance(
             version=program_version(),
             engine=searching.name,
-            single_decision=is_single_decision(optimizer),
+            single_decision=alone,
             seed=seed,
             evaluations=result.evaluations,
             stopped_by=result.stopped_by.value,

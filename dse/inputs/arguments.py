@@ -65,6 +65,7 @@ _OPTIONAL: dict[str, Whole | _Seconds | _Function | _Measure] = {
 """Arguments that may be None, by name. A name means the same in every function."""
 ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
     **_OPTIONAL,
+    "baselines": Flag(),
     "check": Flag(),
     "draws": Whole(1, MAX_DRAWS),
     "fastest_only": Flag(),

@@ -37,7 +37,10 @@ def test_the_hypervolume_is_the_area(fronts: list[Front]) -> None:
         assert front.hypervolume(point) == pytest.approx(by_steps(front.values, point))
         default = front.values.max(axis=0) * 1.1
         assert front.hypervolume() == pytest.approx(by_steps(front.values, default))
-    assert first.hypervolume(first.values.min(axis=0)) == 0.0
+    with pytest.warns(UserWarning, match=r"^reference: no member lies .*latency.*energy"):
+        assert first.hypervolume(first.values.min(axis=0)) == 0.0
+    with pytest.raises(WorkloadError, match=r"a list of 2 numbers \(lat.* is required"):
+        first.hypervolume({"latency": 20, "energy": 500})
     low = first.values.min(axis=0)
     between = (low + first.values.max(axis=0)) / 2
     assert first.hypervolume(between) == pytest.approx(by_steps(first.values, between))
@@ -64,7 +67,8 @@ def test_throughput_is_maximised(tmp_path: Path) -> None:
     point = np.array([1.0, 1e4])
     area = by_steps(front.values * [-1, 1], point * [-1, 1])
     assert front.hypervolume(point) == pytest.approx(area)
-    assert front.hypervolume([1e9, 1e4]) == 0.0
+    with pytest.warns(UserWarning, match="no member lies within"):
+        assert front.hypervolume([1e9, 1e4]) == 0.0
 
 
 def test_attainment_counts_runs(fronts: list[Front]) -> None:
@@ -139,3 +143,51 @@ def test_bad_arguments(fronts: list[Front]) -> None:
     )  # fmt: skip
     with pytest.raises(ResultError, match="same objectives"):
         second.igd(other)
+
+
+def test_without_baselines_seeds_and_methods_differ() -> None:
+    problem = paretosoc.Problem(["vgg19", "resnet50"], "jetson-agx-xavier", groups=6)
+    point = [50, 1_000]
+
+    def volumes(**options: bool) -> set[float]:
+        fronts = [
+            paretosoc.explore(problem, "random", seed=seed, max_evaluations=100, **options)
+            for seed in range(3)
+        ]
+        return {front.hypervolume(point) for front in fronts}
+
+    assert len(volumes(baselines=False)) == 3
+    assert max(volumes(baselines=False)) < min(volumes())
+
+
+def test_a_front_without_baselines_verifies(tmp_path: Path) -> None:
+    front = paretosoc.explore(
+        "squeezenet",
+        "jetson-agx-xavier",
+        "random",
+        groups=2,
+        max_evaluations=5,
+        baselines=False,
+    )
+    front.save(tmp_path / "run", pictures=False)
+    assert paretosoc.verify(tmp_path / "run")
+
+
+def test_fronts_of_different_problems_are_noted() -> None:
+    first, second = (
+        paretosoc.explore("squeezenet", board, "random", groups=2, max_evaluations=50)
+        for board in ("jetson-agx-xavier", "jetson-agx-orin")
+    )
+    words = "fronts of different problems"
+    with pytest.warns(UserWarning, match=f"^reference: {words}: "):
+        first.igd(second)
+    with pytest.warns(UserWarning, match=f"^fronts: {words}: "):
+        paretosoc.attainment([first, second])
+    assert paretosoc.compare(first, second).differences
+
+
+@pytest.mark.parametrize("given", [(), ("jetson-agx-xavier",)])
+def test_the_nearest_argument_of_explore_is_named(given: tuple[str, ...]) -> None:
+    networks = "squeezenet" if given else paretosoc.Problem("squeezenet", "jetson-agx-xavier")
+    with pytest.raises(WorkloadError, match=r"did you mean max_evaluations\?"):
+        paretosoc.explore(networks, *given, max_evaluation=10)
