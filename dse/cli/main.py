@@ -19,6 +19,7 @@ from paretosoc.dse.errors import DseError, InfeasibleError
 
 _NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource")
 """Modules of Python for locks, users and limits."""
+_OFF = "--no-"
 
 
 class _Interrupted(Exception):
@@ -167,7 +168,7 @@ def _with_nearest(error: click.UsageError) -> str:
         from paretosoc.dse.workload.options import LIMITS
 
         limit = LIMITS.get(error.option_name.removeprefix("--"))
-        near = f"--limit {limit.limit_form}" if limit else next(iter(error.possibilities or ()), "")
+        near = f"--limit {limit.limit_form}" if limit else _nearest_option(error)
     elif isinstance(error, click.NoSuchCommand):
         import difflib
 
@@ -183,6 +184,18 @@ def _with_nearest(error: click.UsageError) -> str:
         return error.format_message().rstrip(".")
     message = error.message.rstrip(".")
     return f"{message}; did you mean {near}?" if near else message
+
+
+def _nearest_option(error: click.NoSuchOption) -> str:
+    """Return the nearest option, or nothing. One that turns something off is meant by ``--no-``."""
+    if error.option_name.startswith(_OFF) and error.ctx is not None:
+        import difflib
+
+        names = [name for option in error.ctx.command.params for name in option.opts]
+        off = [name for name in names if name.startswith(_OFF)]
+        if near := difflib.get_close_matches(error.option_name, off, n=1, cutoff=0.0):
+            return near[0]
+    return next(iter(error.possibilities or ()), "")
 
 
 def _discard_output() -> None:

@@ -8,7 +8,7 @@ from paretosoc.dse.cli.main import run
 
 EXPLORE = (
     *("explore", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
-    *("--units", "gpu,dla0", "--groups", "4", "--max-evaluations", "500", "-q"),
+    *("--units", "gpu,dla0", "--groups", "4", "-q"),
     *("--runtime", "none", "--max-transitions", "any"),
 )
 
@@ -52,8 +52,9 @@ def dse(capsys, monkeypatch):
     return call
 
 
-def explored(folder, *more):
-    assert run([*EXPLORE, *more, "-o", str(folder)]) == 0
+def explored(folder, *more, evaluations=500):
+    budget = ("--max-evaluations", str(evaluations))
+    assert run([*EXPLORE, *more, *budget, "-o", str(folder)]) == 0
     return folder
 
 
@@ -67,7 +68,7 @@ def pair_folder(tmp_path_factory):
 def other_pair_folder(tmp_path_factory):
     """The same problem, searched less and with another seed."""
     folder = tmp_path_factory.mktemp("results") / "other"
-    return explored(folder, "--engine", "nsga2", "--seed", "7", "--max-evaluations", "60")
+    return explored(folder, "--engine", "nsga2", "--seed", "7", evaluations=60)
 
 
 @pytest.fixture(scope="session")

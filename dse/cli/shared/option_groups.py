@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import click
 
-from paretosoc.dse.cli.shared.parameters import Option, click_parameter
+from paretosoc.dse.cli.shared.parameters import Command, Option, click_parameter
 from paretosoc.dse.inputs.kinds import Flag, PerName, Whole
 from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
 
@@ -66,7 +66,7 @@ def command_of(name: str, function: Callable[..., Any]) -> click.Command:
         }
         return function(**values, **grouped)
 
-    return click.Command(
+    return Command(
         name,
         callback=call,
         params=[click_parameter(parameter) for parameter in parameters],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
 from inspect import Parameter
 from math import isnan
@@ -41,6 +42,28 @@ class Option:
 
 class Argument(Option):
     """The same for a parameter that is given by its place."""
+
+
+class Command(click.Command):
+    """A command that refuses a second value of an option that has one."""
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return click's parser, which would keep the last value silently."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            parsed = parse(args)
+            for option, count in Counter(parsed[2]).items():
+                takes_one = isinstance(option, click.Option) and not (
+                    option.multiple or option.is_flag
+                )
+                if takes_one and count > 1:
+                    raise click.UsageError(f"{option.opts[0]}: is taken once, got {count}", ctx)
+            return parsed
+
+        setattr(parser, "parse_args", parse_once)  # noqa: B010
+        return parser
 
 
 class _Whole(click.IntRange):
@@ -90,7 +113,10 @@ def click_parameter(parameter: Parameter) -> click.Parameter:
     if isinstance(mark, Argument):
         return click.Argument([parameter.name], nargs=-1 if is_list else 1, **own)
     names = mark.names or (f"--{parameter.name.replace('_', '-')}",)
-    own |= {"multiple": is_list, "is_flag": kind is bool}
+    own |= {"multiple": is_list}
+    if kind is bool:
+        # With False, click takes an option without its value, and a value like -1 for an option.
+        own["is_flag"] = True
     own["show_default"] = mark.show_default and kind is not bool
     return click.Option([*names, parameter.name], **own)
 

@@ -110,7 +110,8 @@ def test_names_that_are_unknown(refused, arguments, part):
         (("explor", "x"), "'explor'; did you mean explore? (see 'dse --help')"),
         (("measure", "fidelty"), "did you mean fidelity? (see 'dse measure --help')"),
         (("costs", "x"), "did you mean analyze costs?"),
-        (("show", "x", "--memeber", "3"), "--memeber; did you mean --member?"),
+        (("show", "x", "--memeber", "3"), "--memeber'; did you mean --member?"),
+        (("explore", "x", "--no-prove"), "--no-prove'; did you mean --no-certify? (see"),
         (("zzz",), "'zzz' (see 'dse --help')"),
         (("explore", "--max-jitter", "2"), "did you mean --limit max-jitter[:NETWORK]=MS? (see"),
     ],
@@ -163,7 +164,7 @@ ABSURD = [
 
 @pytest.mark.parametrize(("option", "text"), ABSURD, ids=lambda v: v[:20])
 def test_numbers_that_are_absurd(refused, option, text):
-    refused("squeezenet", *ON_XAVIER, f"{option}={text}")
+    refused("squeezenet", "-p", "jetson-agx-xavier", "-q", f"{option}={text}")
 
 
 @pytest.mark.parametrize("copies", ["0", "-1", "65", "2.5", "", "9" * 30, "²"])

@@ -132,3 +132,15 @@ def test_a_limit_that_is_far_off_is_said_in_times(needed, words):
     from paretosoc.results.problem.limits import POWER, Constraint
 
     assert _relaxed_text(Constraint(POWER, "power", 10_000_000), needed).endswith(words)
+
+
+def test_the_part_of_a_response_in_which_a_batch_is_awaited_is_named(refused, tmp_path_factory):
+    path = tmp_path_factory.mktemp("batch") / "w.yaml"
+    path.write_text(
+        "networks: [{name: look, network: squeezenet, rate_hz: 10, deadline_ms: 100}]\n"
+    )
+    head = ("explore", path, "-p", "jetson-agx-orin", "--groups", "1", "-q")
+    got = refused("--batch", "look=4", head=head)
+    assert 300 < lowest(got.err, "response of look") < 400
+    assert got.lines[0].endswith(" ms, 300 ms of it from the first of 4 images to the last")
+    assert "images to the last" not in refused("--deadline", "look=0.01", head=head).err

@@ -59,7 +59,8 @@ EXPLORE = ("explore", "squeezenet", "-p", "jetson-agx-xavier", "--groups", "2", 
     ids=lambda value: str(value)[:20],
 )
 def test_a_number_outside_is_refused(dse, tmp_path, option, value):
-    ended = dse(*EXPLORE, tmp_path / "x", option, value)
+    place = ("-p", "jetson-agx-xavier", "-o", tmp_path / "x")
+    ended = dse("explore", "squeezenet", *place, option, value)
     assert (ended.status, len(ended.lines)) == (2, 1)
     assert option in ended.err
     assert not (tmp_path / "x").exists()

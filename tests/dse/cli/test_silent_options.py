@@ -17,6 +17,23 @@ def test_a_domain_fixed_twice_is_refused(dse, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("deploy", "run", "--to", "trtexec", "--to", "sysfs", "-o", "out"),
+        ("explore", "squeezenet", "-p", "jetson-tx2", "--platform", "orin", "-o", "run"),
+        ("import", "trtexec", "log", "--unit", "gpu", "--unit", "dla0"),
+        ("show", "run", "--member=1", "--member", "2"),
+    ],
+)
+def test_a_second_value_of_an_option_that_takes_one_is_refused(dse, arguments):
+    got = dse(*arguments)
+    assert got.status == 2
+    (line,) = got.lines
+    assert ": is taken once, got 2 (see 'dse " in line
+    assert dse("platforms", "--json", "--json").status == 0
+
+
 @pytest.mark.parametrize(("network", "told"), [("squeezenet", True), ("alexnet", False)])
 def test_measurements_of_another_network_are_named(dse, tmp_path, network, told):
     rows = [{"name": "conv1", "averageMs": 0.1, "timeMs": 1.0, "percentage": 100}]

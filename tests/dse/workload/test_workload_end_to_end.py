@@ -72,11 +72,19 @@ def place(tmp_path_factory):
     return folder
 
 
-def explored(place: Path, name: str, head: str, *more: str):
+def explored(place: Path, name: str, head: str, *more: str, evaluations: int = 2000):
     (place / f"{name}.yaml").write_text(head + NETWORKS)
     arguments = [
         *("explore", str(place / f"{name}.yaml"), "-p", "jetson-agx-xavier", "--quiet"),
-        *("-o", str(place / name), "--max-evaluations", "2000", "--units", "gpu,dla0", *more),
+        *(
+            "-o",
+            str(place / name),
+            "--max-evaluations",
+            str(evaluations),
+            "--units",
+            "gpu,dla0",
+            *more,
+        ),
     ]
     assert run(arguments) == 0
     return read_results(place / name)
@@ -171,7 +179,7 @@ def test_the_command_line_wins_over_the_frame_rate_of_the_file(place):
 def test_frames_in_flight_reach_the_pipeline(place, frames):
     head = f"frames_in_flight: {frames}\n"
     objectives = ("--objective", "throughput", "--objective", "energy")
-    front = explored(place, f"flight{frames}", head, *objectives, "--max-evaluations", "600")
+    front = explored(place, f"flight{frames}", head, *objectives, evaluations=600)
     assert front.problem.execution == Pipeline(frames)
     for member in front.members[:4]:
         period = make_long_run_evaluator(front.problem)(member.design.row[None])
