@@ -17,6 +17,10 @@ class Progress:
     depth: int = 0
     """A function is compiled while one that calls it is."""
     functions: int = 0
+    since: float = 0.0
+    """When the outermost function that is compiled now began."""
+    seconds: float = 0.0
+    """Spent on functions that have been compiled."""
     listening: bool = False
 
 
@@ -36,12 +40,23 @@ def compiling() -> tuple[int, float] | None:
     return _PROGRESS.functions, time.monotonic() - _PROGRESS.began
 
 
+def clock() -> float:
+    """Return seconds as ``time.monotonic()`` does, without those in which numba compiled.
+
+    Time limits have this clock, so that they end alike whether or not kernels must be compiled.
+    """
+    now = time.monotonic()
+    return (_PROGRESS.since if _PROGRESS.depth else now) - _PROGRESS.seconds
+
+
 def listen() -> None:
     """Follow from now on what numba compiles, and does not only load."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc]
         def on_start(self, _: event.Event) -> None:
+            if _PROGRESS.depth == 0:
+                _PROGRESS.since = time.monotonic()
             _PROGRESS.depth += 1
             if _PROGRESS.began is None:
                 _PROGRESS.began = time.monotonic()
@@ -51,6 +66,8 @@ def listen() -> None:
         def on_end(self, _: event.Event) -> None:
             _PROGRESS.depth -= 1
             _PROGRESS.functions += 1
+            if _PROGRESS.depth == 0:
+                _PROGRESS.seconds += time.monotonic() - _PROGRESS.since
 
     if not _PROGRESS.listening:
         _PROGRESS.listening = True

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+
+from paretosoc.common import compiling
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """An instant of a clock in seconds, infinite without a limit."""
+    """An instant of a clock in seconds, infinite without a limit.
+
+    The clock stands still while kernels are compiled.
+    """
 
     at: float = math.inf
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = compiling.clock
 
     @classmethod
-    def after(cls, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
+    def after(cls, seconds: float | None, clock: Callable[[], float] = compiling.clock) -> Deadline:
         """Return the instant ``seconds`` from now. None is no limit."""
         return cls(math.inf if seconds is None else clock() + seconds, clock)
 

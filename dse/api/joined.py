@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from paretosoc.common import compiling
 from paretosoc.dse.api.pipeline import Explored, ProgressBar, ProofBar, explore_to_folder
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.engines.explore import SearchSettings
@@ -46,7 +46,7 @@ def explore_combinations(
         DseError: on a folder that cannot be written.
         InfeasibleError: if no design point of any combination meets all constraints.
     """
-    began = time.monotonic() - spent_s
+    began = compiling.clock() - spent_s
     names = folder_names([label_of(each.names) for each, _ in problems])
     interrupted = False
 
@@ -59,7 +59,7 @@ def explore_combinations(
             if not interrupted:
                 limit = settings.time_limit_s
                 if limit is not None:
-                    left = limit - (time.monotonic() - began)
+                    left = limit - (compiling.clock() - began)
                     limit = max(left / (len(problems) - place), float(LEAST_SECONDS))
                 try:
                     explored = explore_to_folder(

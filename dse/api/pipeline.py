@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+from paretosoc.common import compiling
 from paretosoc.common.compiling import announce_compilation
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.api.front import Front, front_of
@@ -216,7 +216,7 @@ def explore_to_folder(
     search_bar: ProgressBar | None = None,
     proof_bar: Callable[[], ProofBar] | None = None,
     spent_s: float = 0.0,
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = compiling.clock,
 ) -> Explored:
     """Search for a front, write it, prove it and write the proof, as ``dse explore`` does.
 
@@ -274,7 +274,7 @@ def explore_to_folder(
     return Explored(front, interrupted, not_certified, not_proved)
 
 
-def _before_pictures(limit: float | None, clock: Callable[[], float] = time.monotonic) -> Deadline:
+def _before_pictures(limit: float | None, clock: Callable[[], float] = compiling.clock) -> Deadline:
     if limit is None:
         return NEVER
     return Deadline.after(limit - min(PICTURE_SECONDS, PICTURE_SHARE * limit), clock)

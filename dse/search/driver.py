@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
+from paretosoc.common import compiling
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
@@ -152,7 +152,7 @@ class _Run:
         self._checkpoint = checkpoint
         self._on_progress = on_progress
         self._space = space
-        self._began = time.monotonic()
+        self._began = compiling.clock()
         self._archive: Archive | None = None
         self._snapshots: list[Snapshot] = []
         self._mark: Snapshot | None = None
@@ -165,7 +165,7 @@ class _Run:
 
     @property
     def _seconds(self) -> float:
-        return time.monotonic() - self._began
+        return compiling.clock() - self._began
 
     def propose(self) -> None:
         """Ask for the next rows, also after the last ones if their state is to be kept."""
@@ -281,9 +281,9 @@ class _Run:
         parts: list[Outcomes] = []
         done = 0
         while done < len(rows) and not (parts and self._is_too_late(rows[done:])):
-            began = time.monotonic()
+            began = compiling.clock()
             part = self._evaluate(rows[done : done + self._part])
-            took = (time.monotonic() - began) / len(part.possible)
+            took = (compiling.clock() - began) / len(part.possible)
             parts.append(part)
             done += len(part.possible)
             # The slowest recent part decides the size of the next: too small costs little, too

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -14,8 +15,11 @@ from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate.certify import Limits
 from paretosoc.dse.compile import load as compilation
 from paretosoc.dse.engines import explore as exploring
+from paretosoc.dse.search.driver import Budget, StoppedBy, search
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.warm_up import smallest_problem
 from tests.support.explored import explore
 
@@ -49,6 +53,31 @@ def test_how_far_compiling_is_can_be_asked_while_it_goes_on(monkeypatch):
     assert compiling() is None
     assert [functions for functions, _ in seen] == [0, 0, 1]
     assert all(seconds >= 0 for _, seconds in seen)
+
+
+def test_compiling_takes_nothing_from_a_time_limit(monkeypatch):
+    """A kernel that no warm-up knows is compiled amid a search of 50 s, and takes 100 s."""
+    now = [1000.0]
+    listen()
+    monkeypatch.setattr(compiling_, "_PROGRESS", Progress(listening=True))
+    monkeypatch.setattr(compiling_, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    space = DesignSpace(smallest_problem())
+    judged = make_outcomes(space.problem)
+    until = Deadline.after(50.0)
+
+    def evaluate(rows):
+        for _ in range(2):
+            event.start_event("numba:compile")
+        now[0] += 100.0
+        for _ in range(2):
+            assert until.left == 49.0
+            event.end_event("numba:compile")
+        return judged(rows)
+
+    now[0] += 1.0
+    result = search(Nsga2Engine(space, seed=0), evaluate, Budget(4, seconds=49.0))
+    assert (result.stopped_by is StoppedBy.TIME_LIMIT, result.seconds) == (False, 0.0)
+    assert until.left == 49.0
 
 
 def test_machine_code_is_loaded_before_the_clock_starts(monkeypatch):
