@@ -50,19 +50,27 @@ def next(
     from paretosoc.dse.cli.shared.terminal import print_wrapped
     from paretosoc.dse.tools.deploy.searched_inputs import parse_models
     from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
+    from paretosoc.results.errors import ResultError
 
     target = folder.with_name(f"{folder.name}-plan") if output is None else output
-    PLAN_FOLDER.check(target, overwrite=force)
+    refused: ResultError | None = None
+    try:
+        PLAN_FOLDER.check(target, overwrite=force)
+    except ResultError as error:
+        # The plan is worth reading without its folder.
+        refused = error
     front = dse.load(folder)
     plan = dse.plan_measurements(
         front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed
     )
     notes: list[str] = []
-    if plan.experiments:
+    if plan.experiments and refused is None:
         notes = plan.save(target, models=parse_models(model), overwrite=force)
     if as_json:
-        written = str(target) if plan.experiments else None
+        written = str(target) if plan.experiments and refused is None else None
         print(json.dumps({"folder": written, **_document(plan)}, indent=2))
+        if plan.experiments and refused is not None:
+            raise refused
         return
     print_wrapped(decision_lines(front, plan.now))
     co_runs = (
@@ -73,11 +81,11 @@ def next(
         print("No measurement within this time would change that much: nothing is written.")
         print_wrapped([co_runs] if plan.co_runs else [])
         return
-    table = plain_table("experiment", ">min", "decides between members", ">loss after")
+    headings = [f">loss after:\n{goal}" for goal in plan.now]
+    table = plain_table("experiment", ">min", "decides between members", *headings)
     for entry in plan.experiments:
-        table.add_row(
-            entry.experiment.words, f"{entry.minutes:g}", _decides(entry), _losses(entry.losses)
-        )
+        losses = [f"{100 * entry.losses[goal]:.1f} %" for goal in plan.now]
+        table.add_row(entry.experiment.words, f"{entry.minutes:g}", _decides(entry), *losses)
     console = Console(highlight=False)
     console.print(table)
     print_wrapped(
@@ -86,8 +94,10 @@ def next(
             f"{target}, then 'dse measure take {folder} {target}/results.json'.",
             *([co_runs] if plan.co_runs else []),
             *notes,
-        ]
+        ][refused is not None :]
     )
+    if refused is not None:
+        raise refused
 
 
 def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
@@ -128,7 +138,7 @@ def _decides(entry: Planned) -> str:
 
 
 def _losses(losses: Mapping[str, float]) -> str:
-    return ", ".join(f"{100 * loss:.1f} %" for loss in losses.values())
+    return ", ".join(f"{100 * loss:.1f} % ({goal})" for goal, loss in losses.items())
 
 
 def _document(plan: dse.MeasurementPlan) -> dict[str, Any]:

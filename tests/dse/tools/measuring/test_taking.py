@@ -100,6 +100,24 @@ def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_
     assert target.exists() == is_written
 
 
+def test_a_plan_is_printed_also_if_its_folder_exists(folder, dse, tmp_path):
+    target = tmp_path / "plan"
+    command = ("measure", "next", folder, "-o", target, "--draws", "200")
+    first = dse(*command)
+    assert first.status == 0, first.err
+    (titles,) = [line for line in first.out.splitlines() if line.startswith("experiment ")]
+    assert titles.split()[-3:] == ["fastest", "lowest-energy", "knee"]
+    written = (target / "plan.json").read_bytes()
+    again = dse(*command)
+    assert (again.status, len(again.lines)) == (2, 1)
+    assert "exists already; --force replaces it" in again.err
+    assert titles in again.out
+    assert "measure.py" not in again.out
+    assert (target / "plan.json").read_bytes() == written
+    document = dse(*command, "--json")
+    assert (document.status, json.loads(document.out)["folder"]) == (2, None)
+
+
 def test_the_choice_that_stands_for_a_member_is_named(folder):
     front = dse_library.load(folder)
     choices = choose(front.numeric)
