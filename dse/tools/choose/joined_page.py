@@ -10,7 +10,7 @@ from paretosoc.dse.tools.choose.joined_picture import joined_svg
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.export.html import html_page, read_asset
 
-_STYLE = "section { margin-top: 20px; } .list td { white-space: nowrap; }"
+_STYLE = "main { margin-top: 20px; } .list td { white-space: nowrap; }"
 
 
 def joined_page(result: JoinedResult) -> str:
@@ -27,7 +27,7 @@ def joined_page(result: JoinedResult) -> str:
 <p class="soft">{len(result)} design points that none of any combination dominates: \
 {result.proof}.</p>
 {lines}</header>
-<main>
+<main class="panels">
 <section>{joined_svg(result.joined)}</section>
 <section>{_table(heads, combinations)}</section>
 <section>{_table(headings[1:], members)}</section>

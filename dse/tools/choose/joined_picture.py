@@ -10,6 +10,7 @@ from paretosoc.results.plots.style import COLOURS
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _ROW = 460, 300, 60, 40, 28, 18
 _STYLE = """
+.j { max-width: 100%; height: auto; }
 .j text { font: 12px system-ui, sans-serif; fill: var(--soft, #5b606a); }
 .j .head { font-weight: 600; fill: var(--ink, #1b1d22); }
 .j path { stroke: var(--line, #dfddd7); fill: none; }
@@ -35,8 +36,8 @@ def joined_svg(front: JoinedFront) -> str:
     across, up = (_scale([point[k] for point in points], k) for k in range(2))
     colours = {label: COLOURS[k % len(COLOURS)] for k, label in enumerate(labels)}
     floor = _HEIGHT - _BOTTOM
-    width = _WIDTH + 32 + 8 * max(map(len, labels))
-    height = max(_HEIGHT, _TOP + _ROW * len(labels))
+    width = max(_WIDTH + 8, _LEFT + 24 + 8 * max(map(len, labels)))
+    height = _HEIGHT + _ROW * len(labels) + 6
     title = f"{front.board}: front of all combinations"
     parts = [
         f'<svg class="j" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -57,9 +58,9 @@ def joined_svg(front: JoinedFront) -> str:
         colour = colours[label_of(member.variants)]
         parts.append(f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3.5" fill="{colour}"/>')
     for row, (label, colour) in enumerate(colours.items()):
-        y = _TOP + _ROW * row
+        y = _HEIGHT + _ROW * (row + 1)
         parts.append(
-            f'<rect x="{_WIDTH + 10}" y="{y - 8}" width="8" height="8" fill="{colour}"/>'
-            f'<text x="{_WIDTH + 24}" y="{y}">{escape(label)}</text>'
+            f'<rect x="{_LEFT + 6}" y="{y - 8}" width="8" height="8" fill="{colour}"/>'
+            f'<text x="{_LEFT + 20}" y="{y}">{escape(label)}</text>'
         )
     return "".join([*parts, "</svg>"])

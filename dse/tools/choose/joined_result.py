@@ -186,7 +186,10 @@ class JoinedResult:
 
     def _refuse(self, what: str) -> NoReturn:
         folder = next(each.folder for each in self.combinations if each.front is not None)
-        raise ResultError(f"{what} is of one combination: name its folder below, such as {folder}")
+        raise ResultError(
+            f"{what} is of one combination, this is {self.words}: name a folder below, such as "
+            f"{folder}"
+        )
 
     def combination_rows(self) -> list[tuple[str, int, int, str]]:
         """Return a row per combination: its name, how many members of the joined front it has, and

@@ -77,6 +77,7 @@ def test_the_folder_has_a_front_for_each_combination(dse, explored: Path) -> Non
     assert re.search(r"look=resnet50, find=batch1 +\d+ +\d+ +(complete|within)", shown)
     page = (explored / "report.html").read_text()
     assert "look=resnet50, find=batch2" in page
+    assert ".list th { text-align: left !important; overflow-wrap: break-word; }" in page
     assert page.count("<tr>") == 1 + 4 + 1 + len(table)
     assert dse("report", explored).status == 0
     assert (explored / "report.html").read_text() == page

@@ -148,7 +148,10 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     picture = ElementTree.fromstring(drawn)
     dots = [each.get("fill") for each in picture.iter() if each.tag.endswith("circle")]
     assert len(dots) == len(table)
-    colours = [each.get("fill") for each in picture.iter() if each.tag.endswith("rect")]
+    keys = [each for each in picture.iter() if each.tag.endswith("rect")]
+    colours = [each.get("fill") for each in keys]
+    dots_end = max(float(each.get("cy", 0)) for each in picture.iter())
+    assert dots_end < min(float(each.get("y", 0)) for each in keys), "the keys are below the dots"
     assert len(set(colours)) == 2
     assert set(dots) == set(colours)
     aims = ("--objective", "latency:detect", "--objective", "power")
