@@ -127,15 +127,26 @@ def explain_infeasible(
 
 
 def _alone(problem: Problem, constraint: Constraint) -> str:
-    """Return a text about the rate that the network reaches alone on its best unit.
+    """Return a text about the rate that the network reaches alone on its best unit, or about the
+    part of a response in which it waits for its batch.
 
-    It follows the highest rate found.
+    It follows the best value found.
     """
     if constraint.kind is not RATE or constraint.index is None:
-        return ""
+        return _of_batch(problem, constraint)
     n = constraint.index
     rate = problem.images[n] * rate_uhz(times_alone_ps(problem)[n])
     return f"; alone on its best unit it reaches {shown(rate, constraint.unit)}"
+
+
+def _of_batch(problem: Problem, constraint: Constraint) -> str:
+    if constraint.kind not in RESPONSES or constraint.index is None:
+        return ""
+    network = problem.networks[constraint.index]
+    if not network.batch_wait_ps:
+        return ""
+    wait = shown(network.batch_wait_ps, constraint.unit)
+    return f", {wait} of it from the first of {network.batch} images to the last"
 
 
 def _relaxed_text(constraint: Constraint, needed: int | None) -> str:

@@ -106,6 +106,8 @@ class BoardChoice:
     """Of each board with all combinations. None if there are no variants."""
     accuracy_sources: tuple[str, ...] = ()
     """Of the accuracies, in words."""
+    format_reason: str = ""
+    """Why the number format is this one, if nobody asked for it."""
 
     def __getitem__(self, name: str) -> Board:
         """Return the board of this name, with the best combination of variants."""

@@ -148,6 +148,7 @@ def choose_boards(
         limits=asked.limits,
         fronts=fronts,
         accuracy_sources=accuracy_sources(combined),
+        format_reason=formats[explored[0].name].reason,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
@@ -17,11 +17,12 @@ _CPU = "cpu"
 @dataclass(frozen=True)
 class BoardFormat:
     """The number format of a board. ``left_out``: why it has none. ``remark``: what the table says
-    about it."""
+    about it. ``reason``: why it is that of all boards, if nobody asked for it."""
 
     name: str
     left_out: str = ""
     remark: str = ""
+    reason: str = ""
 
 
 def choose_formats(
@@ -41,9 +42,11 @@ def choose_formats(
     """
     have = {platform.name: _formats_of(platform, runtime) for platform in platforms}
     common, own = _parse(asked, have)
-    usual = common or _common(platforms, have)
+    usual, reason = (common, "") if common else _common(platforms, have)
     return {
-        platform.name: _of_board(platform, own.get(platform.name, usual), usual, have, runtime)
+        platform.name: replace(
+            _of_board(platform, own.get(platform.name, usual), usual, have, runtime), reason=reason
+        )
         for platform in platforms
     }
 
@@ -70,7 +73,10 @@ def _parse(
     return common, own
 
 
-def _common(platforms: Sequence[Platform], have: Mapping[str, Mapping[str, int]]) -> str:
+def _common(
+    platforms: Sequence[Platform], have: Mapping[str, Mapping[str, int]]
+) -> tuple[str, str]:
+    """Return the format, and why it is this one."""
     first = have[platforms[0].name]
     shared = [name for name in first if all(name in formats for formats in have.values())]
     if not shared:
@@ -85,7 +91,14 @@ def _common(platforms: Sequence[Platform], have: Mapping[str, Mapping[str, int]]
         units = sum(formats[name] for formats in have.values())
         return -defaults.count(name), -units, int("".join(filter(str.isdigit, name)))
 
-    return min(shared, key=rank)
+    name = min(shared, key=rank)
+    others = [other for other in shared if other != name]
+    if not others:
+        return name, "the only number format that all have"
+    count = defaults.count(name)
+    how = f"the default of {count} of {len(defaults)}" if count else "which most units have"
+    other = min(others, key=rank)
+    return name, f"{how}; {as_written('precision', other)} takes {other.upper()} for all"
 
 
 def _of_board(

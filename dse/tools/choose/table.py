@@ -102,7 +102,8 @@ def heading_lines(choice: BoardChoice) -> list[str]:
     formats = {board.number_format for board in choice.boards if board.number_format}
     lines = [f"{'; '.join(choice.requirements) or 'no rate and no limit'}."]
     if len(formats) == 1:
-        lines.append(f"All boards compute in {next(iter(formats)).upper()}.")
+        why = f", {choice.format_reason}" if choice.format_reason else ""
+        lines.append(f"All boards compute in {next(iter(formats)).upper()}{why}.")
     elif formats:
         lines.append("Number formats differ: see the column 'format' and the remarks.")
     return lines

@@ -204,5 +204,19 @@ def test_files_are_loaded_by_path(tmp_path: Path) -> None:
     path = tmp_path / "mine.onnx"
     path.write_bytes(alexnet())
     assert load_network(str(path)).graph.name == "mine"
-    with pytest.raises(GraphError, match="there is no file"):
+    with pytest.raises(GraphError, match=r"there is no file '\S+other.onnx'$"):
         load_network(str(tmp_path / "other.onnx"))
+
+
+def test_a_file_beside_a_mistyped_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("inspect.onnx", "inspect.txt", "resnet.onnx"):
+        Path(name).touch()
+    with pytest.raises(GraphError, match=r"'inspct.onnx'; did you mean inspect.onnx\?$"):
+        load_network("inspct.onnx")
+    with pytest.raises(GraphError, match=r"did you mean inspect.onnx\?$"):
+        load_network(str(tmp_path / "Inspect.onnx"))
+    with pytest.raises(GraphError, match=r"there is no file 'none/inspect.onnx'$"):
+        load_network("none/inspect.onnx")

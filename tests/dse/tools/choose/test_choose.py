@@ -147,7 +147,11 @@ def test_one_format_is_had_by_all_boards() -> None:
     assert "hailo unused" in formats["raspberry-pi-5-hailo-8"].remark
     assert "as it has no FP16" in formats["raspberry-pi-5-hailo-8"].remark
     pair = [load_platform("jetson-orin-nano-8gb"), load_platform("raspberry-pi-5-hailo-8")]
-    assert {each.name for each in choose_formats(pair, [], None).values()} == {"int8"}
+    with called_from(Door.COMMAND):
+        found = {(each.name, each.reason) for each in choose_formats(pair, [], None).values()}
+    reason = "the default of 1 of 2; --precision fp16 takes FP16 for all"
+    assert found == {("int8", reason)}
+    assert {each.reason for each in choose_formats(pair, ["int8"], None).values()} == {""}
 
 
 def test_boards_without_the_format_are_left_out() -> None:
@@ -224,7 +228,7 @@ def test_the_command_writes_table_page_and_picture(dse, tmp_path: Path) -> None:
     call = ("choose", workload(tmp_path), "-o", out, *COMMAND, "--boards", boards)
     done = dse(*call, "--price", prices)
     assert done.status == 0, done.err
-    assert "All boards compute in FP16." in done.out
+    assert "All boards compute in FP16, the " in done.out
     assert "power at most 8 W" in done.out
     document = json.loads((out / "boards.json").read_text())
     assert json.loads(dse(*call, "--price", prices, "--json").out) == document
