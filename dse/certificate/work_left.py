@@ -11,6 +11,7 @@ from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.certificate.branch_and_bound import ExactResult
 from paretosoc.dse.certificate.subtree import Subtree, open_subtrees, whole_space
 from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 from paretosoc.results.problem.problem import Problem
 
 LEAST_DONE, MOST_DONE = 0.03, 0.9
@@ -42,10 +43,11 @@ def design_points(problem: Problem, subtrees: Sequence[Subtree]) -> FloatArray:
     units = np.stack([subtree.units for subtree in subtrees])
     masks = np.stack([subtree.points for subtree in subtrees])
     points: FloatArray = np.bitwise_count(masks).astype(float).prod(axis=1)
-    for network in problem.networks:
+    for network, most in zip(problem.networks, limits_by_owner(problem, TRANSITIONS), strict=True):
         first = network.first_group
         groups = slice(first, first + len(network.group_names))
-        points *= _mappings(problem.allowed[groups], units[:, groups], network.max_transitions)
+        limit = None if most < 0 else int(most)
+        points *= _mappings(problem.allowed[groups], units[:, groups], limit)
     physical = np.array([*problem.unit_of, -1])[units]
     for alike in _alike(problem):
         unused = sum((physical != u).all(axis=1).astype(int) for u in alike)
