@@ -71,7 +71,7 @@ def test_what_is_spent_before_is_part_of_the_limit(
 
 def test_a_command_knows_when_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter((5.0, 7.5))
-    monkeypatch.setattr("paretosoc.common.options.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("paretosoc.common.call_time.clock", lambda: next(now))
     assert seconds_since_call() == 0.0
     with called_from(Door.COMMAND):
         assert seconds_since_call() == 2.5
