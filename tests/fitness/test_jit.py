@@ -122,7 +122,9 @@ def test_all_that_a_kernel_imports_is_among_its_sources(module: Path) -> None:
             elif isinstance(node, ast.ImportFrom):
                 module_name = node.module or ""
                 assert node.level == 0
-                if module_name.split(".")[0] == "paretosoc":
+                # No machine code depends on how documents are read.
+                is_reader = module_name.startswith("paretosoc.common.documents")
+                if module_name.split(".")[0] == "paretosoc" and not is_reader:
                     source = ROOT / (module_name.replace(".", "/") + ".py")
                     assert source.exists(), f"{path}: kernels import modules, not packages"
                     todo.append(source)
