@@ -44,7 +44,7 @@ COSTS = {
     | {"batch", "batch_wait_ps", "jitter_ps"},
     ProblemUnit: {"clocks", "time_ps", "demand_kbps", "dynamic_mw", "idle_mw", "contention"}
     | {"channels", "step_ps", "loss_ppm", "weight_bytes", "memory_pool"}
-    | {"loads_whole_networks", "dispatch", "sharing_permille"}
+    | {"loads_whole_networks", "dispatch", "sharing_permille", "moves_tensors"}
     # An entry's name has both.
     | {"unit", "number_format"},
     ProblemDomain: {"voltages_mv", "static_mw"},
