@@ -42,6 +42,7 @@ def test_the_mapping_file_gives_the_member(dse, pair_folder, tmp_path, open_page
     outcome = dse(
         *("evaluate", "inception_v1", "squeezenet", "-p", "jetson-agx-xavier"),
         *("--units", "gpu,dla0", "--groups", "4", "--mapping", mapping, "--json"),
+        *("--runtime", "none"),
     )
     assert outcome.status == 0, outcome.err
     member = front.members[-1]

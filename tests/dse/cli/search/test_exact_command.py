@@ -80,7 +80,7 @@ def test_auto_with_time_enough_is_complete_and_verifies(dse, exact, tmp_path):
 
 @pytest.mark.parametrize(
     ("limit", "ends"),
-    [(("--max-nodes", "3000"), True), (("--time-limit", "0.02"), False)],
+    [(("--max-nodes", "1000"), True), (("--time-limit", "0.02"), False)],
     ids=["nodes", "seconds"],
 )
 def test_auto_says_how_far_the_front_can_be_where_it_was_stopped(
@@ -167,7 +167,7 @@ def test_verify_refuses_a_changed_front(dse, exact, tmp_path, change, check):
 
 def test_bounds_made_into_a_complete_front_are_refused(dse, tmp_path):
     folder = tmp_path / "gap"
-    limits = ("--max-evaluations", "300", "--max-nodes", "3000")
+    limits = ("--max-evaluations", "300", "--max-nodes", "1000")
     assert dse(*LARGER, *limits, "-q", "-o", folder).status == 0
     front = front_in(folder)
     claimed = front["bounds"]["epsilon_ppm"]
