@@ -27,7 +27,7 @@ def load_script():
 @pytest.fixture
 def explored(dse, tmp_path, capsys, monkeypatch):
     """Explores, lets the script recompute everything, and returns the front; no pictures."""
-    place = "paretosoc.results.export.result_folder.front_pictures"
+    place = "paretosoc.results.plots.front.front_pictures"
     monkeypatch.setattr(place, lambda *_, **__: {})
 
     def call(platform, *options):

@@ -157,10 +157,18 @@ def with_swapped_engines(plan):
     """Two networks change places on the DLA core."""
     runs = plan["runs"]
     on_dla = [i for i, run in enumerate(runs) if run["queue"] == "dla0"]
-    first, second = next(
-        pair for pair in pairwise(on_dla) if runs[pair[0]]["network"] != runs[pair[1]]["network"]
-    )
-    moved = [*runs[:first], *runs[first + 1 : second + 1], runs[first], *runs[second + 1 :]]
+    for first, second in pairwise(on_dla):
+        # What waits for the first run goes with it.
+        with_it = {first}
+        for k in range(first + 1, second + 1):
+            if with_it & set(runs[k]["waits_for"]):
+                with_it.add(k)
+        if runs[first]["network"] != runs[second]["network"] and second not in with_it:
+            break
+    else:
+        raise AssertionError("no two networks on the DLA core can change places")
+    kept = [runs[k] for k in range(first, second + 1) if k not in with_it]
+    moved = [*runs[:first], *kept, *(runs[k] for k in sorted(with_it)), *runs[second + 1 :]]
     place = {id(run): i for i, run in enumerate(moved)}
     for run in moved:
         run["waits_for"] = [place[id(runs[other])] for other in run["waits_for"]]
